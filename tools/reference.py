@@ -33,6 +33,8 @@ MODULES = (
     "armarium_rights.api",
     "armarium_checking.api",
     "armarium_finding.api",
+    "armarium_exports.api",
+    "armarium_iiif.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

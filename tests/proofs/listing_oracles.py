@@ -429,6 +429,7 @@ ELSEWHERE = {
     "/api/entities/{entity_id}/place": "what holds of one entity at a date; proved in plugins/georeference/tests/test_places.py",
     "/api/find-documents/proposals": "its filter is proved in plugins/finding/tests/test_proposals.py",
     "/api/find-documents/score": "its filters are proved in plugins/finding/tests/test_scores.py",
+    "/api/export/sites": "it has no filter; proved in plugins/exports/tests/test_recipe_jobs_of_exports.py",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",

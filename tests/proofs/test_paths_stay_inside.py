@@ -137,6 +137,11 @@ TAKERS: dict[str, Take] = {
     "POST /api/documents/{doc_id}/import file": imported,
     "X-Service-Library-Path": named("header"),
     "library (query)": named("query"),
+    "POST /api/export/jsonl output_path": posted("/api/export/jsonl", lambda path: {"output_path": path}),
+    "POST /api/export/parquet output_path": posted("/api/export/parquet", lambda path: {"output_path": path}),
+    "POST /api/export/kept folder": posted(
+        "/api/export/kept", lambda path: {"folder": path, "format": "markdown"}
+    ),
     "document.import folder": invoked("document.import", lambda path: {"folder": path}),
     "ingest.files paths": invoked("ingest.files", lambda path: {"paths": [path]}),
     "library.open path": invoked("library.open", lambda path: {"path": path}),
@@ -159,6 +164,7 @@ KNOWN = {
         "files",
         "file",
         "library",
+        "output_path",
     ),
 }
 """Fields that hold a path or a file's name, each proved above."""

@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_exports import actions
+from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
+from armarium_exports.keeping import note_changes
+from armarium_exports.models import metadata
+from armarium_exports.queries import list_kept, list_sites
+from armarium_exports.receivers.routes import list_receivers, report
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Records, training samples, kept exports and a site of the project."""
-    return Plugin(name="exports", summary="Records, training samples, kept exports and a site of the project")
+    return Plugin(
+        name="exports",
+        summary="Records, training samples, kept exports and a site of the project",
+        prefixes=("export", "exports", "publish"),
+        metadata=metadata,
+        actions=(
+            actions.jsonl,
+            actions.parquet,
+            actions.training,
+            actions.eleventy,
+            actions.receiver,
+            actions.publish,
+            actions.keep,
+            actions.unkeep,
+            actions.write_kept,
+        ),
+        jobs=(WRITE_KEPT,),
+        recipe_jobs=(EXPORT, PUBLISH),
+        queries=(list_kept, list_sites, list_receivers, report),
+        on_step=(note_changes,),
+    )

@@ -15,6 +15,8 @@ from armarium_formats.page_model import (
     Point,
     SegmentKind,
 )
+from armarium_formats.queries.exchange import export as export_page
+from armarium_formats.queries.exchange import page_of_pass
 
 __all__ = [
     "Format",
@@ -31,7 +33,9 @@ __all__ = [
     "WriteContext",
     "Written",
     "exercise_format",
+    "export_page",
     "format_imports",
+    "page_of_pass",
     "scratch",
     "whole",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.prompts import own_prompt
+from armarium_reading.models import episodes
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.proving import exercise_provider_type
@@ -55,6 +56,7 @@ __all__ = [
     "Wire",
     "ask",
     "cost_of_thread",
+    "episodes",
     "exercise_provider_type",
     "exercise_reader",
     "follow_answers",

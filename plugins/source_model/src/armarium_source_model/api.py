@@ -18,7 +18,9 @@ from armarium_source_model.geometry import (
 from armarium_source_model.models import (
     forwardings,
     links,
+    order_entries,
     passes,
+    reading_orders,
     segments,
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
@@ -105,6 +107,7 @@ __all__ = [
     "list_orders",
     "list_passes",
     "notice_of_text_elsewhere",
+    "order_entries",
     "order_walk",
     "page_facts",
     "page_text",
@@ -113,6 +116,7 @@ __all__ = [
     "pixel_bounds",
     "provisional_pass",
     "reading_kind_keys",
+    "reading_orders",
     "reading_rule",
     "ready_segments",
     "resolve_settings",

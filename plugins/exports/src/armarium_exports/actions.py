@@ -1,0 +1,313 @@
+"""The only writes of exports: one-time exports are recorded, kept ones begun, ended and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import delete
+
+from armarium.api import (
+    ActionContext,
+    Engine,
+    Example,
+    Library,
+    Outcome,
+    Principal,
+    Route,
+    action,
+    cancel_with_undo,
+    new_id,
+)
+from armarium_exports.bundles import write_jsonl, write_parquet
+from armarium_exports.errors import folder_kept, no_folder
+from armarium_exports.keeping import JOB, note_all
+from armarium_exports.models import kept_exports, sites
+from armarium_exports.queries import kept_export, same_folder
+from armarium_exports.receivers.writing import write_for
+from armarium_exports.schemas import (
+    KeepParams,
+    Kept,
+    KeptParams,
+    ParquetParams,
+    ParquetWritten,
+    PublishedSite,
+    PublishParams,
+    ReceiverParams,
+    ReceiverWritten,
+    RecordsParams,
+    RecordsWritten,
+    SiteParams,
+    SiteWritten,
+    TrainingParams,
+    TrainingWritten,
+    Unkept,
+    WriteBegun,
+)
+from armarium_exports.site.writing import publish as write_publication
+from armarium_exports.site.writing import write_site
+from armarium_exports.training import write_training
+
+Write = Callable[[Engine, Library, Principal, Any], dict[str, Any]]
+
+
+def _ahead(write: Write) -> Callable[[Any, Any], Outcome]:
+    """Writes the files before the step that records them, so that no writer of the project waits for a disk."""
+
+    def conduct(conductor: Any, p: Any) -> Outcome:
+        assert conductor.library is not None
+        p._written = write(conductor.engine, conductor.library, conductor.principal, p)
+        outcome: Outcome = conductor.step(p)
+        return outcome
+
+    return conduct
+
+
+def _recorded(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
+    """What was written; here and now where the export is a part of another step."""
+    written = p._written
+    if written is None:
+        written = write(ctx.engine, ctx.project, ctx.principal, p)
+    if getattr(p, "target_id", None) is not None:
+        ctx.target(p.target_id)
+    found: dict[str, Any] = written
+    return found
+
+
+def _page(ex: Example) -> str:
+    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
+    }
+    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
+    ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
+    return page
+
+
+def _records_example(ex: Example) -> dict[str, Any]:
+    return {"target_id": _page(ex), "output_path": str(ex.folder / f"{new_id()}.jsonl")}
+
+
+def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsParams) -> dict[str, Any]:
+    return write_jsonl(engine, library, principal, p)
+
+
+@action(
+    "export.jsonl",
+    params=RecordsParams,
+    result=RecordsWritten,
+    summary="Write records as JSON Lines to a file of this machine.",
+    route=Route("POST", "/api/export/jsonl", name="export_jsonl", refusals=(403, 404, 409, 503)),
+    words="Exported records of {target_id|the project}",
+    undoable=False,
+    example=_records_example,
+    conduct=_ahead(_jsonl),
+)
+def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
+    """The manifest, then a line for each record. What rights withhold is left out and listed."""
+    return _recorded(ctx, p, _jsonl)
+
+
+def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
+    return write_parquet(engine, library, principal, p)
+
+
+@action(
+    "export.parquet",
+    params=ParquetParams,
+    result=ParquetWritten,
+    summary="Write records as Parquet, a file for each record type, to a folder of this machine.",
+    route=Route("POST", "/api/export/parquet", name="export_parquet", refusals=(403, 404, 409, 503)),
+    words="Exported records of {target_id|the project}",
+    undoable=False,
+    example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
+    conduct=_ahead(_parquet),
+)
+def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
+    """A folder with a typed file for each record type and a manifest; objects are JSON text."""
+    return _recorded(ctx, p, _parquet)
+
+
+def _training(_: Engine, library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
+    return write_training(library, principal, p)
+
+
+@action(
+    "export.training",
+    params=TrainingParams,
+    result=TrainingWritten,
+    summary="Write training samples from the episode ledger.",
+    route=Route("POST", "/api/export/training", name="export_training", refusals=(403, 404, 409, 503)),
+    words="Exported training samples",
+    undoable=False,
+    example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.jsonl")},
+    conduct=_ahead(_training),
+)
+def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
+    """A chat for each recorded call that was answered; gold where a correction by a person stands now."""
+    return _recorded(ctx, p, _training)
+
+
+@action(
+    "export.eleventy",
+    params=SiteParams,
+    result=SiteWritten,
+    summary="Write a static site of the project as an Eleventy project.",
+    route=Route("POST", "/api/export/eleventy-site", name="export_site", refusals=(403, 404, 409, 503)),
+    words="Wrote a site of {target_id|the project}",
+    undoable=False,
+    example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
+    conduct=_ahead(write_site),
+)
+def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
+    """A plain Eleventy 3 project that any web host can serve once it is built. What rights withhold is left out and listed."""
+    return _recorded(ctx, p, write_site)
+
+
+@action(
+    "export.receiver",
+    params=ReceiverParams,
+    result=ReceiverWritten,
+    summary="Write pages as a certain program opens them.",
+    route=Route("POST", "/api/export/receivers", name="export_for_receiver", refusals=(403, 404, 409, 503)),
+    words="Wrote {scope_ids|pages} for another program",
+    undoable=False,
+    example=lambda ex: {
+        "output_path": str(ex.folder / new_id()),
+        "receiver": "kraken",
+        "scope_ids": [_pictured_page(ex)],
+    },
+    conduct=_ahead(write_for),
+)
+def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
+    """Pictures, layout files and, where the program needs one, a METS file; checked by our validator before it is there."""
+    return _recorded(ctx, p, write_for)
+
+
+def _pictured_page(ex: Example) -> str:
+    from PIL import Image
+
+    place = ex.folder / f"{new_id()}.png"
+    Image.new("L", (80, 60), 255).save(place)
+    assert ex.library is not None
+    picture = {
+        "checksum": ex.library.objects.put_bytes(place.read_bytes()),
+        "mime_type": "image/png",
+        "size_bytes": place.stat().st_size,
+        "pixel_width": 80,
+        "pixel_height": 60,
+    }
+    folder = ex.run("document.create", {"name": "Letters"})["id"]
+    page = new_id()
+    node = {"id": page, "parent_id": folder, "doc_type": "file", "file_type": "image", "name": "1.png"}
+    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.8, 0.2]}}
+    segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
+    ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
+    return page
+
+
+def _publish_example(ex: Example) -> dict[str, Any]:
+    return {"folder": str(ex.folder / new_id()), "page_ids": [_page(ex)]}
+
+
+@action(
+    "export.publish",
+    params=PublishParams,
+    result=PublishedSite,
+    summary="Publish pages as a site in a folder, over an earlier site there.",
+    words="Published a site of {page_ids|pages}",
+    example=_publish_example,
+    conduct=_ahead(write_publication),
+)
+def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
+    """Only what was reviewed. Taking it back forgets that it was published; the files stay."""
+    written = _recorded(ctx, p, write_publication)
+    row = {
+        "id": new_id(),
+        "folder": written["output_path"],
+        "site_title": p.site_title or ctx.project.name,
+        "document_count": written["document_count"],
+        **ctx.provenance(),
+    }
+    ctx.conn.execute(sites.insert().values(row))
+    ctx.target(row["id"])
+    return row
+
+
+def _keep_example(ex: Example) -> dict[str, Any]:
+    folder = ex.folder / new_id()
+    folder.mkdir()
+    return {"folder": str(folder), "format": "markdown", "per": "page"}
+
+
+@action(
+    "export.keep",
+    params=KeepParams,
+    result=Kept,
+    summary="Keep an export in a folder, written again as the work changes.",
+    route=Route("POST", "/api/export/kept", name="keep_export", refusals=(403, 409)),
+    words="Began to keep an export",
+    example=_keep_example,
+    after_undo=cancel_with_undo,
+)
+def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
+    """One-way: the folder is written and never read back; nothing in it is deleted, and no file of others is touched."""
+    if p.per == "document" and p.format in ("alto", "pagexml"):
+        from armarium_exports.errors import pages_only
+        from armarium_exports.rendering.units import LABELS
+
+        raise pages_only(LABELS[p.format])
+    folder = p.folder.real
+    if not folder.is_dir():
+        raise no_folder(str(folder))
+    if same_folder(ctx.conn, p.folder, p.format):
+        raise folder_kept(str(folder), p.format)
+    stated = {"id": new_id(), "folder": str(folder), "format": p.format, "per": p.per}
+    ctx.conn.execute(kept_exports.insert().values({**stated, **ctx.provenance()}))
+    return {**stated, "job_id": _begin(ctx, stated["id"])}
+
+
+@action(
+    "export.unkeep",
+    params=KeptParams,
+    result=Unkept,
+    summary="Stop keeping an export; what it wrote stays.",
+    route=Route("DELETE", "/api/export/kept/{export_id}", name="unkeep_export"),
+    words="Stopped keeping an export",
+    example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
+)
+def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
+    """The files stay where they are."""
+    kept_export(ctx.conn, p.export_id)
+    ctx.conn.execute(delete(kept_exports).where(kept_exports.c.id == p.export_id))
+    ctx.target(p.export_id)
+    return {"status": "deleted", "id": p.export_id}
+
+
+@action(
+    "export.write_kept",
+    params=KeptParams,
+    result=WriteBegun,
+    summary="Write a kept export now, all of it.",
+    route=Route("POST", "/api/export/kept/{export_id}/write", name="write_kept_export"),
+    words="Began to write a kept export",
+    undoable=False,
+    example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
+)
+def write_kept(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
+    """One background job, seen among the jobs."""
+    kept_export(ctx.conn, p.export_id)
+    return {"id": p.export_id, "job_id": _begin(ctx, p.export_id)}
+
+
+def _begin(ctx: ActionContext, export_id: str) -> str:
+    note_all(ctx.conn, export_id, ctx.audit_seq)
+    job_id = ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export")
+    ctx.target(export_id, job_id)
+    return job_id

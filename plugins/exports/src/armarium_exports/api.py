@@ -1,0 +1,12 @@
+"""What other families may use of exports: where a plugin contributes record types of its own.
+
+A family that exports knows nothing of contributes without this module: `extras={"export_records": {"entity": rows}}`,
+where `rows(conn, document_ids)` yields records as mappings of plain values, each with its `id`; *document_ids* are those
+of the documents that are exported, None for the whole project.
+"""
+
+from __future__ import annotations
+
+from armarium_exports.records import EXTRAS, Contribution
+
+__all__ = ["EXTRAS", "Contribution"]

@@ -1,0 +1,219 @@
+"""Bundles of records: JSON Lines in one file, Parquet in a folder with a file for each record type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, Principal, now
+from armarium_exports.earlier import clash_refused, listed_before
+from armarium_exports.places import file_place, require_parent, settle, whole_file, whole_folder
+from armarium_exports.records import SCHEMA_VERSION, RecordType, record_types
+from armarium_exports.schemas import ParquetParams, RecordsParams
+from armarium_exports.selection import Selection, select_documents
+
+if TYPE_CHECKING:
+    import polars
+
+MANIFEST = "manifest.json"
+ROWS = 10_000
+"""Records of a batch, and of a row group of a Parquet file five times as many."""
+
+
+def head(engine: Engine, library: Library, selection: Selection, target_id: str | None) -> dict[str, Any]:
+    """The manifest: what the bundle is of, and which record types it has."""
+    return {
+        "record_type": "manifest",
+        "schema_version": SCHEMA_VERSION,
+        "library": library.name,
+        "library_uuid": library.uuid,
+        "target_id": target_id,
+        "record_types": [one.name for one in record_types(engine)],
+        "created_at": now(),
+        "withheld": selection.listed,
+    }
+
+
+def write_jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsParams) -> dict[str, Any]:
+    """The manifest, then every record, one a line; see A 4.7 for the answer."""
+    place = p.output_path.real
+    file_place(place, overwrite=p.overwrite)
+    counts: dict[str, int] = {}
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+        with whole_file(place) as file:
+            file.write(orjson.dumps(head(engine, library, selection, p.target_id)) + b"\n")
+            for kind in record_types(engine):
+                counts[kind.name] = 0
+                for lines, number in _lines(kind, conn, selection):
+                    file.write(lines)
+                    counts[kind.name] += number
+            size = file.tell()
+    return _answer(place, selection, counts, size)
+
+
+def _answer(place: Path, selection: Selection, counts: Mapping[str, int], size: int) -> dict[str, Any]:
+    return {
+        "output_path": str(place),
+        "withheld": selection.listed,
+        "document_count": counts.get("document", 0),
+        "entity_count": counts.get("entity", 0),
+        "claim_count": counts.get("claim", 0),
+        "bytes_written": size,
+        "record_counts": dict(counts),
+    }
+
+
+def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
+    """Records as lines, many at a time, with how many they are."""
+    objects = [name for name, sort in (kind.columns or {}).items() if sort == "json"]
+    lead = {"record_type": kind.name, "schema_version": SCHEMA_VERSION}
+    lines: list[bytes] = []
+    for record in kind.rows(conn, selection):
+        for name in objects:
+            if record[name] is not None:
+                record[name] = orjson.Fragment(record[name])
+        lines.append(orjson.dumps(lead | record, default=str))
+        if len(lines) == ROWS:
+            yield b"\n".join(lines) + b"\n", len(lines)
+            lines = []
+    if lines:
+        yield b"\n".join(lines) + b"\n", len(lines)
+
+
+def write_parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
+    """A folder with a Parquet file for each record type and a manifest."""
+    from armarium_exports.line_pictures import write_line_pictures
+
+    place = p.output_path.real
+    require_parent(place)
+    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
+    counts: dict[str, int] = {}
+    with whole_folder(place) as fresh:
+        with library.db.read() as conn:
+            selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+            for kind in record_types(engine):
+                counts[kind.name] = _write_type(kind, conn, selection, fresh / f"{kind.name}.parquet")
+        if p.line_pictures:
+            counts["line_picture"] = write_line_pictures(
+                engine, library, selection, fresh / "line_picture.parquet"
+            )
+        written = sorted(path.name for path in fresh.iterdir())
+        stated = head(engine, library, selection, p.target_id) | {
+            "record_counts": counts,
+            "files": [*written, MANIFEST],
+        }
+        (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
+        size = sum(path.stat().st_size for path in fresh.iterdir())
+        clash_refused(fresh, place, before)
+        settle(fresh, place, before)
+    answer = _answer(place, selection, counts, size)
+    return answer | {
+        "files": [str(place / name) for name in written],
+        "manifest_path": str(place / MANIFEST),
+    }
+
+
+def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
+    """Write the records of *kind*, in batches; how many they are."""
+    import polars
+
+    if kind.columns is None:
+        return _write_untyped(kind, conn, selection, path)
+    types = {"json": polars.String, "text": polars.String, "integer": polars.Int64,
+             "number": polars.Float64, "boolean": polars.Boolean}  # fmt: skip
+    schema = {name: types[sort] for name, sort in kind.columns.items()}
+    counted = 0
+
+    def frames() -> Iterator[polars.DataFrame]:
+        nonlocal counted
+        batch: list[tuple[Any, ...]] = []
+        for record in kind.rows(conn, selection):
+            batch.append(tuple(record.values()))
+            if len(batch) == ROWS:
+                counted += len(batch)
+                yield polars.DataFrame(batch, schema=schema, orient="row")
+                batch = []
+        counted += len(batch)
+        yield polars.DataFrame(batch, schema=schema, orient="row")
+
+    sink(path, schema, frames)
+    return counted
+
+
+def _write_untyped(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
+    """Records whose columns only they tell: kept in a file, then written with columns that hold them all."""
+    import polars
+
+    spool = path.with_suffix(".spool")
+    sorts: dict[str, str] = {"id": "text"}
+    counted = 0
+    with spool.open("wb") as file:
+        for record in kind.rows(conn, selection):
+            for name, value in record.items():
+                if value is not None:
+                    sort = _sort(value)
+                    sorts[name] = sort if sorts.get(name, sort) == sort else _common(sorts[name], sort)
+                else:
+                    sorts.setdefault(name, "none")
+            file.write(orjson.dumps(record, default=str) + b"\n")
+            counted += 1
+    types = {"text": polars.String, "json": polars.String, "none": polars.String, "integer": polars.Int64,
+             "number": polars.Float64, "boolean": polars.Boolean}  # fmt: skip
+    schema = {name: types[sort] for name, sort in sorts.items()}
+
+    def frames() -> Iterator[polars.DataFrame]:
+        batch: list[dict[str, Any]] = []
+        with spool.open("rb") as file:
+            for line in file:
+                record = orjson.loads(line)
+                batch.append({name: _cell(record.get(name), sort) for name, sort in sorts.items()})
+                if len(batch) == ROWS:
+                    yield polars.DataFrame(batch, schema=schema)
+                    batch = []
+        yield polars.DataFrame(batch, schema=schema)
+
+    sink(path, schema, frames)
+    spool.unlink()
+    return counted
+
+
+def _sort(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    return "text" if isinstance(value, str) else "json"
+
+
+def _common(one: str, other: str) -> str:
+    if one == "none":
+        return other
+    return "number" if {one, other} == {"integer", "number"} else "json"
+
+
+def _cell(value: Any, sort: str) -> Any:
+    if value is None:
+        return None
+    if sort == "json":
+        return orjson.dumps(value).decode()
+    return float(value) if sort == "number" else value
+
+
+def sink(path: Path, schema: Mapping[str, Any], frames: Any, metadata: dict[str, str] | None = None) -> None:
+    """Write what *frames* yields as one Parquet file, a batch in memory at a time."""
+    from polars.io.plugins import register_io_source
+
+    def source(
+        _columns: list[str] | None, _predicate: Any, _rows: int | None, _size: int | None
+    ) -> Iterator[polars.DataFrame]:
+        yield from frames()
+
+    whole = register_io_source(source, schema=dict(schema), validate_schema=True)
+    whole.sink_parquet(path, row_group_size=5 * ROWS, compression="zstd", metadata=metadata)

@@ -1,0 +1,242 @@
+"""Commands of exports: records, a site, files for other programs, and exports that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Topic,
+    answer,
+    finished,
+    full_path,
+    plural,
+    project_session,
+)
+from armarium_documents.commandline import Scope, document_id, document_names, scope_of
+
+NAMED = 10
+"""How many withheld sources and losses are named."""
+
+Overwrite = Annotated[bool, typer.Option(help="Write over what an export wrote there.")]
+Of = Annotated[
+    str | None,
+    typer.Option(
+        "--of", help="A document, with what lies beneath it; left out: all.", autocompletion=document_names
+    ),
+]
+FORMATS = ("word", "markdown", "plain-text", "alto", "pagexml", "tei")
+
+
+def commands() -> typer.Typer:
+    """The commands."""
+    program = typer.Typer()
+    put = program.command
+    put(
+        "export-records", rich_help_panel=Topic.files, epilog="Example: armarium export-records records.jsonl"
+    )(records)
+    put(
+        "export-samples", rich_help_panel=Topic.files, epilog="Example: armarium export-samples samples.jsonl"
+    )(samples)
+    put(
+        "export-site",
+        rich_help_panel=Topic.files,
+        epilog="Example: armarium export-site site --title Letters",
+    )(site)
+    put(
+        "export-for",
+        rich_help_panel=Topic.files,
+        epilog="Example: armarium export-for kraken Letters --out kraken",
+    )(export_for)
+    put(
+        "keep-export",
+        rich_help_panel=Topic.files,
+        epilog="Example: armarium keep-export word ~/Documents/letters",
+    )(keep_export)
+    put("kept-exports", rich_help_panel=Topic.files, epilog="Example: armarium kept-exports --write")(
+        kept_exports
+    )
+    return program
+
+
+def records(
+    out: Annotated[str, typer.Argument(help="A file ending in .jsonl, or a folder for Parquet.")],
+    of: Of = None,
+    pictures: Annotated[
+        bool, typer.Option("--line-pictures", help="Of Parquet: a file more, of lines with their pictures.")
+    ] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write every record as JSON Lines or, into a folder, as Parquet files."""
+    as_lines = out.endswith(".jsonl")
+    if pictures and as_lines:
+        raise Refused("Line pictures are written with Parquet; name a folder in place of a .jsonl file.")
+    body: dict[str, Any] = {"output_path": full_path(out), "overwrite": overwrite}
+    if pictures:
+        body["line_pictures"] = True
+    with project_session() as session:
+        if of is not None:
+            body["target_id"] = document_id(session, of)
+        written = session.post(f"/api/export/{'jsonl' if as_lines else 'parquet'}", body)
+
+    def words() -> None:
+        typer.echo(f"Wrote {plural(written['document_count'], 'document')} to {written['output_path']}:")
+        for name, count in written["record_counts"].items():
+            if count:
+                typer.echo(f"  {name}: {count}")
+        _say_withheld(written)
+
+    answer(written, words)
+
+
+def _say_withheld(written: dict[str, Any]) -> None:
+    withheld = written["withheld"]
+    for one in withheld[:NAMED]:
+        typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
+    if len(withheld) > NAMED:
+        typer.echo(f"  left out: {len(withheld) - NAMED} more, for their rights.", err=True)
+
+
+def samples(
+    out: Annotated[str, typer.Argument(help="A file ending in .jsonl.")],
+    use_case: Annotated[str | None, typer.Option("--use-case", help="Only calls of this step.")] = None,
+    gold: Annotated[bool, typer.Option("--gold", help="Only pairs that a person corrected.")] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write training samples: what models were asked, and what they answered or should have."""
+    body: dict[str, Any] = {"output_path": full_path(out), "gold_only": gold, "overwrite": overwrite}
+    if use_case is not None:
+        body["use_case"] = use_case
+    with project_session() as session:
+        written = session.post("/api/export/training", body)
+
+    def words() -> None:
+        count = plural(written["sample_count"], "sample")
+        typer.echo(
+            f"Wrote {count} ({written['gold_count']} corrected by a person) to {written['output_path']}."
+        )
+        _say_withheld(written)
+
+    answer(written, words)
+
+
+def site(
+    out: Annotated[str, typer.Argument(help="A folder for the Eleventy project.")],
+    of: Of = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Left out: the name of what is published.")
+    ] = None,
+    unreviewed: Annotated[
+        bool, typer.Option("--unreviewed", help="Statements that nobody has reviewed as well.")
+    ] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a site of the project that any web host can show, as a project for Eleventy."""
+    body: dict[str, Any] = {
+        "output_path": full_path(out),
+        "overwrite": overwrite,
+        "include_unreviewed": unreviewed,
+    }
+    if title is not None:
+        body["site_title"] = title
+    with project_session() as session:
+        if of is not None:
+            body["target_id"] = document_id(session, of)
+        written = session.post("/api/export/eleventy-site", body)
+
+    def words() -> None:
+        typer.echo(
+            f"Wrote a site of {plural(written['document_count'], 'page')} to {written['output_path']}."
+        )
+        typer.echo("Build it there with: npm install, then npm run build. The site is then in _site.")
+        for one in written["left_behind"]:
+            typer.echo(f"  could not be removed: {one}", err=True)
+        _say_withheld(written)
+
+    answer(written, words)
+
+
+def export_for(
+    receiver: Annotated[str, typer.Argument(help="escriptorium, transkribus, ocr-d, kraken or mets-viewer.")],
+    ids: Scope = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.")] = "export",
+    report: Annotated[bool, typer.Option("--report", help="Only say what would be lost.")] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write pages with their pictures as another program opens them."""
+    with project_session() as session:
+        scope = {"receiver": receiver, "scope_ids": scope_of(session, ids)}
+        if report:
+            found = session.post("/api/export/receivers/report", scope)
+        else:
+            body = {**scope, "output_path": full_path(out), "overwrite": overwrite}
+            found = session.post("/api/export/receivers", body)
+
+    def words() -> None:
+        done = "Would write" if report else "Wrote"
+        where = "" if report else f" to {found['output_path']}"
+        typer.echo(f"{done} {plural(found['pages'], 'page')} for {found['receiver']}{where}.")
+        for what, count, why in _summed(found["losses"]):
+            typer.echo(f"  not carried: {what} ({count}): {why}.")
+        for one in found["left_out"][:NAMED]:
+            typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
+        for problem in found["problems"]:
+            typer.echo(f"  problem: {problem}", err=True)
+        _say_withheld(found)
+
+    answer(found, words)
+
+
+def _summed(pages: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+    counts: dict[tuple[str, str], int] = {}
+    for page in pages:
+        for loss in page["losses"]:
+            counts[loss["what"], loss["why"]] = counts.get((loss["what"], loss["why"]), 0) + loss["count"]
+    return [(what, count, why) for (what, why), count in counts.items()]
+
+
+def keep_export(
+    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS))],
+    folder: Annotated[Path, typer.Argument(help="A folder that is there, outside the project.")],
+    per_document: Annotated[
+        bool, typer.Option("--per-document", help="A file for each document, not for each page.")
+    ] = False,
+) -> None:
+    """Keep an export in a folder: it is written now, and again as the work changes. The folder is never read back."""
+    per = "document" if per_document else "page"
+    body = {"folder": full_path(str(folder)), "format": format_name, "per": per}
+    with project_session() as session:
+        begun = session.post("/api/export/kept", body)
+        finished(session, begun["job_id"], "Write")
+    answer(begun, f"Kept in {begun['folder']} from now on. What it wrote: armarium kept-exports")
+
+
+def kept_exports(
+    write: Annotated[bool, typer.Option("--write", help="Write all of them now.")] = False,
+    end: Annotated[str | None, typer.Option("--end", metavar="ID", help="Stop keeping this one.")] = None,
+) -> None:
+    """The exports that are kept, and what each wrote."""
+    with project_session() as session:
+        if end is not None:
+            session.delete(f"/api/export/kept/{end}")
+        found = session.get("/api/export/kept")
+        if write:
+            for one in found["exports"]:
+                finished(session, session.post(f"/api/export/kept/{one['id']}/write")["job_id"], "Write")
+            found = session.get("/api/export/kept")
+
+    def words() -> None:
+        if not found["exports"]:
+            typer.echo("No export is kept; begin with armarium keep-export FORMAT FOLDER.")
+        for one in found["exports"]:
+            typer.echo(f"{one['id']}: {one['format']} per {one['per']} in {one['folder']}")
+            typer.echo(f"  {plural(len(one['files']), 'file')}, {one['pending']} to be written again")
+            for other in one["in_the_way"][:NAMED]:
+                typer.echo(f"  not touched: {other['path']}. {other['why']}", err=True)
+            for other in one["left_behind"][:NAMED]:
+                typer.echo(f"  left behind: {other['path']}; remove it by hand.", err=True)
+
+    answer(found, words)

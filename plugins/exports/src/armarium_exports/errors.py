@@ -1,0 +1,111 @@
+"""The refusals of exports, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from armarium.api import Conflict, Invalid, NotFound, Unavailable
+
+
+def already_there(path: str) -> Conflict:
+    """409: something lies at the destination, and overwrite was not said."""
+    return Conflict(
+        f"{path} is there already. Name another place, or send overwrite true to write over what an export wrote.",
+        code="destination_exists",
+        path=path,
+    )
+
+
+def not_ours(path: str, why: str) -> Conflict:
+    """409: what lies at the destination was not written by such an export, so overwrite does not reach it."""
+    return Conflict(f"{path} is left as it is: {why}. Name another place.", code="not_ours", path=path)
+
+
+def no_folder(path: str) -> Invalid:
+    """422: the folder to write into is not there."""
+    return Invalid(
+        f"The folder {path} does not exist. Make it first, or name one that is there.",
+        code="no_folder",
+        path=path,
+    )
+
+
+def wrong_ending(path: str, ending: str) -> Invalid:
+    """422: a file that must end in a certain way does not."""
+    return Invalid(f"{path} must end in {ending}; name the file so.", code="wrong_ending", path=path)
+
+
+def cannot_write(path: str, why: str) -> Unavailable:
+    """503: the disk refused, and what was there before is there still."""
+    return Unavailable(
+        f"{path} could not be written: {why}. What was there before is unchanged; free space or choose another place.",
+        code="cannot_write",
+        path=path,
+    )
+
+
+def pages_only(format_name: str) -> Invalid:
+    """422: a format of single pages is asked for per document."""
+    return Invalid(
+        f"{format_name} holds one page a file. Send per: page, or choose word, markdown, plain-text or tei.",
+        code="pages_only",
+    )
+
+
+def system_folder(path: str) -> Invalid:
+    """422: the folder belongs to the operating system."""
+    return Invalid(
+        f"{path} belongs to the operating system. Choose a folder of your own, outside the project.",
+        code="system_folder",
+        path=path,
+    )
+
+
+def inside_project(path: str) -> Invalid:
+    """422: the folder lies inside a project."""
+    return Invalid(
+        f"{path} lies inside a project, which keeps its own files. Choose a folder outside it.",
+        code="inside_project",
+        path=path,
+    )
+
+
+def folder_kept(path: str, other: str) -> Conflict:
+    """409: another kept export writes files of that format there."""
+    return Conflict(
+        f"An export of the format {other} is kept in {path} already. Stop that one, or choose another folder.",
+        code="folder_kept",
+        path=path,
+    )
+
+
+def unknown_receiver(name: str, known: Iterable[str]) -> Invalid:
+    """422: no profile of that name."""
+    return Invalid(
+        f"There is no profile for {name!r}. There is: {', '.join(known)}.", code="unknown_receiver"
+    )
+
+
+def nothing_to_export() -> Invalid:
+    """422: nothing in the scope can be written."""
+    return Invalid(
+        "None of these pages can be written: they have no pass or no picture yet, or are withheld. "
+        "Find their lines or import layout files first.",
+        code="nothing_to_export",
+    )
+
+
+def folder_needed(what: str) -> Invalid:
+    """422: a recipe job that writes was given no folder."""
+    return Invalid(
+        f"Say in which folder the {what} is to be: the setting folder, a full path.", code="folder_needed"
+    )
+
+
+def unknown_export(export_id: str) -> NotFound:
+    """404: no kept export has this id."""
+    return NotFound(
+        f"There is no kept export {export_id} in this project. List them to find the right id.",
+        code="unknown_export",
+        id=export_id,
+    )

@@ -1,0 +1,109 @@
+"""The long work of exports: writing those that are kept, and what recipes write and publish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
+from armarium_exports.errors import folder_needed
+from armarium_exports.keeping import JOB, write_kept
+from armarium_exports.models import kept_exports
+from armarium_exports.schemas import (
+    ExportArgs,
+    ExportSettings,
+    KeptJobArgs,
+    PublishArgs,
+    PublishSettings,
+)
+
+WRITE_KEPT = JobKind(
+    name=JOB, lane="database", summary="Write a kept export", run=write_kept, args=KeptJobArgs
+)
+
+
+def keep_export(job: JobContext) -> dict[str, Any]:
+    """Keep an export in the folder, or have the one that is kept there written; once, however often it is run again."""
+    args: ExportArgs = job.args
+    kept = dict(job.checkpoint)
+    if "export_id" not in kept:
+        if args.folder is None:
+            raise folder_needed("files")
+        k = kept_exports.c
+        with job.library.db.read() as conn:
+            asked = select(k.id).where(k.folder == str(args.folder.real), k.format == args.format)
+            there = conn.execute(asked).scalar()
+        if there is None:
+            name, given = "export.keep", {"folder": str(args.folder), "format": args.format, "per": "page"}
+        else:
+            name, given = "export.write_kept", {"export_id": there}
+        done = len(args.page_ids)
+        outcome = job.act(name, given, checkpoint=lambda answer: {"export_id": answer["id"]}, done=done)
+        kept = {"export_id": (outcome.result or {})["id"]}
+    return {"pages": len(args.page_ids), "output": kept}
+
+
+def publish_site(job: JobContext) -> dict[str, Any]:
+    """Publish the pages; once, however often it is run again."""
+    args: PublishArgs = job.args
+    kept = dict(job.checkpoint)
+    if "site_id" not in kept:
+        if args.folder is None:
+            raise folder_needed("site")
+        given = {"folder": str(args.folder), "page_ids": args.page_ids}
+        if args.site_title:
+            given["site_title"] = args.site_title
+        done = len(args.page_ids)
+        outcome = job.act(
+            "export.publish", given, checkpoint=lambda answer: {"site_id": answer["id"]}, done=done
+        )
+        kept = {"site_id": (outcome.result or {})["id"]}
+    return {"pages": len(args.page_ids), "output": kept}
+
+
+def _placed(what: str) -> Any:
+    def place(_engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
+        if settings.folder is None:
+            raise folder_needed(what)
+        return Placement()
+
+    return place
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    folder = ex.folder / new_id()
+    folder.mkdir()
+    page = ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]
+    return {"page_id": page, "settings": {"folder": str(folder)}}
+
+
+EXPORT = RecipeJob(
+    kind=JobKind(
+        name="export", lane="database", summary="Keep an export in a folder", run=keep_export, args=ExportArgs
+    ),
+    name="Export",
+    description="Keeps files of the pages in a folder, written again as the work changes.",
+    layer="output",
+    takes=("page_reading",),
+    gives=("files",),
+    settings=ExportSettings,
+    writes=("export.keep", "export.write_kept"),
+    each="scope",
+    place=_placed("files"),
+    example=_example,
+)
+
+PUBLISH = RecipeJob(
+    kind=JobKind(name="publish", lane="images", summary="Publish a site", run=publish_site, args=PublishArgs),
+    name="Publish",
+    description="Writes a static site of the pages that any web host can show.",
+    layer="output",
+    takes=("files",),
+    gives=("published",),
+    settings=PublishSettings,
+    writes=("export.publish",),
+    each="scope",
+    place=_placed("site"),
+    example=_example,
+)

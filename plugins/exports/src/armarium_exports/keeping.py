@@ -1,0 +1,202 @@
+"""Writing kept exports: only what changed, never over what is somebody else's, nothing is ever deleted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy.dialects.sqlite import insert
+
+from armarium.api import ActionContext, JobContext, NotFound, ServiceError, among, now, raw_of, withheld
+from armarium_exports.errors import no_folder
+from armarium_exports.models import changed_pages, kept_exports, kept_files
+from armarium_exports.pages import Unit, units_of
+from armarium_exports.places import checksum_of, plain_name, whole_file
+from armarium_exports.queries import C, F, K, files_of, kept_export
+from armarium_exports.rendering.units import ENDINGS, render
+from armarium_exports.schemas import KeptJobArgs
+from armarium_exports.selection import beneath
+from armarium_source_model.api import segments
+
+JOB = "export-kept"
+
+
+def note_changes(ctx: ActionContext) -> None:
+    """Note, in the step that changes them, what each kept export has to write again, and see that a job will."""
+    kept = list(ctx.conn.execute(select(K.id)).scalars())
+    if not kept:
+        return
+    changed = list(ctx.changes.get("document_ids", ()))
+    parts = list(ctx.changes.get("segment_ids", ()))
+    if parts:
+        s = segments.c
+        changed += ctx.conn.execute(select(s.document_id).where(among(s.id, parts)).distinct()).scalars()
+    if not changed:
+        return
+    for export_id in kept:
+        rows = [
+            {"export_id": export_id, "document_id": one, "seq": ctx.audit_seq}
+            for one in dict.fromkeys(changed)
+        ]
+        stated = insert(changed_pages).values(rows)
+        ctx.conn.execute(
+            stated.on_conflict_do_update(
+                index_elements=["export_id", "document_id"], set_={"seq": stated.excluded.seq}
+            )
+        )
+        if not _is_queued(ctx.conn, export_id):
+            ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export again")
+
+
+def _is_queued(conn: Connection, export_id: str) -> bool:
+    asked = (
+        "SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'paused')"
+        " AND json_extract(args, '$.export_id') = ?"
+    )
+    return raw_of(conn).execute(asked, (JOB, export_id)).fetchone() is not None
+
+
+@dataclass
+class _Work:
+    """One run over a kept export."""
+
+    kept: Row[Any]
+    files: dict[str, Row[Any]]
+    taken: set[str]
+
+
+def write_kept(job: JobContext) -> dict[str, Any]:
+    """Write each unit that was noted as changed; killed anywhere and run again, it writes those that still are.
+
+    Counts: files written, unchanged, in the way, without a pass, withheld.
+    """
+    args: KeptJobArgs = job.args
+    counts = dict.fromkeys(("written", "unchanged", "in_the_way", "nothing_to_write", "withheld"), 0)
+    counts |= job.checkpoint
+    with job.library.db.read() as conn:
+        if conn.execute(select(K.id).where(K.id == args.export_id)).first() is None:
+            return counts
+        kept = kept_export(conn, args.export_id)
+        noted = _noted(conn, args.export_id)
+        units = _changed(conn, units_of(conn, kept.per), noted)
+        work = _Work(kept, dict(files_of(conn, args.export_id)), set())
+    work.taken = {row.path for row in work.files.values()}
+    if not Path(kept.folder).is_dir():
+        raise no_folder(kept.folder)
+    for number, unit in enumerate(units, 1):
+        job.check()
+        outcome, row = _write_unit(job, work, unit)
+        counts[outcome] += 1
+        done = {one: noted[one] for one in (unit.id, *unit.page_ids) if one in noted}
+        job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
+    # Folders, and what is no page any more, are noted too.
+    job.save(counts, along=_keeps(args.export_id, None, noted))
+    return counts
+
+
+def _keeps(
+    export_id: str, row: dict[str, Any] | None, done: Mapping[str, int]
+) -> Callable[[Connection], None]:
+    def write(conn: Connection) -> None:
+        _save(conn, row)
+        _forget(conn, export_id, done)
+
+    return write
+
+
+def _noted(conn: Connection, export_id: str) -> dict[str, int]:
+    asked = select(C.document_id, C.seq).where(C.export_id == export_id)
+    return {row.document_id: row.seq for row in conn.execute(asked)}
+
+
+def _changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
+    """The units that what is *noted* lies in, or that lie in it."""
+    all_of_them = beneath(conn, noted) | set(noted)
+    return [one for one in units if one.id in all_of_them or not all_of_them.isdisjoint(one.page_ids)]
+
+
+def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
+    """What was noted is written, unless it was changed again meanwhile."""
+    for document_id, seq in noted.items():
+        conn.execute(
+            delete(changed_pages).where(C.export_id == export_id, C.document_id == document_id, C.seq <= seq)
+        )
+
+
+def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str, Any] | None]:
+    """What came of a unit, and the row that says so; None where nothing is to be noted."""
+    barred = withheld(job.library, job.principal, [unit.id, *unit.page_ids], "export")
+    pages = tuple(one for one in unit.page_ids if one not in barred)
+    if unit.id in barred or not pages:
+        return "withheld", None
+    before = work.files.get(unit.id)
+    try:
+        content, _ = render(job.engine, job.library, Unit(unit.id, unit.title, pages), work.kept.format)
+    except NotFound:
+        return "nothing_to_write", None
+    except ServiceError as refusal:
+        job.log("warning", refusal.detail, document_id=unit.id)
+        return "nothing_to_write", None
+    path = Path(before.path) if before is not None else _path_for(work, unit)
+    work.taken.add(str(path))
+    row: dict[str, Any] = {
+        "export_id": work.kept.id,
+        "document_id": unit.id,
+        "path": str(path),
+        "checksum": None if before is None else before.checksum,
+        "written_at": None if before is None else before.written_at,
+        "in_the_way": None,
+    }
+    there = checksum_of(path)
+    digest = hashlib.sha256(content).hexdigest()
+    why = _in_the_way(path, there, row["checksum"])
+    if why is not None and there != digest:
+        return "in_the_way", row | {"in_the_way": why}
+    if there == digest:
+        return "unchanged", row | {"checksum": digest, "written_at": row["written_at"] or now()}
+    with whole_file(path) as file:
+        file.write(content)
+    return "written", row | {"checksum": digest, "written_at": now()}
+
+
+def _in_the_way(path: Path, there: str | None, ours: str | None) -> str | None:
+    """Why the file at *path* is left alone; None where it may be written."""
+    if there is None:
+        return (
+            "Something that is no ordinary file lies there." if path.is_symlink() or path.exists() else None
+        )
+    if ours is None:
+        return "A file that this export did not write lies there."
+    return None if there == ours else "The file was changed since this export wrote it."
+
+
+def _path_for(work: _Work, unit: Unit) -> Path:
+    """A path that no other unit of the export has: the title, and enough of the id to tell it from others."""
+    folder, ending = Path(work.kept.folder), ENDINGS[work.kept.format]
+    name = plain_name(unit.title)
+    short = folder / f"{name}--{unit.id[-8:]}{ending}"
+    return short if str(short) not in work.taken else folder / f"{name}--{unit.id}{ending}"
+
+
+def _save(conn: Connection, row: dict[str, Any] | None) -> None:
+    if row is None:
+        return
+    stated = insert(kept_files).values(row)
+    conn.execute(stated.on_conflict_do_update(index_elements=[F.export_id, F.document_id], set_=row))
+
+
+def note_all(conn: Connection, export_id: str, seq: int) -> None:
+    """Every page or document waits to be written."""
+    units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
+    rows = [{"export_id": export_id, "document_id": one.id, "seq": seq} for one in units]
+    for first in range(0, len(rows), 1_000):
+        stated = insert(changed_pages).values(rows[first : first + 1_000])
+        conn.execute(
+            stated.on_conflict_do_update(
+                index_elements=["export_id", "document_id"], set_={"seq": stated.excluded.seq}
+            )
+        )

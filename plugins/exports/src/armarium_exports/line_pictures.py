@@ -1,0 +1,107 @@
+"""Line pictures with their readings, in one Parquet file: what line readers are trained on elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from armarium.api import Engine, Library, ServiceError, open_image
+from armarium_documents.api import page_image
+from armarium_exports.bundles import sink
+from armarium_exports.selection import D, Selection
+from armarium_source_model.api import counting_readings, page_facts, reading_rule, segments_of, working_pass
+
+if TYPE_CHECKING:
+    import polars
+
+QUALITY = 92
+AT_A_TIME = 200
+"""Line pictures of a batch."""
+
+TEXTS = ("text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "language", "script")
+
+
+def write_line_pictures(engine: Engine, library: Library, selection: Selection, path: Path) -> int:
+    """A row for each line that has a counting reading and a place on its page's picture; how many they are.
+
+    The column `image` has the shape and the note in the file by which Hugging Face datasets takes it for a picture.
+    """
+    import polars
+
+    picture = polars.Struct({"bytes": polars.Binary, "path": polars.String})
+    schema: dict[str, Any] = {"image": picture, **dict.fromkeys(TEXTS, polars.String)}
+    features = {"image": {"_type": "Image"}, **{n: {"dtype": "string", "_type": "Value"} for n in TEXTS}}
+    counted = 0
+
+    def frames() -> Iterator[polars.DataFrame]:
+        nonlocal counted
+        batch: list[dict[str, Any]] = []
+        for row in _rows(engine, library, selection):
+            batch.append(row)
+            counted += 1
+            if len(batch) == AT_A_TIME:
+                yield polars.DataFrame(batch, schema=schema)
+                batch = []
+        yield polars.DataFrame(batch, schema=schema)
+
+    sink(path, schema, frames, {"huggingface": json.dumps({"info": {"features": features}})})
+    return counted
+
+
+def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[dict[str, Any]]:
+    with library.db.read() as conn:
+        rule = reading_rule(conn)
+        pages = conn.execute(select(D.id, D.name).order_by(D.id)).all()
+        for page_id, name in pages:
+            if page_id not in selection.ids:
+                continue
+            pass_id, _ = working_pass(conn, page_id, rule)
+            readings = counting_readings(conn, pass_id, rule=rule) if pass_id else {}
+            lines = (
+                [one for one in segments_of(conn, pass_id, "line") if one.id in readings] if pass_id else []
+            )
+            if not lines:
+                continue
+            facts = page_facts(conn, page_id, pass_id)
+            try:
+                picture = page_image(library, conn, page_id)
+                image = open_image(picture.path, max_pixels=engine.settings.max_image_pixels, name=name)
+            except ServiceError:
+                continue
+            about = {
+                "document_id": page_id,
+                "pass_id": pass_id,
+                "language": getattr(facts.first("language"), "value", None),
+                "script": getattr(facts.first("script"), "value", None),
+            }
+            for line in lines:
+                if line.anchor.get("rendition_id") not in (None, picture.rendition_id):
+                    continue
+                x, y, w, h = line.anchor["rect"]
+                box = (
+                    max(0, int(x * image.width)),
+                    max(0, int(y * image.height)),
+                    min(image.width, round((x + w) * image.width) or 1),
+                    min(image.height, round((y + h) * image.height) or 1),
+                )
+                if box[2] <= box[0] or box[3] <= box[1]:
+                    continue
+                file = io.BytesIO()
+                image.crop(box).convert("L" if image.mode in ("1", "L") else "RGB").save(
+                    file, "JPEG", quality=QUALITY
+                )
+                counting = readings[line.id]
+                yield {
+                    "image": {"bytes": file.getvalue(), "path": f"{line.id}.jpg"},
+                    "text": counting.text,
+                    "segment_id": line.id,
+                    "representation_id": counting.representation_id,
+                    "basis": counting.basis,
+                    **about,
+                    **{key: value for key in ("language", "script") if (value := getattr(line, key))},
+                }

@@ -1,0 +1,232 @@
+"""Pages as they are read: headings, paragraphs of lines, tables, and notes on what is unclear or restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ServiceError, parse_xml
+from armarium_documents.api import annotation_table, documents, pages_under
+from armarium_formats.api import PageSegment, page_of_pass
+from armarium_source_model.api import is_provisional, page_facts, page_text, reading_rule, working_pass
+
+_HEADINGS = ("heading", "header", "title")
+_NOTES = {
+    "unclear": "unclear",
+    "supplied": "supplied",
+    "gap": "illegible or lost",
+    "del": "deleted",
+    "add": "added",
+    "surplus": "surplus",
+    "sic": "sic",
+}
+"""Elements of TEI that a note stands for, and what it says."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a page. *notes* are what is to be said of passages in it."""
+
+    text: str
+    notes: list[str] = field(default_factory=list)
+    segment_id: str | None = None
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph, or a heading of the page itself, or a table."""
+
+    lines: list[Line] = field(default_factory=list)
+    is_heading: bool = False
+    rows: list[list[str]] | None = None
+
+
+@dataclass(slots=True)
+class ReadablePage:
+    """A page as it is written to be read."""
+
+    document_id: str
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+    is_rtl: bool = False
+    language: str | None = None
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Every line, those of tables left out."""
+        for block in self.blocks:
+            yield from block.lines
+
+
+def readable_page(conn: Connection, document_id: str) -> ReadablePage:
+    """The page with the counting transcriptions of the pass it is read by; without a pass, its own text."""
+    d = documents.c
+    name, label, content = conn.execute(
+        select(d.name, d.page_label, d.page_content).where(d.id == document_id)
+    ).one()
+    page = ReadablePage(document_id, f"{name} ({label})" if label and label != name else name)
+    pass_id, _ = working_pass(conn, document_id, reading_rule(conn))
+    facts = page_facts(conn, document_id, pass_id)
+    page.is_rtl = getattr(facts.first("direction"), "value", None) == "rtl"
+    page.language = getattr(facts.first("language"), "value", None)
+    if pass_id is None:
+        page.blocks = _of_text(content or "")
+        return page
+    if is_provisional(pass_id):
+        page.blocks = _of_text(page_text(conn, document_id, rule=reading_rule(conn)).text)
+        return page
+    assembled, _ = page_of_pass(conn, document_id, pass_id)
+    remarks = _remarks(conn, document_id)
+    page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))
+    return page
+
+
+def _of_text(text: str) -> list[Block]:
+    return [
+        Block([Line(line) for line in paragraph.split("\n")])
+        for paragraph in text.replace("\r\n", "\n").split("\n\n")
+        if paragraph.strip()
+    ]
+
+
+def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
+    """What people noted on lines: segment to the words."""
+    a = annotation_table.c
+    asked = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
+    found: dict[str, list[str]] = {}
+    for targets, text in conn.execute(asked):
+        for target in targets or ():
+            found.setdefault(target.get("segment_id", ""), []).append(text)
+    return found
+
+
+def _blocks(
+    ordered: Sequence[PageSegment], rows: dict[str, str], remarks: dict[str, list[str]]
+) -> Iterator[Block]:
+    """Regions in reading order become blocks; lines in no region a paragraph of their own."""
+    inside: set[str] = set()
+    places = {id(segment): place for place, segment in enumerate(ordered)}
+    loose = Block()
+    for segment in ordered:
+        if segment.id in inside or segment.is_furniture:
+            inside.update(one.id for one in segment.walk())
+            continue
+        if segment.kind == "region":
+            if loose.lines:
+                yield loose
+                loose = Block()
+            block, taken = _of_region(segment, rows, remarks, places)
+            inside.update(taken)
+            if block.lines or block.rows:
+                yield block
+        else:
+            inside.update(one.id for one in segment.walk())
+            loose.lines += [_line(segment, rows, remarks)] if _text(segment) else []
+    if loose.lines:
+        yield loose
+
+
+def _of_region(
+    region: PageSegment, rows: dict[str, str], remarks: dict[str, list[str]], places: dict[int, int]
+) -> tuple[Block, set[str]]:
+    cells = [one for one in region.walk() if one.cell is not None]
+    if cells:
+        taken = {one.id for one in region.walk()}
+        return Block(rows=_table(cells)), taken
+    parts = [one for one in region.in_order() if one.kind != "region"]
+    parts.sort(key=lambda one: places.get(id(one), len(places)))
+    taken = {region.id, *(inner.id for one in parts for inner in one.walk())}
+    lines = [_line(one, rows, remarks) for one in parts if not one.is_furniture and _text(one)]
+    if not lines and region.text and not any(one.kind == "region" for one in region.children):
+        lines = [Line(one) for one in region.text.split("\n")]
+    is_heading = any(word in (region.kind_raw or "").casefold() for word in _HEADINGS)
+    return Block(lines, is_heading=is_heading), taken
+
+
+def _table(cells: Sequence[PageSegment]) -> list[list[str]]:
+    places = [(one.cell or {}, one) for one in cells]
+    down = max(int(cell.get("row", 0)) for cell, _ in places) + 1
+    across = max(int(cell.get("column", 0)) for cell, _ in places) + 1
+    if down > 2_000 or across > 200:
+        down, across = min(down, 2_000), min(across, 200)
+    table = [["" for _ in range(across)] for _ in range(down)]
+    for cell, one in places:
+        row, column = int(cell.get("row", 0)), int(cell.get("column", 0))
+        if 0 <= row < down and 0 <= column < across:
+            table[row][column] = " ".join(filter(None, (table[row][column], _whole_text(one))))
+    return table
+
+
+def _whole_text(segment: PageSegment) -> str:
+    return _text(segment) or " ".join(filter(None, (_whole_text(one) for one in segment.in_order())))
+
+
+def _text(segment: PageSegment) -> str:
+    if segment.text:
+        return segment.text
+    return " ".join(one.text for one in segment.in_order() if one.kind == "word" and one.text)
+
+
+def _line(segment: PageSegment, rows: dict[str, str], remarks: dict[str, list[str]]) -> Line:
+    row_id = rows.get(segment.id, segment.id)
+    return Line(_text(segment), [*_of_markup(segment), *remarks.get(row_id, ())], row_id)
+
+
+def _of_markup(segment: PageSegment) -> list[str]:
+    """Notes for what the markup of a reading says is unclear, restored or lost."""
+    extras: Any = segment.texts[0].extras if segment.texts else None
+    xml = ((extras or {}).get("tei") or {}).get("xml")
+    if not isinstance(xml, str):
+        return []
+    try:
+        root = parse_xml(f"<line>{xml}</line>".encode(), name="a reading")
+    except ServiceError:
+        return []
+    notes = []
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        word = _NOTES.get(element.tag.rpartition("}")[2])
+        if word:
+            said = "".join(str(one) for one in element.itertext()).strip()
+            reason = element.get("reason")
+            notes.append(f"{f'“{said}”: ' if said else ''}{word}{f' ({reason})' if reason else ''}")
+    return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one file is written of: a page, or a document with its pages."""
+
+    id: str
+    title: str
+    page_ids: tuple[str, ...]
+
+
+def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None) -> list[Unit]:
+    """Pages in reading order, each alone or gathered by the document that they belong to.
+
+    A document is the outermost group or file above a page below the nearest folder; a page that lies in a folder
+    itself is one of its own.
+    """
+    d = documents.c
+    if scope_ids is None:
+        top = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
+        scope_ids = list(conn.execute(top.order_by(d.sort_order, d.name, d.id)).scalars())
+    pages = pages_under(conn, scope_ids)
+    rows = conn.execute(select(d.id, d.name, d.parent_id, d.doc_type).where(d.deleted_at.is_(None)))
+    nodes = {row.id: row for row in rows}
+    if per == "page":
+        return [Unit(one, nodes[one].name, (one,)) for one in pages if one in nodes]
+    gathered: dict[str, list[str]] = {}
+    for page in pages:
+        if page not in nodes:
+            continue
+        owner = nodes[page]
+        while owner.parent_id in nodes and nodes[owner.parent_id].doc_type != "folder":
+            owner = nodes[owner.parent_id]
+        gathered.setdefault(owner.id, []).append(page)
+    return [Unit(one, nodes[one].name, tuple(inner)) for one, inner in gathered.items()]

@@ -1,0 +1,97 @@
+"""Reads of exports: those that are kept, with what each wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection, Row, func, select
+
+from armarium.api import Library, Principal, Rows, among, query, withheld
+from armarium_documents.api import documents
+from armarium_exports.errors import unknown_export
+from armarium_exports.folders import KeptFolder
+from armarium_exports.models import changed_pages, kept_exports, kept_files, sites
+from armarium_exports.schemas import KeptExports, PublishedSites
+
+KEPT = Rows(kept_exports, missing=unknown_export)
+SITES = Rows(sites)
+K, F, C = kept_exports.c, kept_files.c, changed_pages.c
+
+
+def kept_export(conn: Connection, export_id: str) -> Row[Any]:
+    """The row of a kept export; NotFound."""
+    return KEPT.row(conn, export_id)
+
+
+@query(
+    "/api/export/kept",
+    summary="The project's kept exports, and what each wrote",
+    answer=KeptExports,
+    refusals=(),
+)
+def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
+    """The oldest first, with the files written, those left alone, and what waits to be written again."""
+    found = KEPT.all(conn, order=(K.created_at, K.id))
+    exports = [{**one, **_state(conn, library, one["id"])} for one in found]
+    return {"exports": exports, "count": len(exports)}
+
+
+@query(
+    "/api/export/sites",
+    summary="Sites that were published, the newest first",
+    answer=PublishedSites,
+    refusals=(),
+)
+def list_sites(
+    conn: Connection,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+) -> dict[str, Any]:
+    """Each with its folder; whether the files are there still is not looked at."""
+    newest = (sites.c.created_at.desc(), sites.c.id.desc())
+    return SITES.page(conn, order=newest, limit=limit, offset=offset)
+
+
+def _state(conn: Connection, library: Library, export_id: str) -> dict[str, Any]:
+    rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
+    about = {row.document_id for row in rows}
+    d = documents.c
+    there = set(conn.execute(select(d.id).where(among(d.id, about), d.deleted_at.is_(None))).scalars())
+    left_out = withheld(library, EXPORTER, about, "export")
+    gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in left_out}
+    written = [row for row in rows if row.written_at is not None]
+    waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
+    return {
+        "files": [_file(row) for row in written if row.document_id not in gone],
+        "left_behind": [_file(row) for row in written if row.document_id in gone],
+        "in_the_way": [
+            {"path": row.path, "document_id": row.document_id, "why": row.in_the_way}
+            for row in rows
+            if row.in_the_way is not None
+        ],
+        "withheld": [{"document_id": one, "why": why} for one, why in sorted(left_out.items())],
+        "pending": conn.execute(waiting).scalar_one(),
+        "last_written": max((row.written_at for row in written), default=None),
+    }
+
+
+def _file(row: Row[Any]) -> dict[str, Any]:
+    return {"path": row.path, "document_id": row.document_id, "written_at": row.written_at}
+
+
+EXPORTER = Principal(kind="machine", name="export", role="owner")
+"""Who asks what may be exported: the answer is the same for everyone."""
+
+
+def files_of(conn: Connection, export_id: str) -> Mapping[str, Row[Any]]:
+    """What a kept export wrote, by page or document."""
+    rows = conn.execute(select(kept_files).where(F.export_id == export_id))
+    return {row.document_id: row for row in rows}
+
+
+def same_folder(conn: Connection, folder: KeptFolder, format_name: str) -> bool:
+    """Whether an export of that format is kept in *folder* already."""
+    asked = select(K.id).where(K.folder == str(folder.real), K.format == format_name)
+    return conn.execute(asked).first() is not None

@@ -1,0 +1,115 @@
+"""The validator: what is wrong with a folder that was written for a receiver, read from the disk alone."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from armarium.api import ServiceError, image_info, parse_xml
+from armarium_exports.receivers.mets import METS, XLINK
+from armarium_exports.receivers.profiles import Profile
+
+_LAYOUT = (".xml",)
+_MANIFEST = "armarium-export.json"
+
+
+def check_written(profile: Profile, folder: Path) -> list[str]:
+    """Each breach of the profile's rules in a sentence; none for a folder that the receiver opens."""
+    layouts = [one for one in sorted((folder / profile.layouts).glob("*.xml")) if one.name != "mets.xml"]
+    problems = [] if layouts else [f"There is no layout file in {profile.layouts or 'the folder'}."]
+    for layout in layouts:
+        problems += [f"{layout.name}: {one}" for one in _check_layout(profile, folder, layout)]
+    names = [layout.name.casefold() for layout in layouts]
+    problems += [f"Two files are called {one}." for one in sorted(set(names)) if names.count(one) > 1]
+    if profile.mets:
+        problems += _check_mets(folder, layouts)
+    if profile.zipped:
+        problems += _check_zip(folder, layouts)
+    return problems
+
+
+def _check_layout(profile: Profile, folder: Path, layout: Path) -> Iterator[str]:
+    try:
+        root = parse_xml(layout.read_bytes(), name=layout.name)
+    except ServiceError as refusal:
+        yield refusal.detail
+        return
+    named, size = _page_of(root, profile.format)
+    if not named:
+        yield "it names no picture."
+        return
+    if profile.image_path == "name" and ("/" in named or "\\" in named):
+        yield f"it names its picture by a path ({named}), not by its name."
+    picture = folder / named if profile.image_path == "from-root" else folder / profile.images / named
+    if not picture.is_file():
+        yield f"its picture {named} is not there."
+        return
+    if picture.stem != layout.stem:
+        yield f"its picture is called {picture.name}."
+    try:
+        there = image_info(picture).upright_size
+    except ServiceError as refusal:
+        yield refusal.detail
+        return
+    if size != tuple(there):
+        yield f"it counts in {size[0]} x {size[1]} pixels, its picture has {there[0]} x {there[1]}."
+    yield from _outside(root, size)
+
+
+def _page_of(root: Any, format_name: str) -> tuple[str, tuple[int, int]]:
+    if format_name == "alto":
+        name = next((one.text for one in root.iter("{*}fileName")), None) or ""
+        page = next(iter(root.iter("{*}Page")), None)
+        keys = ("WIDTH", "HEIGHT")
+    else:
+        page = next(iter(root.iter("{*}Page")), None)
+        name = "" if page is None else page.get("imageFilename") or ""
+        keys = ("imageWidth", "imageHeight")
+    size = (0, 0) if page is None else tuple(int(float(page.get(key) or 0)) for key in keys)
+    return name.strip(), (size[0], size[1])
+
+
+def _outside(root: Any, size: tuple[int, int]) -> Iterator[str]:
+    """Points of PAGE beyond the picture."""
+    for element in root.iter("{*}Coords", "{*}Baseline"):
+        for pair in (element.get("points") or "").split():
+            x, _, y = pair.partition(",")
+            if not (0 <= float(x) <= size[0] and 0 <= float(y or 0) <= size[1]):
+                yield f"a point ({pair}) lies beyond the picture."
+                return
+
+
+def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
+    try:
+        root = parse_xml((folder / "mets.xml").read_bytes(), name="mets.xml")
+    except (OSError, ServiceError) as error:
+        yield f"mets.xml cannot be read: {error}."
+        return
+    paths: dict[str, str] = {}
+    for file in root.iter(f"{{{METS}}}file"):
+        where = file.find(f"{{{METS}}}FLocat")
+        path = "" if where is None else where.get(f"{{{XLINK}}}href") or ""
+        paths[file.get("ID") or ""] = path
+        if not (folder / path).is_file():
+            yield f"mets.xml names {path}, which is not there."
+    pointed = {one.get("FILEID") or "" for one in root.iter(f"{{{METS}}}fptr")}
+    for missing in sorted(pointed - paths.keys()):
+        yield f"mets.xml points at {missing}, which it does not have."
+    for left in sorted(paths.keys() - pointed):
+        yield f"mets.xml has {left}, which no page points at."
+    named = {folder / path for path in paths.values()}
+    for layout in layouts:
+        if layout not in named:
+            yield f"mets.xml does not name {layout.name}."
+
+
+def _check_zip(folder: Path, layouts: list[Path]) -> Iterator[str]:
+    archives = list(folder.glob("*.zip"))
+    if len(archives) != 1:
+        yield "There is no zip of the layout files."
+        return
+    with zipfile.ZipFile(archives[0]) as archive:
+        if sorted(archive.namelist()) != sorted(one.name for one in layouts):
+            yield "The zip does not hold the layout files that lie beside it."

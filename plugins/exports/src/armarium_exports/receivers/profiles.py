@@ -1,0 +1,149 @@
+"""The rules of each receiver, with where they are documented."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from armarium_exports.errors import unknown_receiver
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How a program wants its files. Folders are relative to the one written."""
+
+    name: str
+    label: str
+    format: Literal["pagexml", "alto"]
+    images: str
+    """The folder of the pictures; "" for the one written itself."""
+    layouts: str
+    """The folder of the layout files."""
+    image_path: Literal["name", "from-root"]
+    """How a layout file names its picture: by its name alone, or by its path from the folder written."""
+    mets: Literal["ocr-d", "viewer"] | None
+    needs_baselines: bool
+    zipped: bool
+    rules: tuple[str, ...]
+    source: str
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """As it is answered."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "format": self.format,
+            "layout": f"pictures in {self.images or '.'}/, layout files in {self.layouts or '.'}/"
+            + (", a mets.xml" if self.mets else "")
+            + (", and a zip of the layout files" if self.zipped else ""),
+            "rules": list(self.rules),
+            "source": self.source,
+        }
+
+
+_SAME_STEM = "A layout file has the name of its picture, but for the ending."
+_PIXELS = "Coordinates are pixels of the picture that is written beside it, upright."
+
+PROFILES = {
+    one.name: one
+    for one in (
+        Profile(
+            "escriptorium",
+            "eScriptorium",
+            "pagexml",
+            "images",
+            "",
+            "name",
+            None,
+            needs_baselines=False,
+            zipped=True,
+            rules=(
+                "Pictures are brought in first, then a zip of PAGE or ALTO files; each is matched by the file name of its picture.",
+                "No two pictures have the same name.",
+                _SAME_STEM,
+                _PIXELS,
+            ),
+            source="eScriptorium documentation, Import: https://escriptorium.readthedocs.io/en/latest/import/",
+        ),
+        Profile(
+            "transkribus",
+            "Transkribus",
+            "pagexml",
+            "",
+            "page",
+            "name",
+            None,
+            needs_baselines=False,
+            zipped=False,
+            rules=(
+                "Pictures lie in the folder itself, PAGE files in its folder page.",
+                _SAME_STEM,
+                "A line has an outline and a baseline; text stands on the line.",
+                _PIXELS,
+            ),
+            source="Transkribus help, Import PAGE XML: https://help.transkribus.org/uploading-files",
+        ),
+        Profile(
+            "ocr-d",
+            "OCR-D",
+            "pagexml",
+            "OCR-D-IMG",
+            "OCR-D-OCR",
+            "from-root",
+            "ocr-d",
+            needs_baselines=False,
+            zipped=False,
+            rules=(
+                "A workspace has a mets.xml; each of its files lies in a folder named as its file group.",
+                "Ids of files begin with the name of their group; a page has one physical div PHYS_n.",
+                "imageFilename is the path from the workspace.",
+                _PIXELS,
+            ),
+            source="OCR-D specification, METS and PAGE: https://ocr-d.de/en/spec/mets, https://ocr-d.de/en/spec/page",
+        ),
+        Profile(
+            "kraken",
+            "kraken",
+            "pagexml",
+            "",
+            "",
+            "name",
+            None,
+            needs_baselines=True,
+            zipped=False,
+            rules=(
+                "Pictures and PAGE files lie in one folder, and imageFilename names the picture beside it.",
+                "A line without a baseline is passed over in training.",
+                _SAME_STEM,
+                _PIXELS,
+            ),
+            source="kraken documentation, Training: https://kraken.re/main/ketos.html",
+        ),
+        Profile(
+            "mets-viewer",
+            "a METS viewer",
+            "alto",
+            "DEFAULT",
+            "FULLTEXT",
+            "name",
+            "viewer",
+            needs_baselines=False,
+            zipped=False,
+            rules=(
+                "mets.xml has a descriptive section in MODS, a logical and a physical structure, and links between both.",
+                "Pictures stand in the file group DEFAULT, full texts in ALTO in FULLTEXT.",
+                "ALTO counts in pixels of the picture.",
+                _PIXELS,
+            ),
+            source="DFG Viewer, METS application profile: https://dfg-viewer.de/en/structural-data-set",
+        ),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    """The profile of a receiver; Invalid naming those there are."""
+    if name not in PROFILES:
+        raise unknown_receiver(name, PROFILES)
+    return PROFILES[name]

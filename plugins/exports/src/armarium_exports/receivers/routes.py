@@ -1,0 +1,36 @@
+"""Reads of receivers: which there are, and what would be lost before anything is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, query
+from armarium_exports.queries import EXPORTER
+from armarium_exports.receivers.profiles import PROFILES
+from armarium_exports.receivers.writing import report_for
+from armarium_exports.schemas import ReceiverAsked, ReceiverReport, Receivers
+
+
+@query(
+    "/api/export/receivers",
+    summary="Programs that pages are written for, and their rules",
+    answer=Receivers,
+    refusals=(),
+)
+def list_receivers(_conn: Connection) -> dict[str, Any]:
+    """Each with where its rules are documented."""
+    items = [one.answer for one in PROFILES.values()]
+    return {"items": items, "count": len(items)}
+
+
+@query(
+    "/api/export/receivers/report",
+    summary="What would be written for a receiver, and what would be lost",
+    answer=ReceiverReport,
+    method="POST",
+)
+def report(_conn: Connection, engine: Engine, library: Library, body: ReceiverAsked) -> dict[str, Any]:
+    """Nothing is written."""
+    return report_for(engine, library, EXPORTER, body.receiver, body.scope_ids)

@@ -1,0 +1,205 @@
+"""Writing pages for a receiver: pictures, layout files, METS, and a report of what is lost."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy import select
+
+from armarium.api import Engine, Library, Principal, ServiceError, now, parse_xml, withheld
+from armarium_documents.api import documents, page_image, pages_under
+from armarium_exports.earlier import clash_refused, listed_before
+from armarium_exports.errors import nothing_to_export
+from armarium_exports.places import plain_name, require_parent, settle, whole_folder
+from armarium_exports.receivers.checking import check_written
+from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
+from armarium_exports.receivers.profiles import Profile, profile_named
+from armarium_exports.schemas import ReceiverParams
+from armarium_formats.api import export_page
+
+MANIFEST = "armarium-export.json"
+_ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "image/webp": ".webp"}
+
+
+@dataclass
+class Prepared:
+    """A page that can be written."""
+
+    document_id: str
+    stem: str
+    label: str
+    content: bytes
+    picture: Path
+    ending: str
+    mime_type: str
+    losses: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Pages:
+    """The pages of a scope as a receiver gets them."""
+
+    prepared: list[Prepared] = field(default_factory=list)
+    left_out: list[dict[str, str]] = field(default_factory=list)
+    withheld: list[dict[str, str]] = field(default_factory=list)
+
+    def report(self, profile: Profile, problems: list[str]) -> dict[str, Any]:
+        """What is lost and left out."""
+        return {
+            "receiver": profile.name,
+            "pages": len(self.prepared),
+            "losses": [
+                {"document_id": one.document_id, "filename": f"{one.stem}.xml", "losses": one.losses}
+                for one in self.prepared
+                if one.losses
+            ],
+            "left_out": self.left_out,
+            "withheld": self.withheld,
+            "problems": problems,
+        }
+
+
+def report_for(
+    engine: Engine, library: Library, principal: Principal, receiver: str, scope_ids: list[str]
+) -> dict[str, Any]:
+    """What would be written, and what would be lost; nothing is written."""
+    profile = profile_named(receiver)
+    pages = _prepared(engine, library, principal, profile, scope_ids)
+    return pages.report(profile, [])
+
+
+def write_for(engine: Engine, library: Library, principal: Principal, p: ReceiverParams) -> dict[str, Any]:
+    """Write the pages for the receiver; Invalid where none can be."""
+    profile = profile_named(p.receiver)
+    place = p.output_path.real
+    require_parent(place)
+    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
+    pages = _prepared(engine, library, principal, profile, p.scope_ids)
+    if not pages.prepared:
+        raise nothing_to_export()
+    with whole_folder(place) as fresh:
+        _write(profile, fresh, pages, library, p.scope_ids)
+        problems = check_written(profile, fresh)
+        written = sorted(one.relative_to(fresh).as_posix() for one in fresh.rglob("*") if one.is_file())
+        report = pages.report(profile, problems)
+        stated = {**report, "created_at": now(), "files": [*written, MANIFEST]}
+        (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
+        clash_refused(fresh, place, before)
+        settle(fresh, place, before)
+    return {**report, "output_path": str(place), "files": [*written, MANIFEST]}
+
+
+def _prepared(
+    engine: Engine, library: Library, principal: Principal, profile: Profile, scope_ids: list[str]
+) -> Pages:
+    found = Pages()
+    stems: set[str] = set()
+    d = documents.c
+    with library.db.read() as conn:
+        ids = pages_under(conn, scope_ids)
+    barred = withheld(library, principal, ids, "export")
+    found.withheld = [{"document_id": one, "why": why} for one, why in sorted(barred.items())]
+    for page_id in ids:
+        if page_id in barred:
+            continue
+        with library.db.read() as conn:
+            name, label = conn.execute(select(d.name, d.page_label).where(d.id == page_id)).one()
+            try:
+                picture = page_image(library, conn, page_id)
+            except ServiceError as refusal:
+                found.left_out.append({"document_id": page_id, "why": refusal.detail})
+                continue
+        try:
+            written = export_page(engine, library, page_id, profile.format)
+        except ServiceError as refusal:
+            found.left_out.append({"document_id": page_id, "why": refusal.detail})
+            continue
+        stem = _free(plain_name(Path(name).stem or name), stems)
+        ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
+        path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
+        content, more = _named_picture(written["content"], profile, path)
+        found.prepared.append(
+            Prepared(
+                page_id,
+                stem,
+                label or name,
+                content,
+                picture.path,
+                ending,
+                picture.mime_type,
+                [*written["losses"], *more],
+            )
+        )
+    return found
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    number, free = 1, stem
+    while free.casefold() in taken:
+        number += 1
+        free = f"{stem}-{number}"
+    taken.add(free.casefold())
+    return free
+
+
+def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, list[dict[str, Any]]]:
+    """The layout file with its picture named *path*, and what the receiver will pass over."""
+    from lxml import etree
+
+    root = parse_xml(content.encode(), name="a page")
+    losses: list[dict[str, Any]] = []
+    if profile.format == "alto":
+        for named in root.iter("{*}fileName"):
+            named.text = path
+    else:
+        for page in root.iter("{*}Page"):
+            page.set("imageFilename", path)
+        bare = [one for one in root.iter("{*}TextLine") if one.find("{*}Baseline") is None]
+        if profile.needs_baselines and bare:
+            why = f"{profile.label} passes over lines without a baseline"
+            losses.append({"what": "lines without a baseline", "count": len(bare), "why": why})
+    return etree.tostring(root, encoding="UTF-8", xml_declaration=True), losses
+
+
+def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_ids: list[str]) -> None:
+    images, layouts = fresh / profile.images, fresh / profile.layouts
+    images.mkdir(exist_ok=True)
+    layouts.mkdir(exist_ok=True)
+    for one in pages.prepared:
+        shutil.copyfile(one.picture, images / f"{one.stem}{one.ending}")
+        (layouts / f"{one.stem}.xml").write_bytes(one.content)
+    if profile.zipped:
+        with zipfile.ZipFile(fresh / "layouts.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for one in pages.prepared:
+                archive.writestr(f"{one.stem}.xml", one.content)
+    if profile.mets:
+        title = _title(library, scope_ids)
+        (fresh / "mets.xml").write_bytes(
+            mets_of(title, scope_ids[0], list(_mets_pages(profile, pages)), viewer=profile.mets == "viewer")
+        )
+
+
+def _title(library: Library, scope_ids: list[str]) -> str:
+    if len(scope_ids) > 1:
+        return library.name
+    with library.db.read() as conn:
+        return str(conn.execute(select(documents.c.name).where(documents.c.id == scope_ids[0])).scalar_one())
+
+
+def _mets_pages(profile: Profile, pages: Pages) -> Iterator[MetsPage]:
+    kind = ALTO_TYPE if profile.format == "alto" else PAGE_TYPE
+    for number, one in enumerate(pages.prepared, 1):
+        yield MetsPage(
+            number,
+            one.label,
+            (
+                (profile.images, f"{profile.images}/{one.stem}{one.ending}", one.mime_type),
+                (profile.layouts, f"{profile.layouts}/{one.stem}.xml", kind),
+            ),
+        )

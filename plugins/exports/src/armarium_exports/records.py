@@ -1,0 +1,228 @@
+"""Record types: what a record of each is, and where a plugin contributes its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    Table,
+    Text,
+    and_,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    type_coerce,
+)
+
+from armarium.api import HIDDEN, Engine, Json, among
+from armarium_canvas.api import items, places
+from armarium_checking.api import verdicts
+from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
+from armarium_exports.selection import Selection
+from armarium_reading.api import episodes
+from armarium_rights.api import records as rights_records
+from armarium_source_model.api import links, order_entries, passes, reading_orders, segments
+
+EXTRAS = "export_records"
+"""The name under which a plugin's `extras` hold its record types: {record type: function}. The function is given a
+connection and the ids of the documents that are exported (None: the whole project) and yields records as mappings of
+plain values, each with its `id`, in an order of its own. What rights withhold the exporter leaves out by the
+record's `document_id`, `source_document_id` or `source_document_ids`."""
+
+Contribution = Callable[[Connection, frozenset[str] | None], Iterator[Mapping[str, Any]]]
+
+SCHEMA_VERSION = 1
+SOURCES = ("source_document_ids",)
+_BATCH = 2_000
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """Records of one sort. *columns*: name to "text", "json", "integer", "number" or "boolean"; None where the records tell."""
+
+    name: str
+    rows: Callable[[Connection, Selection], Iterator[dict[str, Any]]]
+    columns: Mapping[str, str] | None = None
+    """Values of json columns come as ready JSON text."""
+
+
+def record_types(engine: Engine) -> list[RecordType]:
+    """All record types: ours first, then what the plugins contribute; a name of ours is never taken twice."""
+    found = {one.name: one for one in _OWN}
+    for plugin in engine.plugins.loaded:
+        contributed = plugin.extras.get(EXTRAS)
+        if not isinstance(contributed, Mapping):
+            continue
+        for name, rows in contributed.items():
+            if name != "manifest" and name not in found:
+                found[name] = RecordType(name, _contributed(rows))
+    return list(found.values())
+
+
+def _contributed(rows: Contribution) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
+    def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
+        for row in rows(conn, None if selection.whole else selection.ids):
+            kept = _allowed(dict(row), selection)
+            if kept is not None:
+                yield kept
+
+    return read
+
+
+def _allowed(row: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
+    """*row* without documents that are not exported; None where it rests on none that is."""
+    for name in ("document_id", "source_document_id"):
+        if row.get(name) is not None and row[name] not in selection.ids:
+            return None
+    for name in SOURCES:
+        stated = row.get(name)
+        if stated:
+            row[name] = [one for one in stated if one in selection.ids]
+            if not row[name]:
+                return None
+    return row
+
+
+def _kind(column: Any) -> str:
+    if isinstance(column.type, Json):
+        return "json"
+    if isinstance(column.type, Boolean):
+        return "boolean"
+    if isinstance(column.type, Integer):
+        return "integer"
+    return "number" if isinstance(column.type, Float) else "text"
+
+
+def _of_table(
+    name: str,
+    table: Table,
+    where: Callable[[Selection], ColumnElement[bool]],
+    *,
+    order: Any = None,
+    more: Mapping[str, ColumnElement[Any]] | None = None,
+) -> RecordType:
+    """The shown columns of *table*; *more* are JSON columns that are worked out."""
+    shown = [column for column in table.columns if HIDDEN.items() - column.info.items()]
+    columns = {str(column.name): _kind(column) for column in shown} | dict.fromkeys(more or {}, "json")
+    # Objects as the text that is stored: nothing is parsed only to be written again.
+    chosen: list[Any] = [_raw(column) for column in shown]
+    chosen += [value.label(key) for key, value in (more or {}).items()]
+    flags = [number for number, kind in enumerate(columns.values()) if kind == "boolean"]
+    names = list(columns)
+
+    def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
+        asked = select(*chosen).where(where(selection)).order_by(order if order is not None else table.c.id)
+        found = conn.execute(asked)
+        while rows := found.fetchmany(_BATCH):
+            for row in rows:
+                record = dict(zip(names, row, strict=True))
+                for number in flags:
+                    if row[number] is not None:
+                        record[names[number]] = bool(row[number])
+                yield record
+
+    return RecordType(name, read, columns)
+
+
+def _raw(column: Any) -> Any:
+    if isinstance(column.type, Json):
+        return type_coerce(column, Text()).label(column.name)
+    return column
+
+
+def _within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
+    return lambda selection: among(column, selection.ids)
+
+
+def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
+    return lambda selection: and_(among(column, selection.ids), deleted.is_(None))
+
+
+def _or_whole(column: Any, *also: ColumnElement[bool]) -> Callable[[Selection], ColumnElement[bool]]:
+    """Of the documents; of the whole project also what is on none."""
+    return lambda selection: and_(
+        or_(among(column, selection.ids), column.is_(None) if selection.whole else false()), *also
+    )
+
+
+_live_pass = select(passes.c.id).where(passes.c.deleted_at.is_(None))
+_entries = (
+    select(func.json_group_array(func.json_object(
+        "segment_id", order_entries.c.segment_id, "parent_entry_id", order_entries.c.parent_entry_id,
+        "id", order_entries.c.id, "position", order_entries.c.position)))
+    .where(order_entries.c.order_id == reading_orders.c.id)
+    .correlate(reading_orders)
+    .scalar_subquery()
+)  # fmt: skip
+
+
+def _of_segments(selection: Selection) -> ColumnElement[bool]:
+    s = segments.c
+    return and_(among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
+
+
+def _of_orders(selection: Selection) -> ColumnElement[bool]:
+    o = reading_orders.c
+    # A flow goes on over other pages: one that leads over a page that is left out is left out too.
+    elsewhere = select(order_entries.c.order_id).where(~among(order_entries.c.document_id, selection.ids))
+    return and_(among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
+
+
+def _of_links(selection: Selection) -> ColumnElement[bool]:
+    """Those whose ends are exported, as far as an end is a document or lies on one."""
+    kept: ColumnElement[bool] = links.c.deleted_at.is_(None)
+    for end in (links.c.from_id, links.c.to_id):
+        node = select(documents.c.id).where(documents.c.id == end).exists()
+        part = select(segments.c.document_id).where(segments.c.id == end).scalar_subquery()
+        kept = and_(
+            kept,
+            or_(~node, among(end, selection.ids)),
+            or_(part.is_(None), among(part, selection.ids)),
+        )
+    return and_(_or_whole(links.c.document_id)(selection), kept)
+
+
+def _of_rights(selection: Selection) -> ColumnElement[bool]:
+    project = (rights_records.c.target_kind == "library") if selection.whole else false()
+    return and_(
+        or_(among(rights_records.c.document_id, selection.ids), project),
+        rights_records.c.withdrawn_at.is_(None),
+    )
+
+
+_OWN: tuple[RecordType, ...] = (
+    _of_table("document", documents, _within(documents.c.id)),
+    _of_table("rendition", renditions, _within(renditions.c.document_id)),
+    _of_table("artifact", artifacts, _within(artifacts.c.document_id)),
+    _of_table("representation", representations, _within(representations.c.document_id)),
+    _of_table("pass", passes, _live(passes.c.document_id, passes.c.deleted_at)),
+    _of_table("segment", segments, _of_segments),
+    _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
+    _of_table("link", links, _of_links),
+    _of_table("annotation", annotation_table, _within(annotation_table.c.document_id)),
+    _of_table("verdict", verdicts, _or_whole(verdicts.c.document_id)),
+    _of_table("rights", rights_records, _of_rights),
+    _of_table("canvas_item", items, _within(items.c.folder_id)),
+    _of_table(
+        "canvas_place",
+        places,
+        lambda selection: and_(
+            among(places.c.folder_id, selection.ids),
+            or_(among(places.c.item_id, selection.ids), ~_is_document(places.c.item_id)),
+        ),
+    ),
+    _of_table("episode", episodes, _within(episodes.c.document_id), order=episodes.c.seq),
+)
+
+
+def _is_document(column: Any) -> ColumnElement[bool]:
+    return select(true()).where(documents.c.id == column).exists()

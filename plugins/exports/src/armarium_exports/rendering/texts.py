@@ -1,0 +1,65 @@
+"""Plain text and Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from armarium_exports.pages import ReadablePage
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|~$])")
+_AT_START = re.compile(r"^(\s*\d*)([#>+=-]|(?<=\d)[.)](?=\s|$))")
+
+
+def plain_text(pages: Sequence[ReadablePage]) -> str:
+    """Lines as they stand, paragraphs set apart by an empty line, pages by a form feed."""
+    return "\f".join(_plain(page) for page in pages)
+
+
+def _plain(page: ReadablePage) -> str:
+    parts = []
+    for block in page.blocks:
+        if block.rows is not None:
+            parts.append("\n".join("\t".join(_one_line(cell) for cell in row) for row in block.rows))
+        else:
+            parts.append("\n".join(line.text for line in block.lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(title: str, pages: Sequence[ReadablePage]) -> str:
+    """A heading for each page, lines with their breaks, tables as tables, notes as footnotes; all text is escaped."""
+    parts = [f"# {escaped(_one_line(title))}"]
+    notes: list[str] = []
+    for page in pages:
+        if len(pages) > 1 or page.title != title:
+            parts.append(f"## {escaped(_one_line(page.title))}")
+        for block in page.blocks:
+            if block.rows is not None:
+                parts.append(_table(block.rows))
+                continue
+            lines = []
+            for line in block.lines:
+                text = escaped(_one_line(line.text))
+                for note in line.notes:
+                    notes.append(f"[^{len(notes) + 1}]: {escaped(_one_line(note))}")
+                    text += f"[^{len(notes)}]"
+                lines.append(text)
+            words = "\\\n".join(lines)
+            parts.append(f"**{words}**" if block.is_heading else words)
+    if notes:
+        parts.append("\n".join(notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    shown = [f"| {' | '.join(escaped(_one_line(cell)) for cell in row)} |" for row in rows]
+    return "\n".join([shown[0], "|" + " --- |" * len(rows[0]), *shown[1:]])
+
+
+def escaped(text: str) -> str:
+    """*text* so that Markdown takes no part of it for markup."""
+    return _AT_START.sub(r"\1\\\2", _MARKS.sub(r"\\\1", text).replace("&", "&amp;"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,59 @@
+"""One file of a unit: its bytes and its ending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import Engine, Library, NotFound
+from armarium_exports.pages import ReadablePage, Unit, readable_page
+from armarium_exports.rendering.corpus import tei_corpus
+from armarium_exports.rendering.texts import markdown, plain_text
+from armarium_exports.rendering.word import word
+from armarium_formats.api import export_page
+
+ENDINGS = {
+    "word": ".docx",
+    "markdown": ".md",
+    "plain-text": ".txt",
+    "alto": ".alto.xml",
+    "pagexml": ".page.xml",
+    "tei": ".tei.xml",
+}
+LABELS = {"alto": "ALTO", "pagexml": "PAGE XML"}
+"""Formats that hold one page a file."""
+
+
+def render(
+    engine: Engine, library: Library, unit: Unit, format_name: str
+) -> tuple[bytes, list[dict[str, Any]]]:
+    """The file of *unit* and what its format could not carry; NotFound (no_pass) where none of its pages can be written."""
+    if format_name in ("alto", "pagexml", "tei"):
+        return _layout(engine, library, unit, format_name)
+    with library.db.read() as conn:
+        pages: list[ReadablePage] = [readable_page(conn, one) for one in unit.page_ids]
+    if format_name == "word":
+        return word(unit.title, pages), []
+    text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
+    return text.encode("utf-8", "replace"), []
+
+
+def _layout(
+    engine: Engine, library: Library, unit: Unit, format_name: str
+) -> tuple[bytes, list[dict[str, Any]]]:
+    contents: list[str] = []
+    losses: list[dict[str, Any]] = []
+    refused: NotFound | None = None
+    for page_id in unit.page_ids:
+        try:
+            found = export_page(engine, library, page_id, format_name)
+        except NotFound as refusal:
+            refused = refusal
+            continue
+        contents.append(found["content"])
+        losses += found["losses"]
+    if not contents:
+        assert refused is not None
+        raise refused
+    if len(contents) == 1:
+        return contents[0].encode(), losses
+    return tei_corpus(unit.title, contents).encode(), losses

@@ -1,0 +1,287 @@
+"""Requests and answers of exports."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr
+
+from armarium.api import MaterialPath, Message, Params, answer_of, paged
+from armarium_exports.folders import KeptFolder
+from armarium_exports.models import kept_exports, sites
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+KeptFormat = Literal["word", "markdown", "plain-text", "alto", "pagexml", "tei"]
+Per = Literal["page", "document"]
+MANY = 10_000
+
+
+class _Written(Params):
+    """An export whose files are made before the step that records it."""
+
+    output_path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
+    overwrite: Annotated[bool, Field(description="Write over what an export wrote there")] = False
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+class RecordsParams(_Written):
+    """Records of a project, or of a document with what lies beneath it."""
+
+    target_id: Annotated[Id | None, Field(description="Left out: the whole project")] = None
+    recursive: bool = True
+
+
+class ParquetParams(RecordsParams):
+    line_pictures: Annotated[
+        bool,
+        Field(
+            description="A file more, with a row for each line that has a reading: its picture and its text"
+        ),
+    ] = False
+
+
+class TrainingParams(_Written):
+    """Chat-format samples from the episode ledger, one a recorded call of a model."""
+
+    use_case: Annotated[
+        str | None, Field(max_length=200, description="Only the calls of this step of a workflow")
+    ] = None
+    gold_only: Annotated[bool, Field(description="Only pairs that a person corrected")] = False
+
+
+class SiteParams(RecordsParams):
+    site_title: Annotated[
+        str | None, Field(min_length=1, max_length=500, description="Left out: the root folder's name")
+    ] = None
+    include_unreviewed: Annotated[
+        bool, Field(description="Statements and entities that nobody has reviewed as well")
+    ] = False
+
+
+class ReceiverParams(_Written):
+    """Pages as a certain program opens them."""
+
+    receiver: Annotated[str, Field(min_length=1, max_length=100)]
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
+
+
+class KeepParams(Params):
+    folder: Annotated[KeptFolder, Field(description="Full path of a folder outside the project")]
+    format: KeptFormat
+    per: Per = "page"
+
+
+class KeptParams(Params):
+    export_id: Id
+
+
+class WithheldSource(Message):
+    """A source that rights leave out."""
+
+    document_id: str
+    why: str
+
+
+class _Answer(Message):
+    output_path: str
+    withheld: list[WithheldSource]
+
+
+class RecordsWritten(_Answer):
+    document_count: int
+    entity_count: int
+    claim_count: int
+    bytes_written: int
+    record_counts: Annotated[dict[str, int], Field(description="Records written of each type")]
+
+
+class ParquetWritten(RecordsWritten):
+    files: list[str]
+    manifest_path: str
+
+
+class TrainingWritten(_Answer):
+    sample_count: int
+    gold_count: int
+    bytes_written: int
+
+
+class Asset(Message):
+    path: str
+    kind: str
+    document_id: str | None
+
+
+class SiteWritten(_Answer):
+    document_count: int
+    collection_count: int
+    files: list[str]
+    assets: list[Asset]
+    left_behind: Annotated[
+        list[str], Field(description="Files of an earlier export there that could not be removed")
+    ]
+
+
+class Lost(Message):
+    what: str
+    count: int
+    why: str
+
+
+class PageLosses(Message):
+    document_id: str
+    filename: str
+    losses: list[Lost]
+
+
+class LeftOut(Message):
+    document_id: str
+    why: str
+
+
+class ReceiverReport(Message):
+    """What would be written for a receiver, and what its format cannot carry."""
+
+    receiver: str
+    pages: int
+    losses: list[PageLosses]
+    left_out: list[LeftOut]
+    withheld: list[WithheldSource]
+    problems: list[str]
+
+
+class ReceiverWritten(ReceiverReport):
+    output_path: str
+    files: list[str]
+
+
+class ReceiverAsked(Message):
+    receiver: Annotated[str, Field(min_length=1, max_length=100)]
+    scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
+
+
+class Receiver(Message):
+    """A program that pages are written for, and the rules of its profile."""
+
+    name: str
+    label: str
+    format: str
+    layout: str
+    rules: list[str]
+    source: Annotated[str, Field(description="Where the rules are documented")]
+
+
+class Receivers(Message):
+    items: list[Receiver]
+    count: int
+
+
+class KeptFile(Message):
+    path: str
+    document_id: str
+    written_at: str
+
+
+class InTheWay(Message):
+    path: str
+    document_id: str
+    why: str
+
+
+@answer_of(kept_exports)
+class KeptExport(Message):
+    """A kept export, and what it wrote."""
+
+    format: KeptFormat
+    per: Per
+    files: list[KeptFile]
+    in_the_way: Annotated[list[InTheWay], Field(description="Not ours, or changed since: not touched")]
+    left_behind: Annotated[
+        list[KeptFile],
+        Field(description="Written before rights or the Trash took their source away; remove them by hand"),
+    ]
+    withheld: list[WithheldSource]
+    pending: Annotated[
+        int, Field(description="Files that would be written again, for what changed since they were")
+    ]
+    last_written: str | None
+
+
+class KeptExports(Message):
+    exports: list[KeptExport]
+    count: int
+
+
+class Kept(Message):
+    """A kept export that began."""
+
+    id: str
+    folder: str
+    format: KeptFormat
+    per: Per
+    job_id: str
+
+
+class WriteBegun(Message):
+    id: str
+    job_id: str
+
+
+class Unkept(Message):
+    status: Literal["deleted"]
+    id: str
+
+
+class KeptJobArgs(Params):
+    """What the job that writes a kept export is given."""
+
+    export_id: str
+
+
+class ExportSettings(Params):
+    """An export of the project that is kept in a folder."""
+
+    folder: Annotated[
+        KeptFolder | None, Field(description="Full path of the folder to write into; needed")
+    ] = None
+    format: Annotated[KeptFormat, Field(description="What is written of each page")] = "pagexml"
+
+
+class ExportArgs(ExportSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
+
+
+class PublishSettings(Params):
+    """A site of the pages."""
+
+    folder: Annotated[
+        MaterialPath | None, Field(description="Full path of the folder of the site; needed")
+    ] = None
+    site_title: Annotated[
+        str | None, Field(max_length=500, description="Left out: the name of the project")
+    ] = None
+
+
+class PublishArgs(PublishSettings):
+    """Which pages, and the settings."""
+
+    page_ids: Annotated[list[str], Field(max_length=100_000)]
+
+
+class PublishParams(Params):
+    """Pages to be published as a site in a folder that is free, or holds an earlier site."""
+
+    folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
+    page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
+    site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+
+
+@answer_of(sites)
+class PublishedSite(Message):
+    """A site that was published."""
+
+
+PublishedSites = paged(PublishedSite)

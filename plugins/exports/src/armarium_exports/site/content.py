@@ -1,0 +1,256 @@
+"""What a site says: folders, pages with their lines, entities and statements with verdicts, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, ServiceError, among
+from armarium_checking.api import verdicts
+from armarium_documents.api import documents, pages_under
+from armarium_exports.pages import Block, Line, readable_page
+from armarium_exports.records import record_types
+from armarium_exports.selection import Selection
+from armarium_iiif.api import Picture, picture
+from armarium_source_model.api import segments, working_pass
+
+_REVIEWED = {"claim": ("shortlisted", "curated"), "entity": ("verified",)}
+_NEVER = ("rejected", "merged")
+KINDS = {"person": "people", "location": "places", "organization": "organizations", "event": "events"}
+
+
+@dataclass
+class Content:
+    """The parts of a site that are small enough to be held; pages are read one after another."""
+
+    page_ids: list[str] = field(default_factory=list)
+    folders: list[dict[str, Any]] = field(default_factory=list)
+    entities: list[dict[str, Any]] = field(default_factory=list)
+    statements: list[dict[str, Any]] = field(default_factory=list)
+
+
+def content_of(
+    engine: Engine,
+    conn: Connection,
+    selection: Selection,
+    target_id: str | None,
+    *,
+    recursive: bool,
+    include_unreviewed: bool,
+    page_ids: Collection[str] | None = None,
+) -> Content:
+    """The pages (of *page_ids*, where these are named) in reading order with the folders they lie in, and what is said of them."""
+    d = documents.c
+    roots = [target_id] if target_id is not None else _top(conn)
+    pages = [one for one in pages_under(conn, roots) if one in selection.ids]
+    if target_id is not None and not recursive:
+        pages = [one for one in pages if one == target_id]
+    if page_ids is not None:
+        asked = set(page_ids)
+        pages = [one for one in pages if one in asked]
+    rows = conn.execute(
+        select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(among(d.id, selection.ids))
+    )
+    nodes = {row.id: row for row in rows}
+    found = Content(pages)
+    found.folders = _folders(nodes, pages)
+    _knowledge(engine, conn, selection, found, include_unreviewed=include_unreviewed)
+    return found
+
+
+def _top(conn: Connection) -> list[str]:
+    d = documents.c
+    asked = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
+    return list(conn.execute(asked.order_by(d.sort_order, d.name, d.id)).scalars())
+
+
+def _folders(nodes: Mapping[str, Any], pages: list[str]) -> list[dict[str, Any]]:
+    """Folders that hold pages, in the order of their first page, each with what lies in it."""
+    folders: dict[str, dict[str, Any]] = {}
+
+    def folder(node_id: str) -> dict[str, Any]:
+        if node_id not in folders:
+            node = nodes[node_id]
+            parent = node.parent_id if node.parent_id in nodes else None
+            above = folder(parent)["trail"] if parent is not None else []
+            folders[node_id] = {
+                "id": node_id,
+                "name": node.name,
+                "parent_id": parent,
+                "trail": [*above, {"id": node_id, "name": node.name}],
+                "folders": [],
+                "pages": [],
+            }
+            if parent is not None:
+                folder(parent)["folders"].append({"id": node_id, "name": node.name})
+        return folders[node_id]
+
+    for page in pages:
+        node = nodes[page]
+        if node.parent_id in nodes:
+            folder(node.parent_id)["pages"].append(
+                {"id": page, "name": node.name, "label": node.page_label or node.name}
+            )
+    return list(folders.values())
+
+
+def _knowledge(
+    engine: Engine, conn: Connection, selection: Selection, found: Content, *, include_unreviewed: bool
+) -> None:
+    types = {one.name: one for one in record_types(engine)}
+
+    def shown(name: str) -> Iterator[dict[str, Any]]:
+        if name not in types:
+            return
+        for row in types[name].rows(conn, selection):
+            state = row.get("curation_state")
+            if state in _NEVER or (state not in _REVIEWED[name] and not include_unreviewed):
+                continue
+            yield row
+
+    pages = set(found.page_ids)
+    entities = {row["id"]: _entity(row) for row in shown("entity")}
+    statements = [_statement(row, entities, pages) for row in shown("claim")]
+    if "mention" in types:
+        for row in types["mention"].rows(conn, selection):
+            entity = entities.get(row.get("entity_id", ""))
+            if entity is not None and row.get("document_id") in pages:
+                entity["places"].append(_place(row, row.get("text") or entity["name"]))
+    said = _verdicts(conn, [*entities, *(one["id"] for one in statements)])
+    for one in [*entities.values(), *statements]:
+        one["verdicts"] = said.get(one["id"], [])
+    for statement in statements:
+        for entity_id in statement["entity_ids"]:
+            entities[entity_id]["statements"].append(statement["id"])
+    found.entities = sorted(entities.values(), key=lambda one: (one["name"].casefold(), one["id"]))
+    found.statements = statements
+
+
+def _entity(row: Mapping[str, Any]) -> dict[str, Any]:
+    kind = str(row.get("entity_type") or "other")
+    return {
+        "id": row["id"],
+        "name": str(row.get("canonical_name") or "unnamed"),
+        "kind": kind,
+        "list": KINDS.get(kind, "others"),
+        "names": [one.get("text") for one in row.get("names") or () if isinstance(one, Mapping)],
+        "description": row.get("description"),
+        "links": [
+            {"authority": one.get("authority"), "uri": one.get("uri")}
+            for one in row.get("authority_links") or ()
+            if str(one.get("uri") or "").startswith(("http://", "https://"))
+        ],
+        "state": row.get("curation_state"),
+        "places": [],
+        "statements": [],
+    }
+
+
+def _statement(row: Mapping[str, Any], entities: Mapping[str, Any], pages: set[str]) -> dict[str, Any]:
+    named = [row.get("subject_entity_id"), row.get("object_entity_id"), *(row.get("entity_ids") or ())]
+    anchor = row.get("source_anchor") or {}
+    document_id = row.get("source_document_id")
+    source = None
+    if document_id in pages:
+        segment_id = row.get("segment_id") or anchor.get("segment_id")
+        source = {"document_id": document_id, "segment_id": segment_id, "words": row.get("source_excerpt")}
+    return {
+        "id": row["id"],
+        "text": str(row.get("text") or ""),
+        "state": row.get("curation_state"),
+        "standing": row.get("epistemic_status"),
+        "entity_ids": [one for one in dict.fromkeys(named) if one in entities],
+        "source": source,
+    }
+
+
+def _place(row: Mapping[str, Any], words: str) -> dict[str, Any]:
+    return {"document_id": row["document_id"], "segment_id": row.get("segment_id"), "words": words}
+
+
+def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """The newest first, by what they are about."""
+    v = verdicts.c
+    asked = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in conn.execute(asked.where(among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())):
+        by = (
+            "a person"
+            if row.trust == "person"
+            else f"{row.checker.get('provider')}/{row.checker.get('model')}"
+        )
+        said = {"verdict": row.verdict, "reasons": row.reasons, "correction": row.correction, "by": by}
+        found.setdefault(row.target_id, []).append(said | {"at": row.created_at[:10]})
+    return found
+
+
+def page_data(
+    engine: Engine, library: Library, conn: Connection, page_id: str
+) -> tuple[dict[str, Any], Picture | None]:
+    """A page as the site shows it, and its picture."""
+    page = readable_page(conn, page_id)
+    try:
+        shown: Picture | None = picture(engine, library, page_id)
+    except ServiceError:
+        shown = None
+    rendition = None if shown is None else _primary(conn, page_id)
+    zones = _zones(conn, page_id, rendition) if shown is not None else {}
+    blocks = [_block(block, zones) for block in page.blocks]
+    notes = [note for block in blocks for line in block.get("lines", ()) for note in line["notes"]]
+    for number, note in enumerate(notes, 1):
+        note["number"] = number
+    data = {
+        "id": page_id,
+        "title": page.title,
+        "language": page.language,
+        "direction": "rtl" if page.is_rtl else "ltr",
+        "blocks": blocks,
+        "notes": notes,
+    }
+    return data, shown
+
+
+def _block(block: Block, zones: Mapping[str, str]) -> dict[str, Any]:
+    if block.rows is not None:
+        return {"table": block.rows}
+    return {"heading": block.is_heading, "lines": [_line(line, zones) for line in block.lines]}
+
+
+def _line(line: Line, zones: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "text": line.text,
+        "id": line.segment_id,
+        "zone": zones.get(line.segment_id or ""),
+        "notes": [{"text": one} for one in line.notes],
+    }
+
+
+def _primary(conn: Connection, page_id: str) -> str | None:
+    from armarium_documents.api import primary_row
+
+    return str(primary_row(conn, page_id).rendition_id)
+
+
+def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, str]:
+    """The outline of each line measured on the page's picture, in thousandths of its sides, as SVG has points."""
+    pass_id, _ = working_pass(conn, page_id)
+    s = segments.c
+    found = {}
+    for row in conn.execute(select(s.id, s.anchor).where(s.pass_id == pass_id, s.deleted_at.is_(None))):
+        if row.anchor.get("rendition_id") not in (None, rendition):
+            continue
+        points = row.anchor.get("polygon")
+        if not points:
+            x, y, w, h = row.anchor["rect"]
+            points = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
+        found[row.id] = " ".join(f"{1000 * x:.1f},{1000 * y:.1f}" for x, y in points)
+    return found
+
+
+def as_json(value: Any) -> bytes:
+    """*value* as JSON that no HTML parser takes for markup."""
+    return orjson.dumps(value).replace(b"<", b"\\u003c")

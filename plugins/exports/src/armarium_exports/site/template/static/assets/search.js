@@ -1,0 +1,29 @@
+// Search without a server: the index that Pagefind made when the site was built.
+const form = document.getElementById("search");
+const told = document.getElementById("told");
+const found = document.getElementById("found");
+try {
+  const pagefind = await import(new URL("../pagefind/pagefind.js", import.meta.url).href);
+  form.hidden = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    found.replaceChildren();
+    const words = document.getElementById("words").value.trim();
+    if (!words) return;
+    const answer = await pagefind.search(words);
+    told.textContent = answer.results.length === 1 ? "1 page." : `${answer.results.length} pages.`;
+    for (const result of answer.results.slice(0, 100)) {
+      const data = await result.data();
+      const item = document.createElement("li");
+      const link = document.createElement("a");
+      link.href = data.url;
+      link.textContent = data.meta.title || data.url;
+      const words = document.createElement("p");
+      words.innerHTML = data.excerpt;
+      item.append(link, words);
+      found.append(item);
+    }
+  });
+} catch {
+  told.textContent = "The search index is not here: build the site with npm run build.";
+}

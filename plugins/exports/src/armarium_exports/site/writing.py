@@ -1,0 +1,217 @@
+"""Writing the Eleventy project of a site: its templates, its data, and the pictures of its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, Principal, ServiceError, now
+from armarium_documents.api import documents
+from armarium_exports.earlier import clash_refused, listed_before
+from armarium_exports.places import require_parent, settle, whole_folder
+from armarium_exports.schemas import PublishParams, SiteParams
+from armarium_exports.selection import Selection, select_documents
+from armarium_exports.site.content import Content, as_json, content_of, page_data
+from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
+from armarium_iiif.api import Picture
+
+MANIFEST = "armarium-site.json"
+_PACKAGE = {
+    "name": "armarium-site",
+    "private": True,
+    "type": "module",
+    "scripts": {
+        "build": "eleventy && pagefind --site _site",
+        "start": "eleventy --serve",
+    },
+    "dependencies": {"@11ty/eleventy": "^3.0.0", "openseadragon": "^6.0.0", "pagefind": "^1.3.0"},
+}
+
+
+def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
+    """A plain Eleventy 3 project at the place named; see A 4.7 for the answer."""
+    place = p.output_path.real
+    require_parent(place)
+    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+        content = content_of(
+            engine,
+            conn,
+            selection,
+            p.target_id,
+            recursive=p.recursive,
+            include_unreviewed=p.include_unreviewed,
+        )
+        title = p.site_title or _root_name(conn, library, p.target_id)
+        return _write(engine, library, conn, place, before, selection, content, title)
+
+
+def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
+    """A site of certain pages, over an earlier one in the same folder where there is one."""
+    place = p.folder.real
+    require_parent(place)
+    before = listed_before(place, MANIFEST, overwrite=True)
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal)
+        content = content_of(
+            engine, conn, selection, None, recursive=True, include_unreviewed=False, page_ids=p.page_ids
+        )
+        title = p.site_title or library.name
+        return _write(engine, library, conn, place, before, selection, content, title)
+
+
+def _write(
+    engine: Engine,
+    library: Library,
+    conn: Connection,
+    place: Path,
+    before: frozenset[str],
+    selection: Selection,
+    content: Content,
+    title: str,
+) -> dict[str, Any]:
+    with whole_folder(place) as fresh:
+        _templates(fresh)
+        assets = _pages(engine, library, conn, fresh, content)
+        _data(fresh, content, title)
+        written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
+        stated = {"title": title, "created_at": now(), "withheld": selection.listed, "files": written}
+        (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
+        clash_refused(fresh, place, before | {MANIFEST})
+        left = settle(fresh, place, before)
+    return {
+        "output_path": str(place),
+        "withheld": selection.listed,
+        "document_count": len(content.page_ids),
+        "collection_count": len(content.folders),
+        "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
+        "assets": assets,
+        "left_behind": left,
+    }
+
+
+def _root_name(conn: Connection, library: Library, target_id: str | None) -> str:
+    if target_id is None:
+        return library.name
+    d = documents.c
+    return str(conn.execute(select(d.name).where(d.id == target_id)).scalar_one())
+
+
+def _templates(fresh: Path) -> None:
+    (fresh / "package.json").write_bytes(orjson.dumps(_PACKAGE, option=orjson.OPT_INDENT_2))
+
+    def copy(source: Traversable, target: Path) -> None:
+        target.mkdir(exist_ok=True)
+        for one in source.iterdir():
+            if one.is_dir():
+                copy(one, target / one.name)
+            else:
+                (target / one.name).write_bytes(one.read_bytes())
+
+    copy(files("armarium_exports.site") / "template", fresh)
+    (fresh / "content" / "_data").mkdir(exist_ok=True)
+
+
+def _pages(
+    engine: Engine, library: Library, conn: Connection, fresh: Path, content: Content
+) -> list[dict[str, Any]]:
+    """Write the data of the pages, one after another, and their pictures; what was made of pictures."""
+    assets: list[dict[str, Any]] = []
+    links = _neighbours(content)
+    named: dict[str, list[dict[str, Any]]] = {}
+    for entity in content.entities:
+        for one in entity["places"]:
+            named.setdefault(one["document_id"], []).append({"id": entity["id"], "name": entity["name"]})
+    said: dict[str, list[str]] = {}
+    for statement in content.statements:
+        if statement["source"]:
+            said.setdefault(statement["source"]["document_id"], []).append(statement["id"])
+    with (fresh / "content" / "_data" / "pages.json").open("wb") as file:
+        file.write(b"[")
+        for number, page_id in enumerate(content.page_ids):
+            page, picture = page_data(engine, library, conn, page_id)
+            page |= links[page_id]
+            page["picture"] = None if picture is None else _picture(picture, fresh, page_id, assets)
+            page["entities"] = list({one["id"]: one for one in named.get(page_id, ())}.values())
+            page["statements"] = said.get(page_id, [])
+            file.write((b"," if number else b"") + b"\n" + as_json(page))
+        file.write(b"\n]\n")
+    return assets
+
+
+def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
+    """Where each page lies, and the pages before and after it in its folder."""
+    found: dict[str, dict[str, Any]] = {
+        one: {"trail": [], "previous": None, "next": None} for one in content.page_ids
+    }
+    for folder in content.folders:
+        pages = folder["pages"]
+        for number, page in enumerate(pages):
+            found[page["id"]] = {
+                "trail": folder["trail"],
+                "previous": pages[number - 1]["id"] if number else None,
+                "next": pages[number + 1]["id"] if number + 1 < len(pages) else None,
+            }
+    return found
+
+
+def _picture(
+    picture: Picture, fresh: Path, page_id: str, assets: list[dict[str, Any]]
+) -> dict[str, Any] | None:
+    folder = f"iiif/{page_id}"
+    try:
+        pyramid = write_tiles(picture, fresh / "static" / folder)
+    except ServiceError:
+        # A damaged picture leaves its page with the text alone.
+        return None
+    for path, kind in _named(pyramid, folder):
+        assets.append({"path": f"static/{path}", "kind": kind, "document_id": page_id})
+    shown, small = pyramid.nearest(SHOWN), pyramid.nearest(THUMBNAIL)
+    return {
+        "width": pyramid.width,
+        "height": pyramid.height,
+        "folder": folder,
+        "shown": {"src": _full(folder, shown), "width": shown[0], "height": shown[1]},
+        "thumbnail": {"src": _full(folder, small), "width": small[0], "height": small[1]},
+        "sizes": [{"width": w, "height": h} for w, h in pyramid.sizes if max(w, h) <= SHOWN],
+        "tiles": [{"width": TILE, "height": TILE, "scaleFactors": list(pyramid.factors)}],
+    }
+
+
+def _named(pyramid: Pyramid, folder: str) -> Iterator[tuple[str, str]]:
+    yield folder, "tiles"
+    yield _full(folder, pyramid.nearest(SHOWN)), "picture"
+    yield _full(folder, pyramid.nearest(THUMBNAIL)), "thumbnail"
+
+
+def _full(folder: str, size: tuple[int, int]) -> str:
+    return f"{folder}/full/{size[0]},{size[1]}/0/default.jpg"
+
+
+def _data(fresh: Path, content: Content, title: str) -> None:
+    data = fresh / "content" / "_data"
+    lists = sorted({one["list"] for one in content.entities})
+    shown = {
+        "site": {
+            "title": title,
+            "pages": len(content.page_ids),
+            "lists": lists,
+            "statements": len(content.statements),
+        },
+        "folders": content.folders,
+        "entities": content.entities,
+        "statements": content.statements,
+        "lists": [
+            {"id": name, "entities": [one["id"] for one in content.entities if one["list"] == name]}
+            for name in lists
+        ],
+    }
+    for name, value in shown.items():
+        (data / f"{name}.json").write_bytes(as_json(value))

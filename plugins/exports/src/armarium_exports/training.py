@@ -1,0 +1,128 @@
+"""Training samples from the episode ledger: what was asked of a model, and what should have been answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, select
+
+from armarium.api import Library, Principal, among
+from armarium_documents.api import representations
+from armarium_exports.errors import wrong_ending
+from armarium_exports.places import file_place, whole_file
+from armarium_exports.schemas import TrainingParams
+from armarium_exports.selection import select_documents
+from armarium_reading.api import episodes, standing_of
+
+_BATCH = 200
+
+
+def write_training(library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
+    """One sample a recorded call that was answered; gold where a correction by a person stands now."""
+    place = p.output_path.real
+    if place.suffix != ".jsonl":
+        raise wrong_ending(str(place), ".jsonl")
+    file_place(place, overwrite=p.overwrite)
+    samples = gold = 0
+    with library.db.read() as conn:
+        selection = select_documents(library, conn, principal)
+        asked = select(episodes).where(episodes.c.kind == "model_call").order_by(episodes.c.seq)
+        if p.use_case is not None:
+            asked = asked.where(episodes.c.use_case == p.use_case)
+        found = conn.execute(asked)
+        with whole_file(place) as file:
+            while rows := found.fetchmany(_BATCH):
+                for row in rows:
+                    if row.document_id not in selection.ids:
+                        continue
+                    sample = sample_of(conn, row._asdict())
+                    if sample is None or (p.gold_only and not sample["gold"]):
+                        continue
+                    file.write(orjson.dumps(sample) + b"\n")
+                    samples += 1
+                    gold += sample["gold"]
+            size = file.tell()
+    return {
+        "output_path": str(place),
+        "sample_count": samples,
+        "gold_count": gold,
+        "bytes_written": size,
+        "withheld": selection.listed,
+    }
+
+
+def sample_of(conn: Connection, episode: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The sample of one recorded call; None for a call that failed or answered nothing."""
+    exchange = episode["exchange"]
+    output = exchange.get("output")
+    if "error" in exchange or not isinstance(output, str) or not output:
+        return None
+    corrected = _corrected(conn, episode, output)
+    messages = [{"role": "system", "content": exchange["system"]}] if exchange.get("system") else []
+    messages.append({"role": "user", "content": exchange.get("prompt") or ""})
+    messages.append({"role": "assistant", "content": output if corrected is None else corrected})
+    sample: dict[str, Any] = {"messages": messages, "gold": corrected is not None}
+    if corrected is not None and corrected != output:
+        sample["rejected"] = output
+    return sample | {
+        "episode_id": episode["id"],
+        "use_case": episode["use_case"],
+        "model": {
+            "provider": episode["provider"],
+            "model": episode["model"],
+            "version": episode["model_version"],
+        },
+        "subject": {
+            "kind": episode["subject_kind"],
+            "id": episode["document_id"],
+            "segment_id": episode["segment_id"],
+        },
+    }
+
+
+def _corrected(conn: Connection, episode: Mapping[str, Any], output: str) -> str | None:
+    """The answer as persons corrected it and as it stands; None where nothing of it is corrected.
+
+    Of a call about one segment the correction is the answer. In the answer of a call about many, each corrected
+    line is put in the place of what the model read there, where that stands in the answer just once.
+    """
+    corrections = standing_of(conn, episode["id"]).corrections
+    whole = corrections.get(episode["segment_id"], corrections.get(None))
+    if whole is not None or not corrections:
+        return whole
+    text = output
+    is_json = output.lstrip()[:1] in ("{", "[")
+    read = _read_then(conn, episode, corrections)
+    for segment_id in corrections:
+        if segment_id not in read:
+            return None
+        was, right = read[segment_id]
+        if is_json:
+            was, right = (orjson.dumps(one).decode()[1:-1] for one in (was, right))
+        lines = text.split("\n")
+        if lines.count(was) == 1:
+            lines[lines.index(was)] = right
+            text = "\n".join(lines)
+        elif was and text.count(was) == 1:
+            text = text.replace(was, right)
+        else:
+            # An answer of which only a part is put right is no gold.
+            return None
+    return text
+
+
+def _read_then(
+    conn: Connection, episode: Mapping[str, Any], corrections: Mapping[str | None, str]
+) -> dict[str, tuple[str, str]]:
+    """Segment to what this call read there and what a person put in its place."""
+    r = representations.c
+    asked = select(r.segment_id, r.content).where(
+        among(r.segment_id, [one for one in corrections if one]),
+        r.producer_model == episode["model"],
+        r.provenance_kind != "human",
+    )
+    if episode["job_id"] is not None:
+        asked = asked.where(r.producer_run_id.in_([episode["job_id"], episode["thread_id"]]))
+    return {one: (was, corrections[one]) for one, was in conn.execute(asked.order_by(r.created_at, r.id))}

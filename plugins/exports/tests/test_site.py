@@ -1,0 +1,211 @@
+"""The Eleventy project of a site: what it holds, what it withholds, and that Eleventy builds sound pages of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Any
+from urllib.parse import unquote, urldefrag
+
+import orjson
+import pytest
+from exports_desk import Desk
+from lxml import html
+from PIL import Image
+
+from armarium_exports.site.tiles import pyramid_of
+
+MODULES = os.environ.get("ARMARIUM_SITE_MODULES", "")
+"""A node_modules folder with Eleventy, Pagefind and OpenSeadragon; without it the site is looked at unbuilt."""
+
+
+def site(desk: Desk, status: int = 200, **more: Any) -> dict[str, Any]:
+    return desk.post(
+        "/api/export/eleventy-site", status, **{"output_path": str(desk.folder / "site"), **more}
+    )
+
+
+def data(desk: Desk, name: str) -> Any:
+    return orjson.loads((desk.folder / "site" / "content" / "_data" / f"{name}.json").read_bytes())
+
+
+def test_pages_folders_and_pictures_are_there(desk: Desk) -> None:
+    box = desk.box("Letters & <b>bills</b> {{ 7 * 7 }}")
+    first = desk.page(box, "1.png", ["Dear Sir", "I am well"])
+    second = desk.page(box, "2.png", ["Farewell"])
+    answer = site(desk, target_id=box)
+    assert (answer["document_count"], answer["collection_count"]) == (2, 1)
+    assert data(desk, "site")["title"] == "Letters & <b>bills</b> {{ 7 * 7 }}"
+    pages = data(desk, "pages")
+    assert [one["id"] for one in pages] == [first, second]
+    assert pages[0]["next"] == second
+    assert pages[1]["previous"] == first
+    lines = pages[0]["blocks"][0]["lines"]
+    assert [one["text"] for one in lines] == ["Dear Sir", "I am well"]
+    assert lines[0]["zone"].split()[0] == "100.0,50.0"
+    assert {"package.json", "eleventy.config.js", "content/pages.njk"} <= set(answer["files"])
+    kinds = {one["kind"] for one in answer["assets"] if one["document_id"] == first}
+    assert kinds == {"tiles", "picture", "thumbnail"}
+    assert all((desk.folder / "site" / one["path"]).exists() for one in answer["assets"])
+
+
+def test_every_tile_that_a_viewer_asks_for_is_a_file_with_its_pixels(desk: Desk) -> None:
+    """The addresses are worked out as OpenSeadragon does for Image API 3, apart from how they were written."""
+    width, height = 1100, 1700
+    page = desk.page(desk.box(), "1.png", ["a", "b", "c"], size=(width, height))
+    site(desk)
+    folder = desk.folder / "site" / "static" / "iiif" / page
+    (shown,) = data(desk, "pages")
+    factors = shown["picture"]["tiles"][0]["scaleFactors"]
+    asked = 0
+    for factor in factors:
+        across, down = -(-width // factor), -(-height // factor)
+        for x in range(-(-across // 512)):
+            for y in range(-(-down // 512)):
+                left, top = x * 512 * factor, y * 512 * factor
+                w, h = min(512 * factor, width - left), min(512 * factor, height - top)
+                region = "full" if (w, h) == (width, height) else f"{left},{top},{w},{h}"
+                size = min(512, across - x * 512), min(512, down - y * 512)
+                tile = Image.open(folder / region / f"{size[0]},{size[1]}" / "0" / "default.jpg")
+                assert tile.size == size
+                asked += 1
+    assert asked > len(factors)
+    piece = Image.open(folder / "0,0,512,512" / "512,512" / "0" / "default.jpg").convert("L")
+    # The first bar begins a tenth from the left and a twentieth from the top: grey 30 on paper of grey 235.
+    assert abs(piece.getpixel((300, 130)) - 30) < 8
+    assert abs(piece.getpixel((50, 50)) - 235) < 8
+    whole = Image.open(folder / "full" / "max" / "0" / "default.jpg")
+    assert max(whole.size) <= 1600
+
+
+def test_the_levels_of_a_picture_end_with_a_thumbnail() -> None:
+    assert pyramid_of(100, 80).factors == (1,)
+    assert pyramid_of(1100, 1700).sizes[0] == (138, 213)
+
+
+def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known: Any) -> None:
+    box, shut_box = desk.box(), desk.box("Shut box")
+    page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "Hidden.png", ["A secret"])
+    part = desk.page(box, "Partly.png", ["A name", "Open"])
+    desk.page(shut_box, "3.png", ["Beneath"])
+    desk.restrict(shut)
+    desk.restrict(desk.lines(part)[0], kind="segment")
+    desk.restrict(shut_box)
+    known["claim"].append(claim("c1", shut, "Hidden claim"))
+    answer = site(desk)
+    assert {one["document_id"] for one in answer["withheld"]} >= {shut, part, shut_box}
+    written = b"".join(
+        one.read_bytes() for one in (desk.folder / "site" / "content").rglob("*") if one.is_file()
+    )
+    for words in (b"A secret", b"Hidden", b"Partly", b"A name", b"Shut box", b"Beneath"):
+        assert words not in written
+    tiles = {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()}
+    assert tiles == {page}
+
+
+def test_a_page_restricted_later_goes_from_the_site_with_its_tiles(desk: Desk) -> None:
+    box = desk.box()
+    page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["A secret"])
+    site(desk)
+    (desk.folder / "site" / "mine.txt").write_text("mine")
+    assert site(desk, 409)["code"] == "destination_exists"
+    desk.restrict(shut)
+    answer = site(desk, overwrite=True)
+    assert answer["left_behind"] == []
+    assert {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()} == {page}
+    assert (desk.folder / "site" / "mine.txt").read_text() == "mine"
+
+
+def claim(claim_id: str, page: str, text: str, state: str = "curated", **more: Any) -> dict[str, Any]:
+    return {"id": claim_id, "text": text, "curation_state": state, "source_document_id": page, **more}
+
+
+def knowledge(known: Any, page: str, line: str) -> None:
+    known["entity"] += [
+        {"id": "e1", "canonical_name": "Ann <i>Weber</i>", "entity_type": "person", "curation_state": "verified",
+         "names": [{"text": "Anna"}], "source_document_ids": [page]},
+        {"id": "e2", "canonical_name": "Ulm", "entity_type": "location", "curation_state": "unreviewed",
+         "source_document_ids": [page]},
+        {"id": "e3", "canonical_name": "Nobody", "entity_type": "person", "curation_state": "rejected"},
+    ]  # fmt: skip
+    known["claim"] += [
+        claim("c1", page, "Ann wrote a letter", subject_entity_id="e1", source_excerpt="Dear Sir",
+              source_anchor={"segment_id": line}),
+        claim("c2", page, "Ann lived in Ulm", "unreviewed", subject_entity_id="e1", object_entity_id="e2"),
+        claim("c3", page, "Ann was a ghost", "rejected", subject_entity_id="e1"),
+    ]  # fmt: skip
+    known["mention"].append(
+        {"id": "m1", "entity_id": "e1", "document_id": page, "segment_id": line, "text": "Ann"}
+    )
+
+
+def test_only_reviewed_statements_are_published_unless_asked(desk: Desk, known: Any) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir"])
+    knowledge(known, page, desk.lines(page)[0])
+    site(desk)
+    assert [one["id"] for one in data(desk, "statements")] == ["c1"]
+    assert [one["id"] for one in data(desk, "entities")] == ["e1"]
+    assert data(desk, "entities")[0]["places"][0]["segment_id"] == desk.lines(page)[0]
+    site(desk, overwrite=True, include_unreviewed=True)
+    assert [one["id"] for one in data(desk, "statements")] == ["c1", "c2"]
+    assert {one["id"] for one in data(desk, "entities")} == {"e1", "e2"}
+
+
+def test_a_damaged_picture_leaves_the_text_of_its_page(desk: Desk) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir"])
+    ((checksum,),) = desk.rows("SELECT checksum FROM rendition WHERE document_id = ?", page)
+    place = desk.library.objects.path(checksum)
+    place.chmod(0o600)
+    place.write_bytes(place.read_bytes()[:200])
+    site(desk)
+    (shown,) = data(desk, "pages")
+    assert shown["picture"] is None
+    assert shown["blocks"][0]["lines"][0]["text"] == "Dear Sir"
+
+
+@pytest.mark.skipif(not MODULES, reason="ARMARIUM_SITE_MODULES names no node_modules with Eleventy")
+@pytest.mark.slow
+def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: Any) -> None:
+    box = desk.box("Letters & <b>bills</b> {{ 7 * 7 }} {% raw %}")
+    page = desk.page(box, '1 "x" --- {{ secret }}.png', ["Dear <Sir> {{ 1 + 1 }}", "I am well"])
+    desk.page(box, "2.png", ["Farewell"])
+    knowledge(known, page, desk.lines(page)[0])
+    site(desk, target_id=box)
+    place = desk.folder / "site"
+    shutil.copytree(MODULES, place / "node_modules", symlinks=True)
+    done = subprocess.run(
+        ["npm", "run", "build"], cwd=place, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    built = place / "_site"
+    files = sorted(built.rglob("*.html"))
+    assert {one.name for one in files} >= {"index.html", "statements.html", "people.html", f"{page}.html"}
+    roots = {one: html.fromstring(one.read_bytes()) for one in files}
+    for file, root in roots.items():
+        for element in root.iter("a", "link", "img", "script"):
+            target = unquote(element.get("href") or element.get("src") or "")
+            if not target or target.startswith("http"):
+                continue
+            path, fragment = urldefrag(target)
+            aim = built / os.path.relpath(os.path.normpath(file.parent / path), built) if path else file
+            assert aim.is_relative_to(built), (file.name, target)
+            assert aim.is_file(), (file.name, target)
+            if fragment:
+                assert roots[aim if aim in roots else file].get_element_by_id(fragment) is not None
+        assert not target_of_root(root)
+    text = roots[built / "pages" / f"{page}.html"].text_content()
+    assert "Dear <Sir> {{ 1 + 1 }}" in text
+    assert "{{ secret }}" in text
+    assert "49" not in text
+    assert (built / "pagefind" / "pagefind.js").is_file()
+    info = orjson.loads((built / "iiif" / page / "info.json").read_bytes())
+    assert info["profile"] == "level0"
+    assert info["id"].endswith(f"/iiif/{page}")
+    manifest = orjson.loads((built / "iiif" / page / "manifest.json").read_bytes())
+    assert manifest["items"][0]["width"] == 1200
+
+
+def target_of_root(root: Any) -> list[str]:
+    """Addresses that begin at the root of a host: they would break in a subfolder."""
+    return [value for value in root.xpath("//@href | //@src") if str(value).startswith("/")]
