@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_training import routes
+from armarium_training.actions import evaluation, training
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import check_compute
+from armarium_training.jobs.evaluation import EVALUATION
+from armarium_training.jobs.training import TRAIN_A_MODEL, TRAIN_HERE
+from armarium_training.models import metadata
+from armarium_training.queries.evaluation import list_scores, read_evaluation
+from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.trainers import GROUP as TRAINERS
+from armarium_training.trainers import check_trainer
+
+
+def _check_driver(group: str, name: str, driver: object) -> str | None:
+    return check_trainer(name, driver) if group == TRAINERS else check_compute(name, driver)
 
 
 @hookimpl
@@ -11,4 +26,32 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="training",
         summary="Training of readers on corrected lines, their evaluation, and reading at scale",
+        prefixes=(
+            "training",
+            "evaluation",
+            "reading.start_at_scale",
+            "reading.resend_failed",
+            "reading.cancel_at_scale",
+            "train-on-this-machine",
+            "train-a-model",
+            "evaluate-models",
+            "gather-reasons",
+            "reasons-ab",
+            "read-at-scale",
+        ),
+        metadata=metadata,
+        actions=(
+            training.start_here,
+            training.start_regions_here,
+            training.cancel,
+            training.land,
+            training.make_global,
+            evaluation.run,
+        ),
+        jobs=(TRAIN_HERE, EVALUATION),
+        recipe_jobs=(TRAIN_A_MODEL,),
+        queries=(read_training, list_models, read_model, read_evaluation, list_scores),
+        routers=(routes.router,),
+        driver_groups=(TRAINERS, COMPUTE),
+        check_driver=_check_driver,
     )
