@@ -176,7 +176,7 @@ def test_a_vision_model_is_measured_where_this_machine_serves_it(desk: Desk) -> 
     with LoopbackProvider() as provider:
         provider.answers = ["line 0", "line 1"]
         provider.add_to(desk.engine, "Here")
-        provider.add_to(desk.engine, "Far", host="http://models.example")
+        provider.add_to(desk.engine, "Far", host="http://93.184.216.34")
         seen = {"model": "tiny", "reader": "vision"}
         assert refused(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page]) == "remote_candidate"
         told = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])

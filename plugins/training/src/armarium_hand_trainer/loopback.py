@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,12 +64,26 @@ def epoch(call: Call) -> dict[str, Any]:
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """A copy of the base, or a few bytes where there is none."""
+    """A copy of the base with its letters in the file, as a trained model has them; a few bytes where there is none."""
     folder = Path(call.params["folder"])
     target = folder / "model.onnx"
-    base = (call.params.get("base") or {}).get("path")
-    if base is None:
+    base = call.params.get("base") or {}
+    if not base:
         target.write_bytes(b"model")
-    else:
-        shutil.copyfile(base, target)
+        return {"model": str(target)}
+    data = Path(base["path"]).read_bytes()
+    if b"calibration" not in data:
+        # A message of protobuf is added to by what is written after it: here two properties of the model.
+        for name in ("alphabet", "calibration"):
+            data += _field(0x72, _field(0x0A, name.encode()) + _field(0x12, json.dumps(base[name]).encode()))
+    target.write_bytes(data)
     return {"model": str(target)}
+
+
+def _field(tag: int, data: bytes) -> bytes:
+    """A field of protobuf that holds bytes."""
+    size, left = bytearray(), len(data)
+    while left > 127:
+        size.append(left % 128 + 128)
+        left //= 128
+    return bytes([tag, *size, left]) + data

@@ -87,8 +87,8 @@ def paired(one: Any, other: Any) -> float | None:
     as_large = 0
     for _ in range(RESAMPLES):
         signs = chance.integers(0, 2, len(differences)) * 2 - 1
-        as_large += abs((differences * signs).sum()) >= seen - 1e-9
-    return round((as_large + 1) / (RESAMPLES + 1), 5)
+        as_large += int(abs((differences * signs).sum()) >= seen - 1e-9)
+    return round(float((as_large + 1) / (RESAMPLES + 1)), 5)
 
 
 def result_of(

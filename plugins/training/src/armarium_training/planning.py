@@ -47,6 +47,23 @@ def kind_of(reader: type[Reader]) -> str:
     return VISION if reader.name == VISION or reader.model_kind == VISION else "linereader"
 
 
+def readers_of(readers: Sequence[type[Reader]], kind: str) -> list[type[Reader]]:
+    """Those of *readers* of that kind that read lines or pages."""
+    return [one for one in readers if kind_of(one) == kind and {"read_lines", "read_page"} & one.can]
+
+
+def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> bool:
+    """Whether *card* names the reader itself or a model of it that is here; a refusal says why it is not."""
+    method: Any = "read_page" if "read_page" in reader.can else "read_lines"
+    if card == reader.name:
+        choose(engine, library, reader=reader.name, method=method)
+        return True
+    if reader.model_kind is None:
+        return False
+    choose(engine, library, reader=reader.name, method=method, model=NameOrMaterialPath(card))
+    return True
+
+
 def plan_of(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
 ) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_training import routes
-from armarium_training.actions import evaluation, training
+from armarium_training.actions import evaluation, scale, training
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import check_compute
 from armarium_training.jobs.evaluation import EVALUATION
+from armarium_training.jobs.scale import READ_AT_SCALE
 from armarium_training.jobs.training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.models import metadata
 from armarium_training.queries.evaluation import list_scores, read_evaluation
+from armarium_training.queries.scale import read_scale
 from armarium_training.queries.training import list_models, read_model, read_training
 from armarium_training.trainers import GROUP as TRAINERS
 from armarium_training.trainers import check_trainer
@@ -47,10 +49,14 @@ def armarium_plugin() -> Plugin:
             training.land,
             training.make_global,
             evaluation.run,
+            scale.start_at_scale,
+            scale.resend_failed,
+            scale.cancel_at_scale,
+            scale.land_page,
         ),
-        jobs=(TRAIN_HERE, EVALUATION),
+        jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE),
         recipe_jobs=(TRAIN_A_MODEL,),
-        queries=(read_training, list_models, read_model, read_evaluation, list_scores),
+        queries=(read_training, list_models, read_model, read_evaluation, list_scores, read_scale),
         routers=(routes.router,),
         driver_groups=(TRAINERS, COMPUTE),
         check_driver=_check_driver,

@@ -137,3 +137,16 @@ def finished(ex: Example) -> str:
 def landed(ex: Example) -> str:
     """The id of a model that was taken in."""
     return str(ex.run("training.land", {"job_id": finished(ex)})["id"])
+
+
+def failed_reading(ex: Example, params: dict[str, Any]) -> dict[str, Any]:
+    """A reading at scale that has ended with a shard that failed."""
+    from armarium_training.models import shards
+
+    assert ex.library is not None
+    job_id = ex.run("reading.start_at_scale", params)["job_id"]
+    ex.run("job.cancel", {"job_id": job_id})
+    with ex.library.db.write() as conn:
+        row = {"job_id": job_id, "number": 0, "state": "failed", "pages": [], "tries": 1, "last_lines": []}
+        conn.execute(shards.insert().values(row))
+    return {"job_id": job_id}

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, SourceText
 from armarium_training.schemas.training import Name, SomeIds, Timeout
+
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class ScaleParams(Params):
@@ -77,3 +79,32 @@ class ScaleJob(Message):
     landing: Landing
     flavor: str
     price_per_hour_usd: float | None
+
+
+class ReadLine(Params):
+    """A line of a page that was read elsewhere; shapes in pixels of the picture that was sent."""
+
+    rect: Annotated[list[float], Field(min_length=4, max_length=4)]
+    polygon: Annotated[list[Point] | None, Field(max_length=10_000)] = None
+    baseline: Annotated[list[Point] | None, Field(max_length=10_000)] = None
+    text: Annotated[SourceText, Field(max_length=100_000)] = ""
+    confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+
+
+class LandPage(Params):
+    """What was read of one page, with the digest of the result."""
+
+    document_id: Name
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    name: Name
+    provider: Name
+    model: Name
+    rendition_id: Name | None = None
+    width: Annotated[int, Field(ge=1, le=1_000_000)]
+    height: Annotated[int, Field(ge=1, le=1_000_000)]
+    lines: Annotated[list[ReadLine], Field(max_length=20_000)]
+
+
+class LandedPage(Message):
+    pass_id: str
+    already: bool
