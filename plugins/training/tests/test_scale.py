@@ -153,7 +153,7 @@ def test_a_page_deleted_meanwhile_is_set_aside(desk: Desk, monkeypatch: pytest.M
     land = jobs.Scale._land
 
     def deleting(self: Any, row: Any, results: dict[str, Any]) -> None:
-        desk.do("document.delete", {"document_ids": [pages[0]]})
+        desk.do("document.delete", {"ids": [pages[0]]})
         land(self, row, results)
 
     monkeypatch.setattr(jobs.Scale, "_land", deleting)
@@ -217,9 +217,7 @@ def test_pages_leave_only_where_that_was_said_and_rights_allow_it(desk: Desk) ->
         answer = desk.client.post("/api/reading-at-scale", json={**body, **more})
         assert answer.status_code == status, (more, answer.text)
         assert code is None or answer.json()["code"] == code
-    desk.client.post("/api/providers", json={"name": "Hub", "provider_type": "model-hub"})
-    hub = desk.client.get("/api/providers").json()["items"][0]["id"]
-    desk.engine.run(None, "provider.set_key", {"provider_id": hub, "key": "hf_secret"}, jobs_owner())
+    desk.hub_token()
     answer = desk.client.post("/api/reading-at-scale", json={**body, "pages_may_leave": True})
     assert (answer.status_code, answer.json()["code"]) == (422, "cannot_run_there")
     assert desk.rows("SELECT 1 FROM job WHERE kind = 'read-at-scale'") == []
@@ -230,12 +228,6 @@ def test_pages_leave_only_where_that_was_said_and_rights_allow_it(desk: Desk) ->
     for path in ("", "/cancel", "/resend-failed"):
         ask = desk.client.post if path else desk.client.get
         assert ask(f"/api/reading-at-scale/jobs/{NOWHERE}{path}").json()["code"] == "unknown_reading"
-
-
-def jobs_owner() -> Any:
-    from armarium.principals import LOCAL_OWNER
-
-    return LOCAL_OWNER
 
 
 def test_a_worker_that_dies_fails_its_shard(

@@ -140,3 +140,10 @@ class Desk:
     def card(self, model: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.card_path(model).read_text("utf-8"))
         return found
+
+    def hub_token(self) -> None:
+        """Give the engine a token of the model hub."""
+        stated = {"name": "Hub", "provider_type": "model-hub", "api_base": "http://127.0.0.1:9"}
+        made = self.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
+        given = {"provider_id": made["id"], "key": "hf_secret_0123456789"}
+        self.engine.run(None, "provider.set_key", given, LOCAL_OWNER)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import time
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, now, open_image, withheld
+from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, now, withheld
 from armarium_documents.api import page_image, still_image
-from armarium_reading.api import ModelRequest, Picture, Subject, ask, choose, lines_of
+from armarium_reading.api import choose, lines_of
 from armarium_training import cards
-from armarium_training.line_sets import checked_lines
+from armarium_training.asking_lines import ask_line, line_pictures
+from armarium_training.line_sets import TaughtLine, checked_lines
 from armarium_training.measuring import page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs
@@ -60,10 +60,10 @@ def _page(job: JobContext, candidate: dict[str, Any], page: str) -> dict[str, An
     by_id = dict(zip(ids, shapes, strict=True))
     shapes = [by_id[one] for one in wanted]
     try:
-        with still_image(job.library, picture) as path:
-            if candidate["provider"] is not None:
-                texts, seconds = _asked(job, candidate, page, str(path), shapes)
-            else:
+        if candidate["provider"] is not None:
+            texts, seconds = _asked(job, candidate, lines)
+        else:
+            with still_image(job.library, picture) as path:
                 texts, seconds = _read(job, candidate, str(path), shapes)
     except ServiceError as error:
         if error.code == "engine_stopping":
@@ -95,28 +95,23 @@ def _read(
     return [one["text"] for one in answer["readings"]], float(answer["seconds"])
 
 
-def _asked(
-    job: JobContext, candidate: dict[str, Any], page: str, path: str, shapes: list[dict[str, Any]]
-) -> tuple[list[str], float]:
+def _asked(job: JobContext, candidate: dict[str, Any], lines: list[TaughtLine]) -> tuple[list[str], float]:
     """What a model served on this machine says of each line's picture."""
-    image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
     language = f" in {job.args.language}" if job.args.language else ""
-    texts, began = [], time.monotonic()
-    for shape in shapes:
+    texts: dict[str, str] = {}
+    began = time.monotonic()
+    for line, picture in line_pictures(job, lines[0].document_id, lines):
         job.check()
-        x, y, w, h = shape["rect"]
-        file = io.BytesIO()
-        image.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).save(file, "PNG")
-        request = ModelRequest(
+        asked = ask_line(
+            job,
+            line,
+            picture,
+            PROMPT.format(language=language),
             provider=candidate["provider"],
             model=candidate["model"],
-            prompt=PROMPT.format(language=language),
-            subject=Subject(page),
-            use_case=job.kind.name,
-            pictures=(Picture(file.getvalue(), "image/png"),),
         )
-        texts.append(" ".join(str(ask(job, request).answer).split()))
-    return texts, time.monotonic() - began
+        texts[line.segment_id] = " ".join(str(asked.answer).split())
+    return [texts.get(line.segment_id, "") for line in lines], time.monotonic() - began
 
 
 def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:

@@ -29,9 +29,8 @@ def read_scale(conn: Connection, job_id: str) -> dict[str, Any]:
     """Counts, why shards failed, what was packed and what landed; NotFound."""
     row = scale_row(conn, job_id)
     of_job = shards.c.job_id == job_id
-    counted = dict(
-        conn.execute(select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)).tuples().all()
-    )
+    by_state = select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)
+    counted = {state: int(count) for state, count in conn.execute(by_state)}
     failed = conn.execute(
         select(shards).where(of_job, shards.c.state == "failed").order_by(shards.c.number).limit(MOST_SHOWN)
     )

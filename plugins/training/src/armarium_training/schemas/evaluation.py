@@ -65,6 +65,7 @@ class EvaluationArgs(Params):
     checked: str | None
     language: str | None
     policies: list[str]
+    pages_may_leave: bool = False
 
 
 class StartedRun(Message):
