@@ -53,7 +53,10 @@ def refused(desk: Desk, **body: Any) -> str:
 @pytest.mark.usefixtures("readers")
 def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     page = checked_page(desk, 3, wrong=1)
-    before = desk.rows("SELECT count(*) FROM content_representation"), desk.rows("SELECT count(*) FROM segment_pass")
+    before = (
+        desk.rows("SELECT count(*) FROM content_representation"),
+        desk.rows("SELECT count(*) FROM segment_pass"),
+    )
     told = run(desk, candidates=[CAREFUL, CARELESS], held_out_ids=[page])
     assert told["state"] == "done", told
     careful, careless = told["result"]["models"]
@@ -99,7 +102,12 @@ def test_a_trained_model_is_measured_on_what_it_holds_out_alone(desk: Desk) -> N
     assert [page["document_id"] for page in answer.json()["plan"]["pages"]] == [held], answer.text
     weights = desk.library.models / "hand" / f"{bare}.onnx"
     weights.unlink()
-    assert desk.client.post("/api/evaluation/runs", json={"candidates": [{**candidate, "model": bare}]}).json()["code"] == "model_not_here"
+    assert (
+        desk.client.post("/api/evaluation/runs", json={"candidates": [{**candidate, "model": bare}]}).json()[
+            "code"
+        ]
+        == "model_not_here"
+    )
 
 
 @pytest.mark.usefixtures("readers")
@@ -178,7 +186,9 @@ def test_a_vision_model_is_measured_where_this_machine_serves_it(desk: Desk) -> 
         provider.add_to(desk.engine, "Here")
         provider.add_to(desk.engine, "Far", host="http://93.184.216.34")
         seen = {"model": "tiny", "reader": "vision"}
-        assert refused(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page]) == "remote_candidate"
+        assert (
+            refused(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page]) == "remote_candidate"
+        )
         told = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])
     (model,) = told["result"]["models"]
     assert model["totals"]["diplomatic"]["cer"] == 0, told
@@ -191,7 +201,9 @@ def test_intervals_and_the_paired_test_behave_as_their_textbooks_say() -> None:
     rate = lines[:, 0].sum() / lines[:, 1].sum()
     # The standard error of a mean of binomials is known.
     error = 1.96 * (0.1 * 0.9 / (400 * 40)) ** 0.5
-    assert low == pytest.approx(rate - error, abs=error / 4) and high == pytest.approx(rate + error, abs=error / 4)
+    assert low == pytest.approx(rate - error, abs=error / 4) and high == pytest.approx(
+        rate + error, abs=error / 4
+    )
     worse = lines + np.array([2, 0])
     assert (measuring.paired(lines, worse) or 1) < 0.001
     shuffled = chance.permutation(lines)

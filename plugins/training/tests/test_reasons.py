@@ -42,7 +42,7 @@ def gather(desk: Desk, scope: list[str], **more: Any) -> Any:
 
 def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackProvider) -> None:
     page, held = checked(desk, ["one", "two", "three"]), checked(desk, ["kept"])
-    bare, _ = desk.page(["never checked"])
+    bare, _ = desk.page(["never checked"], by="another")
     answers: list[str | Answer] = [
         Answer(reasoned("one"), thinking="Hm."),
         reasoned("two", reasons=" "),
@@ -57,7 +57,12 @@ def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackPr
     told = desk.client.get(f"/api/training/reasons/{answer.json()['job_id']}").json()
     counts = {name: told[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
     assert told["state"] == "done", told
-    assert counts == {"lines": 3, "with_reasons": 1, "with_thinking": counts["with_thinking"], "unanswered": 2}
+    assert counts == {
+        "lines": 3,
+        "with_reasons": 1,
+        "with_thinking": counts["with_thinking"],
+        "unanswered": 2,
+    }
     assert {one["document_id"] for one in told["pages_missing"]} == {held, bare}
     assert len(desk.rows("SELECT DISTINCT segment_id FROM episode WHERE use_case = 'gather-reasons'")) == 3
 
@@ -88,7 +93,7 @@ def test_killed_between_two_lines_no_line_is_asked_twice(
 
 def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvider, tmp_path: Path) -> None:
     page = checked(desk, ["one"])
-    bare, _ = desk.page(["never checked"])
+    bare, _ = desk.page(["never checked"], by="another")
     empty = tmp_path / "empty.txt"
     empty.write_text(" ")
     for scope, more, status, code in (
@@ -124,12 +129,16 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
     assert [one["document_id"] for one in told["pages_missing"]] == [page] and provider.asked == []
 
 
-def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(desk: Desk, provider: LoopbackProvider) -> None:
+def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
     page = checked(desk, ["abcdefghij"])
     folder = desk.library.models / "vision"
     folder.mkdir(parents=True)
     for name in ("tiny",):
-        (folder / f"{name}.card.json").write_text(json.dumps({"id": name, "kind": "vision-lora", "evaluations": []}))
+        (folder / f"{name}.card.json").write_text(
+            json.dumps({"id": name, "kind": "vision-lora", "evaluations": []})
+        )
     one = {"provider": "Here", "model": "tiny"}
     contenders = [
         {**one, "label": "plain", "arm": "answer", "role": "student"},
@@ -155,7 +164,7 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(desk: Desk, pro
 
 
 def test_comparisons_that_say_nothing_are_refused(desk: Desk, provider: LoopbackProvider) -> None:
-    bare, _ = desk.page(["never checked"])
+    bare, _ = desk.page(["never checked"], by="another")
     one = {"label": "a", "provider": "Here", "model": "tiny", "arm": "answer", "role": "student"}
     for contenders, more, status in (
         ([one], {}, 422),

@@ -106,7 +106,9 @@ def test_a_reader_of_lines_reads_those_that_are_there(desk: Desk) -> None:
     told = look(desk, start(desk, [page, bare], card="hand", longest=300))
     assert told["landing"]["landed"] == 1
     assert [one["document_id"] for one in told["package"]["skipped"]] == [bare]
-    (rect,) = {row[0] for row in desk.rows("SELECT count(*) FROM segment WHERE kind = 'line' GROUP BY pass_id")}
+    (rect,) = {
+        row[0] for row in desk.rows("SELECT count(*) FROM segment WHERE kind = 'line' GROUP BY pass_id")
+    }
     assert rect == 2
 
 
@@ -128,7 +130,9 @@ def test_a_shard_that_fails_is_named_and_sent_again_alone(desk: Desk, fault: str
     going = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
     assert (going.status_code, going.json()["code"]) == (409, "still_going")
     told = look(desk, job_id)
-    assert told["state"] == "failed" and told["counts"]["failed"] == 1 and told["landing"]["landed"] == 1, told
+    assert told["state"] == "failed" and told["counts"]["failed"] == 1 and told["landing"]["landed"] == 1, (
+        told
+    )
     (shard,) = told["failed_shards"].values()
     assert why in shard["why"] and shard["tries"] == 1 and len(shard["last_lines"]) <= 5
     again = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")

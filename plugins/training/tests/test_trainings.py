@@ -43,8 +43,16 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     weights = desk.library.models / "hand" / f"{told['reader_id']}.onnx"
     assert weights.stat().st_size > 1_000_000
     (model,) = desk.client.get("/api/training/models").json()["items"]
-    assert (model["id"], model["name"], model["kind"]) == (told["reader_id"], "Abbot's hand", "linereader-reader")
-    assert (model["trained_where"], model["location"], model["may_publish"]) == ("this-machine", "project", False)
+    assert (model["id"], model["name"], model["kind"]) == (
+        told["reader_id"],
+        "Abbot's hand",
+        "linereader-reader",
+    )
+    assert (model["trained_where"], model["location"], model["may_publish"]) == (
+        "this-machine",
+        "project",
+        False,
+    )
     assert model["licence"] is None and model["base"] == "hand-base" and model["evaluations"] == 0
     assert {"build": "hand", "here": True} in model["runs_on"]
     one = desk.client.get("/api/training/model", params={"model": model["id"]}).json()
@@ -242,7 +250,10 @@ def test_a_global_copy_is_the_card_byte_for_byte_and_undo_removes_it(desk: Desk)
     assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_model")
 
 
-@pytest.mark.parametrize("written", ["", "[]", "{", '{"evaluations": [1, {"cer": "x"}], "base": 4, "not_for_release": 0}', "[" * 3000])
+@pytest.mark.parametrize(
+    "written",
+    ["", "[]", "{", '{"evaluations": [1, {"cer": "x"}], "base": 4, "not_for_release": 0}', "[" * 3000],
+)
 def test_a_card_that_a_person_broke_harms_nothing(desk: Desk, written: str) -> None:
     page, _ = desk.page(["one"])
     model = desk.train([page], epochs=1)["reader_id"]
@@ -251,7 +262,10 @@ def test_a_card_that_a_person_broke_harms_nothing(desk: Desk, written: str) -> N
     assert (listed["id"], listed["may_publish"]) == (model, False)
     one = desk.client.get("/api/training/model", params={"model": model})
     assert one.status_code == 200, one.text
-    assert desk.client.get("/api/training/model", params={"model": "hand-base"}).json()["code"] == "unknown_model"
+    assert (
+        desk.client.get("/api/training/model", params={"model": "hand-base"}).json()["code"]
+        == "unknown_model"
+    )
 
 
 def test_a_detector_goes_the_same_way(desk: Desk) -> None:
@@ -264,7 +278,13 @@ def test_a_detector_goes_the_same_way(desk: Desk) -> None:
             assert (answer.status_code, answer.json()["code"]) == (422, "too_few_regions"), answer.text
         rects = [[0.1, 0.05 + 0.09 * number, 0.8, 0.08] for number in range(10)]
         drawn = [
-            {"document_id": page, "pass_id": pass_id, "kind": "region", "kind_raw": "text", "anchor": {"rect": rect}}
+            {
+                "document_id": page,
+                "pass_id": pass_id,
+                "kind": "region",
+                "kind_raw": "text",
+                "anchor": {"rect": rect},
+            }
             for rect in rects
         ]
         desk.do("segment.create_many", {"segments": drawn})

@@ -61,7 +61,9 @@ class Desk:
         self.do("document.add_files", {"nodes": [{**node, "picture": picture}]})
         return page
 
-    def page(self, texts: Sequence[str], by: str = "teacher", shade: int | None = None) -> tuple[str, list[str]]:
+    def page(
+        self, texts: Sequence[str], by: str = "teacher", shade: int | None = None
+    ) -> tuple[str, list[str]]:
         """A page with a line for each text, as the machine *by* read it: (page, lines)."""
         page = self.picture(max(1, len(texts)), shade)
         pass_id = str(self.do("segment.pass_create", {"document_id": page, "name": f"Read by {by}"})["id"])
@@ -79,12 +81,22 @@ class Desk:
             }
             for row in range(count)
         ]
-        return [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]] if count else []
+        return (
+            [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
+            if count
+            else []
+        )
 
     def read(self, page: str, pass_id: str, texts: dict[str, str], by: str) -> None:
         readings = [{"segment_id": line, "text": text} for line, text in texts.items() if text]
         if readings:
-            given = {"document_id": page, "pass_id": pass_id, "provider": by, "model": by, "readings": readings}
+            given = {
+                "document_id": page,
+                "pass_id": pass_id,
+                "provider": by,
+                "model": by,
+                "readings": readings,
+            }
             self.do("reading.take", given, MACHINE)
 
     def correct(self, line: str, text: str) -> str:
@@ -98,7 +110,12 @@ class Desk:
         return str(identity)
 
     def verdict(self, line: str, verdict: str) -> None:
-        given = {"layer": "readings", "target_id": self.reading_of(line), "verdict": verdict, "reasons": "Seen"}
+        given = {
+            "layer": "readings",
+            "target_id": self.reading_of(line),
+            "verdict": verdict,
+            "reasons": "Seen",
+        }
         self.do("check.verdict", given)
 
     def set(self, scope: Sequence[str], teacher: str = "teacher", **more: Any) -> dict[str, Any]:

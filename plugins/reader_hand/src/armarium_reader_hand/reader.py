@@ -39,7 +39,9 @@ class HandReader(Reader):
         from armarium_reader_hand.model import LineModel
 
         path = None if self.model is None else Path(self.model)
-        self.lines: Any = LineModel.shipped(self.threads) if path is None else LineModel.of_file(path, self.threads)
+        self.lines: Any = (
+            LineModel.shipped(self.threads) if path is None else LineModel.of_file(path, self.threads)
+        )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
         """Decode the page to grey."""

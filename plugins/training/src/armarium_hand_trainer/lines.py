@@ -61,10 +61,7 @@ def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
     """The classes of *text*, from 1 on; a character the alphabet lacks is written by its parts, else left out."""
     numbers = {character: at for at, character in enumerate(alphabet, 1)}
     return [
-        numbers[part]
-        for character in plain(text)
-        for part in _spelled(character, numbers)
-        if part in numbers
+        numbers[part] for character in plain(text) for part in _spelled(character, numbers) if part in numbers
     ]
 
 

@@ -18,7 +18,17 @@ from torch import nn
 from torch.nn import functional
 
 from armarium_hand_trainer.graph import onnx_model, weights_of
-from armarium_hand_trainer.lines import Line, batches, changed, codes_of, fits, grown, padded, plain, read_lines
+from armarium_hand_trainer.lines import (
+    Line,
+    batches,
+    changed,
+    codes_of,
+    fits,
+    grown,
+    padded,
+    plain,
+    read_lines,
+)
 from armarium_hand_trainer.net import FoldedNet, base_net, steps_of
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
@@ -97,7 +107,11 @@ class HandTrainer:
         path = ready.folder / MODEL
         _write(path, onnx_model(state, properties).SerializeToString())
         known = len(base.get("alphabet") or ())
-        return {"model": str(path), "letters": len(ready.alphabet), "new_letters": len(ready.alphabet) - known}
+        return {
+            "model": str(path),
+            "letters": len(ready.alphabet),
+            "new_letters": len(ready.alphabet) - known,
+        }
 
     def _ready(self, call: Call) -> Ready:
         folder = Path(str(call.params["folder"]))

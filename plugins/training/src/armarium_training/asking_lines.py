@@ -16,7 +16,9 @@ MARGIN = 0.25
 """Of a line's height: how much of what is around it is shown."""
 
 
-def line_pictures(job: JobContext, page: str, lines: Sequence[TaughtLine]) -> Iterator[tuple[TaughtLine, Picture]]:
+def line_pictures(
+    job: JobContext, page: str, lines: Sequence[TaughtLine]
+) -> Iterator[tuple[TaughtLine, Picture]]:
     """Each of a page's lines with its picture; a line that is gone meanwhile is passed over."""
     wanted = [line.segment_id for line in lines]
     with job.library.db.read_all() as conn:

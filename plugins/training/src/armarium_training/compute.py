@@ -131,7 +131,9 @@ class LocalCompute(Compute):
                 pages[page["document_id"]] = {"error": error.detail}
                 continue
             pages[page["document_id"]] = json.loads(
-                json.dumps({key: answer[key] for key in ("lines", "readings", "width", "height") if key in answer})
+                json.dumps(
+                    {key: answer[key] for key in ("lines", "readings", "width", "height") if key in answer}
+                )
             )
         return FarState("done", None, lines[-5:], {"number": shard.number, "pages": pages})
 

@@ -190,9 +190,7 @@ def name_pages() -> Invalid:
 
 def no_candidates() -> Invalid:
     """422: nobody to evaluate."""
-    return Invalid(
-        "There is no candidate: name one, or leave add_out_of_the_box true.", code="no_candidates"
-    )
+    return Invalid("There is no candidate: name one, or leave add_out_of_the_box true.", code="no_candidates")
 
 
 def cannot_leave(card: str, why: str) -> Invalid:
@@ -210,4 +208,6 @@ def still_going() -> Conflict:
 
 def nothing_failed() -> Conflict:
     """409: no shard failed."""
-    return Conflict("No shard of this reading has failed; there is nothing to send again.", code="none_failed")
+    return Conflict(
+        "No shard of this reading has failed; there is nothing to send again.", code="none_failed"
+    )

@@ -137,5 +137,7 @@ def lay_out_regions(job: JobContext, folder: Path) -> dict[str, Any]:
         "regions": count,
         "missing": found.missing,
         "documents": [{"document_id": page, "checksum": found.checksums[page]} for page in found.regions],
-        "held_out": [{"document_id": page, "checksum": held.checksums.get(page)} for page in args.held_out_ids],
+        "held_out": [
+            {"document_id": page, "checksum": held.checksums.get(page)} for page in args.held_out_ids
+        ],
     }

@@ -71,7 +71,9 @@ class LineSet:
 
     def card_entry(self) -> dict[str, Any]:
         """What a card keeps of it: the counts, and which pages a model may have seen."""
-        told = {key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")}
+        told = {
+            key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")
+        }
         seen = [{"document_id": page, "checksum": self.checksums.get(page)} for page in self.pages]
         return {**told, "documents": seen}
 
@@ -149,8 +151,8 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
 def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[list[TaughtLine], str | None]:
     """The lines of a page that a person checked, and who did: of the pass of *checked*, else the newest pass a person made.
 
-    Of a pass that persons made, or that is named, every line with a reading of a person's counts, and in a ground truth
-    every line with a reading at all.
+    Of a pass that is named as the checked one, and of a ground truth, every line with a reading counts; of another those
+    that a person wrote, chose or confirmed. A line whose newest verdict rejects it counts nowhere.
     """
     rule = reading_rule(conn)
     chosen = None
@@ -171,7 +173,8 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
             continue
         by_person = reading.basis in BY_PERSON
         verdict = rejected.get(reading.representation_id)
-        if verdict != "reject" and (by_person or chosen["ground_truth"] or verdict == "confirm"):
+        is_checked = checked is not None or chosen["ground_truth"] or by_person or verdict == "confirm"
+        if verdict != "reject" and is_checked:
             found.append(TaughtLine(page, segment_id, reading.text, by_person))
     who = conn.execute(
         select(representations.c.created_by)

@@ -12,10 +12,14 @@ from armarium_source_model.api import CannotScore, normalise, score, word_rate
 RESAMPLES = 2_000
 SHARE_READ = 0.8
 """Of the pages, at least, for a candidate to count as measured."""
+WORST = 20
+"""Lines that are named as the worst of each candidate."""
 SEED = 4
 
 
-def page_scores(reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]) -> dict[str, Any]:
+def page_scores(
+    reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]
+) -> dict[str, Any]:
     """One page, line by line in order: the score of the whole text under each policy, its words, and each line's distance."""
     from rapidfuzz.distance import Levenshtein
 
@@ -34,7 +38,10 @@ def page_scores(reference: Sequence[str], hypothesis: Sequence[str], policies: S
                 "reference_chars": found.reference_chars,
                 "hypothesis_chars": found.hypothesis_chars,
             }
-        pairs = [(normalise(left, policy), normalise(right, policy)) for left, right in zip(reference, hypothesis, strict=True)]
+        pairs = [
+            (normalise(left, policy), normalise(right, policy))
+            for left, right in zip(reference, hypothesis, strict=True)
+        ]
         lines[policy] = [[Levenshtein.distance(left, right), len(left)] for left, right in pairs]
     try:
         distance, words, _ = word_rate(one, other, policies[0])
@@ -91,6 +98,21 @@ def paired(one: Any, other: Any) -> float | None:
     return round(float((as_large + 1) / (RESAMPLES + 1)), 5)
 
 
+def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str, Any]]:
+    """The lines that were read worst: where they are and how many characters are wrong, never the words."""
+    found = [
+        {"document_id": page, "segment_id": segment_id, "distance": distance, "reference_chars": chars}
+        for page, one in pages.items()
+        for segment_id, (distance, chars) in zip(
+            one.get("segment_ids", ()), one["lines"][policy], strict=False
+        )
+        if distance
+    ]
+    return sorted(
+        found, key=lambda one: (-one["distance"] / max(1, one["reference_chars"]), one["segment_id"])
+    )[:WORST]
+
+
 def result_of(
     candidates: Sequence[Mapping[str, Any]],
     pages: Sequence[Mapping[str, Any]],
@@ -98,6 +120,7 @@ def result_of(
     policies: Sequence[str],
 ) -> dict[str, Any]:
     """The whole result: *read* holds of each candidate its pages' scores by document id, or {error} for one not read."""
+    main = "diplomatic" if "diplomatic" in policies else policies[0]
     models = []
     for candidate, by_page in zip(candidates, read, strict=True):
         good = {page: one for page, one in by_page.items() if "scores" in one}
@@ -110,9 +133,12 @@ def result_of(
                 "model": candidate["model"],
                 "reader": candidate["reader"],
                 "measured": measured,
-                "why": None if measured else f"It read {len(good)} of {len(pages)} pages. {failed or ''}".strip(),
+                "why": None
+                if measured
+                else f"It read {len(good)} of {len(pages)} pages. {failed or ''}".strip(),
                 "totals": totals(list(good.values()), policies) if measured else {},
                 "wer": round(float(words[0] / words[1]), 6) if measured and words[1] else None,
+                "worst": worst(good, main),
                 "speed": {
                     "seconds": round(seconds, 3),
                     "pages": len(good),
@@ -124,25 +150,37 @@ def result_of(
                         "document_id": page["document_id"],
                         "checked_by": good.get(page["document_id"], {}).get("checked_by"),
                         "scores": good.get(page["document_id"], {}).get("scores")
-                        or {policy: {"why": by_page.get(page["document_id"], {}).get("error", "It was not read.")} for policy in policies},
+                        or {
+                            policy: {
+                                "why": by_page.get(page["document_id"], {}).get("error", "It was not read.")
+                            }
+                            for policy in policies
+                        },
                     }
                     for page in pages
                 ],
             }
         )
-    main = "diplomatic" if "diplomatic" in policies else policies[0]
     rated = [number for number, one in enumerate(models) if one["measured"] and main in one["totals"]]
     rated.sort(key=lambda number: models[number]["totals"][main]["cer"])
     comparisons = []
     for number in rated[1:]:
-        both = [page["document_id"] for page in pages if all("scores" in read[at].get(page["document_id"], {}) for at in (rated[0], number))]
-        first, second = ([line for page in both for line in read[at][page]["lines"][main]] for at in (rated[0], number))
+        both = [
+            page["document_id"]
+            for page in pages
+            if all("scores" in read[at].get(page["document_id"], {}) for at in (rated[0], number))
+        ]
+        first, second = (
+            [line for page in both for line in read[at][page]["lines"][main]] for at in (rated[0], number)
+        )
         comparisons.append(
             {
                 "better": models[rated[0]]["model"],
                 "worse": models[number]["model"],
                 "policy": main,
-                "difference": round(models[number]["totals"][main]["cer"] - models[rated[0]]["totals"][main]["cer"], 6),
+                "difference": round(
+                    models[number]["totals"][main]["cer"] - models[rated[0]]["totals"][main]["cer"], 6
+                ),
                 "p": paired(first, second),
             }
         )

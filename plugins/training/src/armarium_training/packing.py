@@ -85,7 +85,9 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
     }
     data = json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode()
     write_whole(folder / MANIFEST, data)
-    return Packed(Shard(number, folder, manifest) if pages else None, hashlib.sha256(data).hexdigest(), skipped)
+    return Packed(
+        Shard(number, folder, manifest) if pages else None, hashlib.sha256(data).hexdigest(), skipped
+    )
 
 
 def _page(job: JobContext, page: str, folder: Path, finds: bool) -> dict[str, Any] | None:

@@ -123,7 +123,9 @@ def _measurable(engine: Engine, library: Library, one: Candidate) -> Measurable:
         if reader.model_kind is None:
             continue
         try:
-            choose(engine, library, reader=reader.name, method="read_lines", model=NameOrMaterialPath(one.model))
+            choose(
+                engine, library, reader=reader.name, method="read_lines", model=NameOrMaterialPath(one.model)
+            )
         except ServiceError as refusal:
             reasons.append(refusal.detail)
         else:

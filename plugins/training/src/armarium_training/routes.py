@@ -32,7 +32,5 @@ def count_set(
     with library.db.read() as conn:
         pages = pages_of(conn, scope_ids)
         held = pages_under(conn, held_out_ids) if held_out_ids else []
-        found = line_set(
-            conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held
-        )
+        found = line_set(conn, library, principal, teacher=teacher, page_ids=pages, held_out_ids=held)
     return found.manifest()

@@ -12,7 +12,10 @@ from armarium_training.schemas.evaluation import EvaluationArgs, RunParams, Star
 
 
 def _example(ex: Example) -> dict[str, Any]:
-    return {"held_out_ids": [samples.read_page(ex)], "candidates": [{"model": "hand", "reader": "linereader"}]}
+    return {
+        "held_out_ids": [samples.read_page(ex)],
+        "candidates": [{"model": "hand", "reader": "linereader"}],
+    }
 
 
 @action(

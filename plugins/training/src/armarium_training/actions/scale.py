@@ -239,7 +239,9 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     return {"pass_id": pass_id, "already": False}
 
 
-def _sound(points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool) -> SoundPoints | None:
+def _sound(
+    points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool
+) -> SoundPoints | None:
     """A shape that can be held; None for one that cannot: its line keeps its box."""
     if not points:
         return None

@@ -248,5 +248,3 @@ def _copy_global(target: Path, place: cards.Place) -> Path:
     copy_file(place.weights, target / place.weights.name)
     copy_file(place.path, target / place.path.name)
     return target / place.weights.name
-
-

@@ -71,7 +71,7 @@ def _page(job: JobContext, candidate: dict[str, Any], page: str) -> dict[str, An
         job.log("warning", error.detail, document_id=page)
         return {"error": error.detail}
     scores = page_scores([line.text for line in lines], texts, args.policies)
-    return {**scores, "seconds": round(seconds, 4), "checked_by": who}
+    return {**scores, "segment_ids": wanted, "seconds": round(seconds, 4), "checked_by": who}
 
 
 def _read(
@@ -132,7 +132,9 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
             "pages_per_hour": told["speed"]["pages_per_hour"],
         }
         place = cards.find_card(job.engine, job.library, candidate["model"]) if candidate["trained"] else None
-        path = cards.evaluated_card(job.library, told["reader"], told["model"]) if place is None else place.path
+        path = (
+            cards.evaluated_card(job.library, told["reader"], told["model"]) if place is None else place.path
+        )
         cards.add_evaluation(path, {"id": told["model"], "kind": "reader", "evaluations": []}, entry)
 
 

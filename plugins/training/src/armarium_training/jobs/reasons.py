@@ -127,7 +127,10 @@ def compare(job: JobContext) -> dict[str, Any]:
                 continue
             for line, picture in line_pictures(job, page, left):
                 job.check()
-                read = {**kept["read"].get(key, {}), line.segment_id: _read(job, contender, arm, line, picture)}
+                read = {
+                    **kept["read"].get(key, {}),
+                    line.segment_id: _read(job, contender, arm, line, picture),
+                }
                 kept = {**kept, "read": {**kept["read"], key: read}}
                 job.save(kept, done=sum(map(len, kept["read"].values())))
     if "result" not in kept:
@@ -212,7 +215,9 @@ def _result(
                 "cer": cer,
                 "wer": round(wrong / words, 6) if words else None,
                 "seconds_per_line": round(seconds / len(both), 4) if both else None,
-                "errors_on_uncertain": sum(text != answer["text"] for text, answer in doubted) if is_why else None,
+                "errors_on_uncertain": sum(text != answer["text"] for text, answer in doubted)
+                if is_why
+                else None,
             }
         )
     return {"pages": len(lines), "lines": len(every), "contenders": told, "verdicts": _verdicts(args, told)}

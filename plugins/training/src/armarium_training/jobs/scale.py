@@ -105,7 +105,9 @@ class Scale:
 
         with self.job.library.db.read_all() as conn:
             asked = select(func.count()).select_from(shards).where(shards.c.job_id == self.job.job_id)
-            return int(conn.execute(asked if state is None else asked.where(shards.c.state == state)).scalar_one())
+            return int(
+                conn.execute(asked if state is None else asked.where(shards.c.state == state)).scalar_one()
+            )
 
     def _far_ids(self) -> list[str]:
         return [row.far_id for row in self._rows("submitted", self.args.max_in_flight) if row.far_id]
@@ -169,7 +171,9 @@ class Scale:
                 self._update({"state": "landed", "why": None}, is_shard)
                 return
         lines = [str(one)[:500] for one in found.last_lines][-5:]
-        self._update({"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard)
+        self._update(
+            {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
+        )
 
     def _land(self, row: Any, results: dict[str, Any]) -> None:
         """Each page of the shard, once; a page that was deleted meanwhile is set aside."""

@@ -55,7 +55,9 @@ class Training:
             "reader_id": self.kept["landed"],
             "epochs": len(self.kept["curve"]),
             "cer": min((one["cer"] for one in self.kept["curve"]), default=None),
-            "training_set": {key: value for key, value in self.kept["training_set"].items() if key != "documents"},
+            "training_set": {
+                key: value for key, value in self.kept["training_set"].items() if key != "documents"
+            },
             "measured": self.kept.get("measured"),
         }
 
@@ -108,7 +110,9 @@ class Training:
 
     def _ask(self, trainer: type[Trainer], method: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
         runtime = trainer.runtime.name if trainer.runtime else None
-        return self.job.call_worker(runtime, trainer.worker, method, {**given, **more}, on_progress=self._hear)
+        return self.job.call_worker(
+            runtime, trainer.worker, method, {**given, **more}, on_progress=self._hear
+        )
 
     def _hear(self, told: dict[str, Any]) -> None:
         if self.job.stop == "cancel":

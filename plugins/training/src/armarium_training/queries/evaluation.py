@@ -26,7 +26,9 @@ def read_evaluation(conn: Connection, job_id: str) -> dict[str, Any]:
     }
 
 
-@query("/api/evaluation/scores", summary="Scores of readers, the newest first", answer=ModelScores, refusals=())
+@query(
+    "/api/evaluation/scores", summary="Scores of readers, the newest first", answer=ModelScores, refusals=()
+)
 def list_scores(
     conn: Connection, engine: Engine, library: Library, model: str | None = None, reader: str | None = None
 ) -> dict[str, Any]:
@@ -50,7 +52,9 @@ def _scores(engine: Engine, library: Library) -> Iterator[dict[str, Any]]:
     for place in [*places.values(), *map(cards.read_card, others)]:
         for entry in cards.history_of(place.card):
             cer = entry.get("cer")
-            if isinstance(cer, dict) and all(isinstance(entry.get(key), str) for key in ("measured_at", "job_id")):
+            if isinstance(cer, dict) and all(
+                isinstance(entry.get(key), str) for key in ("measured_at", "job_id")
+            ):
                 yield {
                     "model": place.model_id,
                     "reader": str(entry.get("reader") or "linereader"),

@@ -22,9 +22,7 @@ def scale_row(conn: Connection, job_id: str) -> dict[str, Any]:
     return job_row(conn, job_id, (SCALE,), errors.unknown_reading)
 
 
-@query(
-    "/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob
-)
+@query("/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob)
 def read_scale(conn: Connection, job_id: str) -> dict[str, Any]:
     """Counts, why shards failed, what was packed and what landed; NotFound."""
     row = scale_row(conn, job_id)

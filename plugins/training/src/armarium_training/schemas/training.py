@@ -44,9 +44,7 @@ class HereParams(SetParams):
 
     base: NameOrMaterialPath | None = None
     name: Name = "reader"
-    epochs: Annotated[
-        int | None, Field(ge=1, le=10_000, description="None: until it stops improving")
-    ] = None
+    epochs: Annotated[int | None, Field(ge=1, le=10_000, description="None: until it stops improving")] = None
     batch_size: Annotated[int, Field(ge=1, le=64)] = 4
 
 
@@ -101,13 +99,11 @@ class TrainSettings(Params):
         Name | None,
         Field(description="The model whose lines are taught; none: of each page's working pass"),
     ] = None
-    base: Annotated[
-        Name | None, Field(description="The model to begin from; none: from nothing")
-    ] = "hand-base"
+    base: Annotated[Name | None, Field(description="The model to begin from; none: from nothing")] = (
+        "hand-base"
+    )
     name: Annotated[Name, Field(description="What the reader is called")] = "reader"
-    epochs: Annotated[
-        int | None, Field(ge=1, le=10_000, description="None: until it stops improving")
-    ] = None
+    epochs: Annotated[int | None, Field(ge=1, le=10_000, description="None: until it stops improving")] = None
     batch_size: Annotated[int, Field(ge=1, le=64, description="Lines that are taught together")] = 4
     held_out_ids: Annotated[Ids, Field(description="Pages that are left out, to evaluate the reader on")] = []
 
