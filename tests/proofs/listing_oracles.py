@@ -424,6 +424,10 @@ LISTINGS = (
 )
 
 ELSEWHERE = {
+    "/api/evaluation/scores": "as cards keep them; its filters are proved in plugins/training/tests/test_evaluation.py",
+    "/api/training/model": "one model by its id",
+    "/api/training/models": "read from cards; proved in plugins/training/tests/test_trainings.py",
+    "/api/training/set": "lines counted; proved in plugins/training/tests/test_sets.py",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",

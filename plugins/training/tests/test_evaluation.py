@@ -64,11 +64,13 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     diplomatic = careful["totals"]["diplomatic"]
     assert (diplomatic["distance"], diplomatic["reference_chars"], diplomatic["cer"]) == (1, 20, 0.05)
     assert careless["totals"]["diplomatic"]["distance"] == 4
-    assert careful["totals"]["lenient"]["cer"] == 0 and careless["totals"]["lenient"]["distance"] == 3
+    assert careful["totals"]["lenient"]["cer"] == 0
+    assert careless["totals"]["lenient"]["distance"] == 3
     # Of six words one, and three.
     assert (careful["wer"], careless["wer"]) == (pytest.approx(1 / 6, abs=1e-6), 0.5)
     assert careful["pages"][0]["scores"]["diplomatic"]["hypothesis_chars"] == 20
-    assert careful["pages"][0]["checked_by"] and careful["speed"]["pages"] == 1
+    assert careful["pages"][0]["checked_by"]
+    assert careful["speed"]["pages"] == 1
     low, high = diplomatic["interval"]
     assert low <= 0.05 <= high
     assert told["result"]["best"] == "careful"
@@ -78,7 +80,8 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
         desk.rows("SELECT count(*) FROM segment_pass"),
     )
     scores = desk.client.get("/api/evaluation/scores", params={"model": "careful"}).json()
-    assert scores["count"] == 1 and scores["items"][0]["cer"]["diplomatic"] == 0.05
+    assert scores["count"] == 1
+    assert scores["items"][0]["cer"]["diplomatic"] == 0.05
     assert desk.client.get("/api/evaluation/scores", params={"reader": "vision"}).json()["count"] == 0
     assert desk.client.get("/api/training/models").json()["count"] == 0
 
@@ -135,13 +138,16 @@ def test_scores_are_added_to_the_card_once_and_a_stopped_run_adds_none(
     with monkeypatch.context() as patched:
         patched.setattr(jobs, "_write_on_cards", dying)
         told = run(desk, candidates=[mine])
-    assert told["state"] == "failed" and told["result"] is None
+    assert told["state"] == "failed"
+    assert told["result"] is None
     desk.client.post(f"/api/activity/jobs/{told['job_id']}/retry")
     desk.engine.jobs.run_until_idle(desk.library)
     (entry,) = json.loads(card.read_text())["evaluations"]
-    assert entry["job_id"] == told["job_id"] and entry["cer"]["diplomatic"] == 0
+    assert entry["job_id"] == told["job_id"]
+    assert entry["cer"]["diplomatic"] == 0
     model = desk.client.get("/api/training/model", params={"model": "mine"}).json()
-    assert model["scores"]["pages"] == 1 and len(model["evaluation_history"]) == 1
+    assert model["scores"]["pages"] == 1
+    assert len(model["evaluation_history"]) == 1
 
 
 @pytest.mark.usefixtures("readers")
@@ -150,7 +156,8 @@ def test_a_reader_that_fails_is_not_measured_and_never_a_hundred_per_cent(desk: 
     told = run(desk, candidates=[CAREFUL, {"model": "refusing", "reader": "linereader"}], held_out_ids=[page])
     failing = told["result"]["models"][1]
     assert (failing["measured"], failing["totals"], failing["wer"]) == (False, {}, None)
-    assert "too faint" in failing["why"] and told["result"]["best"] is None
+    assert "too faint" in failing["why"]
+    assert told["result"]["best"] is None
     assert desk.client.get("/api/evaluation/scores").json()["count"] == 1
 
 
@@ -201,9 +208,8 @@ def test_intervals_and_the_paired_test_behave_as_their_textbooks_say() -> None:
     rate = lines[:, 0].sum() / lines[:, 1].sum()
     # The standard error of a mean of binomials is known.
     error = 1.96 * (0.1 * 0.9 / (400 * 40)) ** 0.5
-    assert low == pytest.approx(rate - error, abs=error / 4) and high == pytest.approx(
-        rate + error, abs=error / 4
-    )
+    assert low == pytest.approx(rate - error, abs=error / 4)
+    assert high == pytest.approx(rate + error, abs=error / 4)
     worse = lines + np.array([2, 0])
     assert (measuring.paired(lines, worse) or 1) < 0.001
     shuffled = chance.permutation(lines)

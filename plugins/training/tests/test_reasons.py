@@ -126,7 +126,8 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.client.get(f"/api/training/reasons/{job_id}").json()
-    assert [one["document_id"] for one in told["pages_missing"]] == [page] and provider.asked == []
+    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    assert provider.asked == []
 
 
 def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(

@@ -130,11 +130,11 @@ def test_a_shard_that_fails_is_named_and_sent_again_alone(desk: Desk, fault: str
     going = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
     assert (going.status_code, going.json()["code"]) == (409, "still_going")
     told = look(desk, job_id)
-    assert told["state"] == "failed" and told["counts"]["failed"] == 1 and told["landing"]["landed"] == 1, (
-        told
-    )
+    assert (told["state"], told["counts"]["failed"], told["landing"]["landed"]) == ("failed", 1, 1), told
     (shard,) = told["failed_shards"].values()
-    assert why in shard["why"] and shard["tries"] == 1 and len(shard["last_lines"]) <= 5
+    assert why in shard["why"]
+    assert shard["tries"] == 1
+    assert len(shard["last_lines"]) <= 5
     again = desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
     assert again.status_code == 200, again.text
     told = look(desk, job_id)
@@ -200,7 +200,8 @@ def test_cancelled_it_is_cancelled_there_too(desk: Desk, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(jobs.Scale, "_wait", cancelling)
     told = look(desk, job_id)
-    assert told["state"] == "cancelled" and Elsewhere.cancelled == ["local-0-1"]
+    assert told["state"] == "cancelled"
+    assert Elsewhere.cancelled == ["local-0-1"]
 
 
 def test_pages_leave_only_where_that_was_said_and_rights_allow_it(desk: Desk) -> None:
@@ -241,7 +242,8 @@ def test_a_worker_that_dies_fails_its_shard(
     page = desk.picture(2)
     job_id = start(desk, [page], card="dying")
     told = look(desk, job_id)
-    assert told["counts"]["failed"] == 1 and "ended unexpectedly" in told["failed_shards"]["0"]["why"]
+    assert told["counts"]["failed"] == 1
+    assert "ended unexpectedly" in told["failed_shards"]["0"]["why"]
     desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
     assert look(desk, job_id)["landing"]["landed"] == 1
 

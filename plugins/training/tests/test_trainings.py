@@ -34,9 +34,11 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     told = desk.train([page], held_out_ids=[held], name="abbot", display_name="Abbot's hand")
     assert (told["state"], told["phase"], told["card"]) == ("done", "done", "linereader"), told
     assert [one["phase"] for one in told["history"]] == ["waiting", "preparing", "running", "landing", "done"]
-    assert told["reader_id"] == f"linereader-trained-{told['id']}" and told["model_id"] is None
+    assert told["reader_id"] == f"linereader-trained-{told['id']}"
+    assert told["model_id"] is None
     # The loopback gets no better after its third epoch; five more are waited for.
-    assert told["measured"]["epochs"] == 8 and len(told["last_lines"]) == 8
+    assert told["measured"]["epochs"] == 8
+    assert len(told["last_lines"]) == 8
     assert told["training_set"]["lines_checked_by_a_person"] == 1
     assert told["request"]["teacher"] == "teacher"
     assert not (desk.library.derived / "training" / told["id"]).exists()
@@ -53,14 +55,18 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
         "project",
         False,
     )
-    assert model["licence"] is None and model["base"] == "hand-base" and model["evaluations"] == 0
+    assert model["licence"] is None
+    assert model["base"] == "hand-base"
+    assert model["evaluations"] == 0
     assert {"build": "hand", "here": True} in model["runs_on"]
     one = desk.client.get("/api/training/model", params={"model": model["id"]}).json()
-    assert one["card"] == desk.card(model["id"]) and one["evaluation_history"] == []
+    assert one["card"] == desk.card(model["id"])
+    assert one["evaluation_history"] == []
     assert [seen["document_id"] for seen in one["card"]["training_set"]["documents"]] == [page]
     assert [kept["document_id"] for kept in one["card"]["held_out"]] == [held]
     with desk.library.db.read() as conn:
-        assert desk.engine.jobs is not None and conn is not None
+        assert desk.engine.jobs is not None
+        assert conn is not None
 
 
 def test_one_line_in_ten_is_for_validation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +137,8 @@ def test_without_the_runtime_it_is_said_how_to_install_it(desk: Desk) -> None:
 def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     page, _ = desk.page(["one"])
     told = desk.train([page], base=None, epochs=1)
-    assert told["state"] == "done" and desk.card(told["reader_id"])["base"] is None
+    assert told["state"] == "done"
+    assert desk.card(told["reader_id"])["base"] is None
     monkeypatch.setattr(starting, "trainers", lambda engine: [])
     for base, code in ((None, "no_trainer"), ("hand-base", "base_missing")):
         body = {"scope_ids": [page], "teacher": "teacher", "base": base}
@@ -159,7 +166,8 @@ def test_killed_at_the_end_of_an_epoch_it_goes_on_from_there(
 
     monkeypatch.setattr(jobs.JobContext, "save", dying)
     desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.training(job_id)["state"] == "failed" and died
+    assert desk.training(job_id)["state"] == "failed"
+    assert died
     assert desk.training(job_id)["phase"] == "failed"
     desk.client.post(f"/api/activity/jobs/{job_id}/retry")
     desk.engine.jobs.run_until_idle(desk.library)
@@ -174,7 +182,8 @@ def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> Non
     folder.mkdir(parents=True)
     (folder / "die").touch()
     told = desk.train([page], epochs=2)
-    assert told["state"] == "failed" and "ended unexpectedly" in told["reason"]
+    assert told["state"] == "failed"
+    assert "ended unexpectedly" in told["reason"]
     (folder / "refuse").touch()
     assert desk.train([page], epochs=2)["reason"] == "The lines cannot be taught."
     (folder / "refuse").unlink()
@@ -207,7 +216,8 @@ def test_a_full_disk_at_landing_loses_no_training(desk: Desk, monkeypatch: pytes
         patched.setattr(actions.shutil, "copyfileobj", full)
         desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(job_id)
-    assert told["state"] == "failed" and "No space left on device" in told["reason"]
+    assert told["state"] == "failed"
+    assert "No space left on device" in told["reason"]
     assert desk.client.get("/api/training/models").json()["count"] == 0
     assert list((desk.library.models / "hand").iterdir()) == []
     desk.client.post(f"/api/activity/jobs/{job_id}/retry")
@@ -242,10 +252,12 @@ def test_a_global_copy_is_the_card_byte_for_byte_and_undo_removes_it(desk: Desk)
     again = desk.client.post("/api/training/models/make-global", json={"model": model})
     assert (again.status_code, again.json()["code"]) == (409, "already_global")
     undone = desk.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
-    assert undone.status_code == 200 and not copied.exists()
+    assert undone.status_code == 200
+    assert not copied.exists()
     assert desk.client.get("/api/training/models").json()["items"][0]["location"] == "project"
     redone = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
-    assert redone.status_code == 200 and copied.exists()
+    assert redone.status_code == 200
+    assert copied.exists()
     unknown = desk.client.post("/api/training/models/make-global", json={"model": "hand-base"})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_model")
 
@@ -295,6 +307,7 @@ def test_a_detector_goes_the_same_way(desk: Desk) -> None:
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(job_id)
     assert (told["state"], told["card"], told["reader_id"]) == ("done", "regions", None), told
-    assert told["model_id"] == f"layout-trained-{job_id}" and told["training_set"]["regions"] == 20
+    assert told["model_id"] == f"layout-trained-{job_id}"
+    assert told["training_set"]["regions"] == 20
     model = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()
     assert model["kind"] == "layout-detector"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +75,7 @@ def _spelled(character: str, known: Any) -> Sequence[str]:
 
 def fits(line: Line, codes: Sequence[int]) -> bool:
     """Whether the picture has steps enough for its letters: a repeated one needs a blank between."""
-    repeated = sum(one == other for one, other in zip(codes, codes[1:], strict=False))
+    repeated = sum(one == other for one, other in itertools.pairwise(codes))
     return bool(codes) and steps_of(line.ink.shape[1]) >= len(codes) + repeated
 
 

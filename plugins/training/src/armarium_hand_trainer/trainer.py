@@ -217,7 +217,7 @@ def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.rand
         reduction="sum",
         zero_infinity=True,
     )
-    (loss / len(some)).backward()  # type: ignore[no-untyped-call]
+    (loss / len(some)).backward()
     nn.utils.clip_grad_norm_(ready.net.parameters(), CLIP)
     ready.change.step()
     ready.change.zero_grad(set_to_none=True)

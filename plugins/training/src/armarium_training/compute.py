@@ -16,7 +16,11 @@ GROUP = "armarium.compute"
 
 @dataclass(frozen=True)
 class Shard:
-    """A packed shard: `manifest` names its pages with their pictures' files beneath `folder`."""
+    """A packed shard: `manifest` names its pages with their pictures' files beneath `folder`.
+
+    One whose manifest says `work: train` is a training: in `folder` lie `lines.json`, `pictures.bin` and, with a `base` in
+    the manifest, `base.onnx`; its result is {model, curve?}, the name of the model's file, which is put beside them.
+    """
 
     number: int
     folder: Path
@@ -25,7 +29,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class FarState:
-    """How a shard stands where it runs: submitted, done or failed; a result is {pages: {document_id: …}}."""
+    """How a shard stands where it runs: submitted, queued, running, done or failed; a result is {number, pages: {…}}."""
 
     state: str
     why: str | None = None

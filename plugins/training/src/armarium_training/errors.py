@@ -198,6 +198,15 @@ def cannot_leave(card: str, why: str) -> Invalid:
     return Invalid(f"{card!r} cannot read at scale. {why}", code="cannot_run_there")
 
 
+def no_hub(known: Iterable[str]) -> Invalid:
+    """422: no driver of the model hub is installed."""
+    return Invalid(
+        f"No driver of the model hub is installed; places of compute here: {', '.join(known) or 'none'}. Train on this machine "
+        "with POST /api/training/linereader/here.",
+        code="no_hub",
+    )
+
+
 def still_going() -> Conflict:
     """409: failed shards are sent again when the run has ended."""
     return Conflict(

@@ -48,6 +48,7 @@ def lay_out_lines(job: JobContext, trainer: type[Trainer], folder: Path) -> Line
             teacher=args.teacher,
             page_ids=args.page_ids,
             held_out_ids=args.held_out_ids,
+            use="local-model" if args.place is None else "cloud-model",
         )
     texts: dict[str, dict[str, str]] = {}
     for line in found.lines:

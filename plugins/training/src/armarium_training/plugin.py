@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_training import routes
-from armarium_training.actions import evaluation, reasons, scale, training
+from armarium_training.actions import evaluation, reasons, remote, scale, training
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import check_compute
 from armarium_training.jobs.evaluation import EVALUATION
@@ -46,6 +46,7 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(
             training.start_here,
+            remote.start,
             training.start_regions_here,
             training.cancel,
             training.land,

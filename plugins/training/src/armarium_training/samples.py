@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import Example, new_id
+from armarium.api import Example, Principal, new_id
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.staging import CARD, LINES, staging
 from armarium_training.trainers import GROUP, Trainer
 
@@ -26,6 +29,40 @@ class LoopbackDetector(LoopbackTrainer):
 
     name = "loopback-detector"
     card = "regions"
+
+
+class LoopbackHub(Compute):
+    """A model hub that trains nothing: the base comes back as it went; given to an engine by examples and tests."""
+
+    name, label = "hub", "Loopback hub"
+    needs_hub_token = True
+    seconds_between = 0.0
+
+    @classmethod
+    def price_per_hour_usd(cls, flavor: str) -> float | None:
+        """What the smallest class costs."""
+        return 0.4 if flavor == "t4-small" else None
+
+    def submit(self, shard: Shard, attempt: int) -> str:
+        """Its folder is where the result is put."""
+        base = shard.folder / "base.onnx"
+        (shard.folder / "model.onnx").write_bytes(base.read_bytes() if base.exists() else b"model")
+        return f"loopback-{attempt}"
+
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        """All are done."""
+        return {one: FarState("done", None, ["trained"], {"model": "model.onnx"}) for one in far_ids}
+
+
+def far_training(ex: Example) -> dict[str, Any]:
+    """Parameters of a training at a hub that trains nothing, with a token for it."""
+    ex.engine.drivers.give(COMPUTE, LoopbackHub.name, LoopbackHub)
+    owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
+    stated = {"name": f"Hub {new_id()}", "provider_type": "model-hub", "api_base": "http://127.0.0.1:9"}
+    made = ex.engine.run(None, "provider.create", stated, owner).result or {}
+    ex.engine.run(None, "provider.set_key", {"provider_id": made["id"], "key": "hf_sample_0123456789"}, owner)
+    given = {"scope_ids": [read_page(ex)], "teacher": BY_HAND, "base": "hand-base"}
+    return {**given, "pages_may_leave": True}
 
 
 def give_trainers(ex: Example) -> None:

@@ -69,6 +69,16 @@ def _held(engine: Engine, library: Library, trainer: type[Trainer], base: NameOr
     return _Held(choice.model_path)
 
 
+def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
+    """As `base_of`, for a training elsewhere: what it needs to run is not asked of this machine."""
+    able = [one for one in trainers(engine) if one.card == "linereader"]
+    for one in able:
+        held = None if base is None else _held(engine, library, one, base)
+        if base is None or held is not None:
+            return Base(one, None if base is None else str(base), held.path if held else None)
+    raise errors.no_base(str(base), bases_here(engine))
+
+
 def bases_here(engine: Engine) -> list[str]:
     """The models of this machine that a trainer can begin from."""
     able = {one.reader for one in trainers(engine) if one.card == "linereader"}

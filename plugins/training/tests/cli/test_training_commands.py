@@ -29,13 +29,16 @@ def test_a_reader_is_taught_measured_and_made_global(
     report = tmp_path / "taught.html"
     words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
     taught = desk.done("train", "1.png", *words, "--name", "Abbot")
-    assert "on 2 lines, 2 epochs" in taught.out and "armarium read --reader hand --model" in taught.out
-    assert "<svg" in report.read_text("utf-8") and "http" not in report.read_text("utf-8")
+    assert "on 2 lines, 2 epochs" in taught.out
+    assert "armarium read --reader hand --model" in taught.out
+    assert "<svg" in report.read_text("utf-8")
+    assert "http" not in report.read_text("utf-8")
     (model,) = desk.done("models", "--json").json["items"]
     assert "Abbot" in desk.done("models").out
     scores = tmp_path / "scores.html"
     told = desk.done("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
-    assert "pretend" in told and "Best: pretend." in told
+    assert "pretend" in told
+    assert str(scores) in told
     assert "data:image/png;base64," in scores.read_text("utf-8")
     assert "measured" in desk.done("models", model["id"]).out
     assert "for all projects" in desk.done("models", model["id"], "--make-global").out

@@ -22,8 +22,8 @@ from armarium_source_model.api import (
     sound_pixels,
 )
 from armarium_training import errors, samples
-from armarium_training.compute import Compute
 from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute
 from armarium_training.models import shards
 from armarium_training.planning import readers_of, takes
 from armarium_training.queries.job_rows import FINISHED, SCALE

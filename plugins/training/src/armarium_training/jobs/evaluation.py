@@ -8,13 +8,13 @@ from typing import Any
 from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, now, withheld
 from armarium_documents.api import page_image, still_image
 from armarium_reading.api import choose, lines_of
+from armarium_source_model.api import segments
 from armarium_training import cards
 from armarium_training.asking_lines import ask_line, line_pictures
 from armarium_training.line_sets import TaughtLine, checked_lines
 from armarium_training.measuring import page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs
-from armarium_source_model.api import segments
 
 PROMPT = "This is one line of a manuscript{language}. Answer with what it says and nothing else, keeping its spelling."
 

@@ -42,7 +42,7 @@ def gather(job: JobContext) -> dict[str, Any]:
     """Every line of the checked pass, page by page; killed anywhere and run again no line is asked about twice."""
     args: ReasonsArgs = job.args
     kept: dict[str, Any] = {
-        **{name: 0 for name in ("lines", "with_reasons", "with_thinking", "unanswered")},
+        **dict.fromkeys(("lines", "with_reasons", "with_thinking", "unanswered"), 0),
         "pages_missing": [],
         "next": 0,
         "asked": [],
@@ -249,7 +249,7 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
     verdicts = {one["label"]: one for one in kept["result"]["verdicts"]}
     for one in kept["result"]["contenders"]:
         place = cards.find_card(job.engine, job.library, one["model"])
-        if place is None or one["reasoning"] == "off" and one["arm"] != "answer":
+        if place is None or (one["reasoning"] == "off" and one["arm"] != "answer"):
             continue
         entry = {
             "measured_at": kept["measured_at"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from armarium.api import (
     JobContext,
     JobKind,
     Library,
+    NameOrMaterialPath,
     Placement,
     RecipeJob,
     ServiceError,
@@ -20,16 +22,20 @@ from armarium.api import (
 )
 from armarium_reading.api import load_reader
 from armarium_training import cards, samples
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, Shard
 from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_whole
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import TrainArgs, TrainSettings
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import Base, base_of
+from armarium_training.starting import Base, base_of, far_base_of
 from armarium_training.trainers import Trainer, trainer_of
 
 PATIENCE = 5
 """Epochs without a better one after which a training ends, where nobody said how many."""
 MOST_EPOCHS = 1_000
+FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
+"""The learning curve of a training that ran elsewhere and told none."""
 
 
 class Training:
@@ -48,8 +54,11 @@ class Training:
             if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
                 self._prepare(trainer)
             given = self._given(trainer, base)
-            self._train(trainer, given)
-            self._land(trainer, base, given)
+            if self.args.place is not None:
+                self._land(trainer, base, self._train_there(given))
+            else:
+                self._train(trainer, given)
+                self._land(trainer, base, self._ask(trainer, "finish", given))
         shutil.rmtree(self.folder, ignore_errors=True)
         return {
             "reader_id": self.kept["landed"],
@@ -65,6 +74,9 @@ class Training:
         engine, args = self.job.engine, self.args
         if args.card == "regions":
             return trainer_of(engine, "regions", args.trainer), None
+        if args.place is not None:
+            found = far_base_of(engine, self.job.library, args.base)
+            return found.trainer, found
         base = base_of(engine, self.job.library, args.base, args.trainer)
         return base.trainer, base
 
@@ -163,9 +175,55 @@ class Training:
             "seconds": round(before.get("seconds", 0.0) + told["seconds"], 2),
         }
 
-    def _land(self, trainer: type[Trainer], base: Base | None, given: dict[str, Any]) -> None:
+    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
+        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
+        compute = kind(self.job)
+        manifest = {"work": "train", "flavor": self.args.flavor, "timeout": self.args.timeout}
+        base = given.get("base")
+        if base is not None:
+            write_whole(self.folder / "base.onnx", Path(base["path"]).read_bytes())
+            manifest["base"] = {key: base[key] for key in ("alphabet", "calibration")}
+        self._enter("sending")
+        far_id = self.kept.get("far_id")
+        if far_id is None:
+            far_id = compute.submit(Shard(0, self.folder, manifest), 1)
+            self.kept = {
+                **self.kept,
+                "far_id": far_id,
+                "flavor": self.args.flavor,
+                "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
+            }
+        self._enter("submitted")
+        try:
+            return self._fetched(compute, far_id)
+        except BaseException:
+            if self.job.stop == "cancel":
+                compute.cancel([far_id])
+            raise
+
+    def _fetched(self, compute: Compute, far_id: str) -> dict[str, Any]:
+        while True:
+            self.job.check()
+            found = compute.ask([far_id]).get(far_id)
+            if found is not None:
+                self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
+                if found.state == "failed":
+                    raise Unavailable(found.why or "The training failed there.", code="failed_there")
+                if found.state == "done":
+                    result = found.result or {}
+                    self.kept = {**self.kept, "curve": result.get("curve") or [FAR_POINT]}
+                    self._enter("fetching")
+                    return {"model": str(self.folder / Path(str(result.get("model"))).name)}
+                if found.state in ("queued", "running"):
+                    self._enter(found.state)
+            until = time.monotonic() + compute.seconds_between
+            while time.monotonic() < until:
+                self.job.check()
+                time.sleep(0.2)
+
+    def _land(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> None:
         self._enter("landing")
-        told = self._ask(trainer, "finish", given)
         model = Path(told["model"])
         if not model.is_file() or not model.is_relative_to(self.folder):
             raise Unavailable("The trainer wrote no model.", code="worker_failed")
@@ -204,7 +262,9 @@ class Training:
             "release_note": args.release_note,
             "job_id": self.job.job_id,
             "trained_at": now(),
-            "trained_where": "this-machine",
+            "trained_where": "this-machine" if args.place is None else "model-hub",
+            "far_id": kept.get("far_id"),
+            "flavor": args.flavor,
             "measured": kept.get("measured"),
             **{key: told[key] for key in ("letters", "new_letters", "map50") if key in told},
             "evaluations": [],
@@ -249,7 +309,8 @@ TRAIN_HERE = JobKind(name=HERE, lane="local-model", summary="Train a model on th
 
 
 def _placed(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
-    base = base_of(engine, library, settings.base)
+    named = None if settings.base is None else NameOrMaterialPath(settings.base)
+    base = base_of(engine, library, named)
     return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
 
 

@@ -58,24 +58,6 @@ class RemoteParams(SetParams):
     pages_may_leave: bool = False
 
 
-class VisionParams(SetParams):
-    """A training of a vision model at the model hub."""
-
-    base_repo: Name
-    base_licence: Name | None = None
-    keep_merged_here: bool = False
-    language: Name | None = None
-    name: Name = "student"
-    flavor: Name | None = None
-    timeout: Timeout = "8h"
-    epochs: Annotated[int, Field(ge=1, le=20)] = 2
-    rank: Annotated[int, Field(ge=2, le=256)] = 16
-    arm: Literal["answer", "why", "thinking", "review"] = "answer"
-    max_trace_cer: Annotated[float, Field(ge=0, le=1)] = 0.10
-    all_lines: bool = False
-    pages_may_leave: bool = False
-
-
 class RegionsParams(Params):
     """A training of a layout detector on this machine, on regions that persons made or changed."""
 
@@ -122,6 +104,9 @@ class TrainArgs(Params):
     card: Literal["linereader", "regions"] = "linereader"
     classes: list[str] | None = None
     image_size: int = 960
+    place: str | None = None
+    flavor: str | None = None
+    timeout: str | None = None
     display_name: str | None = None
     not_for_release: bool = True
     release_note: str | None = None
