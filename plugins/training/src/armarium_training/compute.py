@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,7 @@ class FarState:
     result: dict[str, Any] | None = field(default=None)
 
 
-class Compute:
+class Compute(ABC):
     """The base of every place of compute: one is made for each run of a job.
 
     `submit` sends a packed shard and answers its id there, at once; `ask` says how those with the ids stand, all in one
@@ -60,13 +61,13 @@ class Compute:
         """What a machine of that class costs an hour; None where it is not known."""
         return None
 
+    @abstractmethod
     def submit(self, shard: Shard, attempt: int) -> str:
         """Send a shard; its id there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         """How the shards with these ids stand."""
-        raise NotImplementedError
 
     def cancel(self, far_ids: Sequence[str]) -> None:
         """Stop what runs for these ids."""

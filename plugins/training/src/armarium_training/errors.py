@@ -29,7 +29,7 @@ unknown_reading = missing(
 )
 unknown_model = missing(
     "model that was trained here",
-    "GET /api/training/models lists them; models that were downloaded or imported are not among them.",
+    "List the trained models to find the right one; models that were downloaded or imported are not among them.",
     code="unknown_model",
     key="model",
 )
@@ -64,7 +64,7 @@ def nothing_to_teach(teacher: str) -> Invalid:
     """422: the scope has no line that can be taught."""
     return Invalid(
         f"No line of these pages can be taught: none has a reading in a pass of {teacher!r} that is neither empty nor "
-        "rejected. GET /api/training/set says why, page by page.",
+        "rejected. Count the training set to see why, page by page.",
         code="nothing_to_teach",
     )
 
@@ -102,7 +102,7 @@ def bad_timeout(timeout: str) -> Invalid:
 def not_in_project(model: str) -> NotFound:
     """404: the project holds no such model."""
     return NotFound(
-        f"This project holds no trained model {model!r}; GET /api/training/models lists what it holds.",
+        f"This project holds no trained model {model!r}; list the trained models to see what it holds.",
         code="unknown_model",
     )
 
@@ -202,7 +202,7 @@ def no_hub(known: Iterable[str]) -> Invalid:
     """422: no driver of the model hub is installed."""
     return Invalid(
         f"No driver of the model hub is installed; places of compute here: {', '.join(known) or 'none'}. Train on this machine "
-        "with POST /api/training/linereader/here.",
+        "instead.",
         code="no_hub",
     )
 

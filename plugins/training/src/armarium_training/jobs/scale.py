@@ -58,6 +58,7 @@ class Scale:
         except BaseException:
             if self.job.stop == "cancel":
                 self.compute.cancel(self._far_ids())
+                shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
             raise
         failed = self._count("failed")
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}

@@ -301,6 +301,11 @@ def train(job: JobContext) -> dict[str, Any]:
             # A person can put it right, and the words say how; it is the training's refusal, not a page's.
             job.log("error", error.detail)
         raise
+    except BaseException:
+        if job.stop == "cancel":
+            # A job that is taken up again lays its lines out anew.
+            shutil.rmtree(staging(job.library, job.job_id), ignore_errors=True)
+        raise
 
 
 _TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
