@@ -424,6 +424,10 @@ LISTINGS = (
 )
 
 ELSEWHERE = {
+    "/api/evaluation/scores": "as cards keep them; its filters are proved in plugins/training/tests/test_evaluation.py",
+    "/api/training/model": "one model by its id",
+    "/api/training/models": "read from cards; proved in plugins/training/tests/test_trainings.py",
+    "/api/training/set": "lines counted; proved in plugins/training/tests/test_sets.py",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/chat/workspaces": "proved in plugins/agents/tests/test_workspaces.py",
     "/api/entities/{entity_id}/place": "what holds of one entity at a date; proved in plugins/georeference/tests/test_places.py",

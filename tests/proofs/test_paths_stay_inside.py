@@ -146,6 +146,16 @@ TAKERS: dict[str, Take] = {
     "ingest.files paths": invoked("ingest.files", lambda path: {"paths": [path]}),
     "library.open path": invoked("library.open", lambda path: {"path": path}),
     "library.release path": invoked("library.release", lambda path: {"path": path}),
+    "POST /api/training/reasons prompt_file": posted(
+        "/api/training/reasons",
+        lambda path: {
+            "scope_ids": ["0" * 32],
+            "checked": "x",
+            "provider": "x",
+            "model": "x",
+            "prompt_file": path,
+        },
+    ),
     "PATCH /api/library/settings snapshot_offsite_path": lambda client, ground, path: client.patch(
         "/api/library/settings", json={"snapshot_offsite_path": path}
     ),
@@ -165,6 +175,7 @@ KNOWN = {
         "file",
         "library",
         "output_path",
+        "prompt_file",
     ),
 }
 """Fields that hold a path or a file's name, each proved above."""
@@ -174,7 +185,6 @@ OF_ROWS = {
     "source_path": "a path within what a node put out",
     "output_schema": "a schema of answers",
     "output_cost": "a price",
-    "prompt_file": "refused whatever it says; no checker takes one",
     "filename": "the name that a sent file had; it is said and compared, never opened",
     "folder_id": "an id",
     "file_type": "a word",

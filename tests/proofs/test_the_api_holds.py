@@ -51,6 +51,16 @@ NEVER_MET = {
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
     "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
     "plugins/iiif/tests/test_iiif_import.py",
+    "POST /api/training/linereader": "no model hub is reached from here; tried in plugins/training/tests/test_remote.py",
+    "POST /api/training/linereader/here": "the trainer's runtime is not installed here; tried in "
+    "plugins/training/tests/test_trainings.py",
+    "POST /api/training/regions/here": "no trainer of detectors is installed; tried there too",
+    "POST /api/training/jobs/{job_id}/cancel": "no training begins here; tried there too",
+    "GET /api/training/jobs/{job_id}": "as the one before",
+    "GET /api/training/model": "as the one before",
+    "POST /api/training/models/make-global": "as the one before",
+    "POST /api/reading-at-scale/jobs/{job_id}/resend-failed": "no shard fails here; tried in "
+    "plugins/training/tests/test_scale.py",
     "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
     "GET /api/workflow-execution/comparisons": "it compares runs that are done, and no job is worked on here; tried in "
     "plugins/workflows/tests",

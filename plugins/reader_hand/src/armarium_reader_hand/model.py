@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from armarium_reader_hand import CARD, WEIGHTS
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import HEIGHT, Grey
+from armarium_worker import Refused
 
 STEP = 4
 """Pixels of width per step of the answer."""
@@ -42,13 +44,21 @@ class LineModel:
     @classmethod
     def shipped(cls, threads: int) -> LineModel:
         """The model in this package."""
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        options.log_severity_level = 3
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
-        return cls(onnxruntime.InferenceSession(weights, options, ["CPUExecutionProvider"]), shipped_card())
+        return cls(_session(weights, threads), shipped_card())
+
+    @classmethod
+    def of_file(cls, path: Path, threads: int) -> LineModel:
+        """A trained model: its letters and its calibration are properties of the file. Refused for another file."""
+        try:
+            session = _session(path.read_bytes(), threads)
+            stated = session.get_modelmeta().custom_metadata_map
+            card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
+        except Exception as error:
+            raise Refused(
+                f"{path.name} is no model of the hand reader, or is damaged. It takes models that were trained from it."
+            ) from error
+        return cls(session, card)
 
     def answers(self, pictures: Sequence[Grey]) -> list[Answer]:
         """The network's answer for each picture; they are run together, so similar widths cost least."""
@@ -76,6 +86,15 @@ class LineModel:
         """Classes as text: composed characters, no white space at the ends."""
         text = "".join(self.alphabet[code - 1] for code in codes)
         return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def _session(weights: bytes, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(weights, options, ["CPUExecutionProvider"])
 
 
 def shipped_card() -> dict[str, Any]:

@@ -5,13 +5,13 @@ Runs in a worker process of the engine's own interpreter; it never downloads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from armarium_reader_hand import WEIGHTS
-from armarium_worker import LineReading, LineShape, ModelFile, Page, Reader
+from armarium_worker import Handler, LineReading, LineShape, ModelFile, Page, Reader, WorkerContext
 
 TOGETHER = 16
 """Lines that are run together."""
@@ -28,6 +28,9 @@ class HandReader(Reader):
     # Trained on the first seven; the others are written in the same letters. German hands (Kurrent) it cannot read.
     languages = ("fr", "frm", "fro", "la", "it", "es", "ca", "en", "oc", "pt")
     scripts = ("Latn",)
+    # Models trained further from the shipped one; they carry their letters in the file.
+    model_kind = "hand"
+    model_suffixes = (".onnx",)
     # What it states is the share already.
     calibration = ((0.0, 0.0), (1.0, 1.0))
 
@@ -35,7 +38,10 @@ class HandReader(Reader):
         """Load the weights, with as many threads as the engine allows."""
         from armarium_reader_hand.model import LineModel
 
-        self.lines: Any = LineModel.shipped(self.threads)
+        path = None if self.model is None else Path(self.model)
+        self.lines: Any = (
+            LineModel.shipped(self.threads) if path is None else LineModel.of_file(path, self.threads)
+        )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
         """Decode the page to grey."""
@@ -64,11 +70,19 @@ class HandReader(Reader):
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """The weights in this package, where it came with them."""
-        weights = _shipped(WEIGHTS)
+        """The weights in this package, where it came with them, and trained models in the engine's folder."""
+        weights, trained = _shipped(WEIGHTS), super().models_here(folder, runtime_folder)
         if not weights.is_file():
-            return []
-        return [ModelFile(MODEL, "Base model for hands", None, len(weights.read_bytes()), shipped=True)]
+            return trained
+        size = len(weights.read_bytes())
+        return [ModelFile(MODEL, "Base model for hands", None, size, shipped=True), *trained]
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods of every reader, and those that a trainer of its models needs."""
+        from armarium_reader_hand.teaching import base, line_pictures
+
+        return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
 
 
 def _shipped(name: str) -> Any:

@@ -13,10 +13,14 @@ from armarium_reading.models import episodes
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.proving import exercise_provider_type
+from armarium_reading.providers.hub import hub_key
 from armarium_reading.providers.served import placed_with_provider
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
-from armarium_reading.queries.reading import cost_of_thread, list_episodes
+from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
+from armarium_reading.readers import GROUP as READERS
+from armarium_reading.readers import Choice, choose, load_reader, models_folder
+from armarium_reading.readers import readers as installed_readers
 from armarium_reading.standing import Standing, standing_of
 from armarium_worker import (
     FoundLine,
@@ -33,8 +37,10 @@ from armarium_worker import (
 
 __all__ = [
     "MODEL_DELTA",
+    "READERS",
     "Asked",
     "Caller",
+    "Choice",
     "FoundLine",
     "LineReading",
     "LineShape",
@@ -55,6 +61,7 @@ __all__ = [
     "Subject",
     "Wire",
     "ask",
+    "choose",
     "cost_of_thread",
     "episodes",
     "exercise_provider_type",
@@ -62,6 +69,12 @@ __all__ = [
     "follow_answers",
     "list_episodes",
     "own_prompt",
+    "hub_key",
+    "installed_readers",
+    "lines_of",
+    "list_episodes",
+    "load_reader",
+    "models_folder",
     "placed_with_provider",
     "standing_of",
 ]

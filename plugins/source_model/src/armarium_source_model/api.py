@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium_source_model.cer import total_rate
+from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.errors import UnknownKind
 from armarium_source_model.facts import (
@@ -78,7 +78,9 @@ __all__ = [
     "IS_PROVISIONAL",
     "KEYS",
     "ONE_PASS_A_FILE",
+    "POLICIES",
     "BadGeometry",
+    "CannotScore",
     "CountingText",
     "Derived",
     "MadePass",
@@ -106,6 +108,7 @@ __all__ = [
     "links",
     "list_orders",
     "list_passes",
+    "normalise",
     "notice_of_text_elsewhere",
     "order_entries",
     "order_walk",
@@ -120,6 +123,7 @@ __all__ = [
     "reading_rule",
     "ready_segments",
     "resolve_settings",
+    "score",
     "segment_fingerprints",
     "segments",
     "segments_of",
@@ -131,6 +135,7 @@ __all__ = [
     "standing_order",
     "text_fingerprint",
     "total_rate",
+    "word_rate",
     "working_pass",
     "written_order",
 ]

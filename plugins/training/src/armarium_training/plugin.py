@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_training import routes
+from armarium_training.actions import evaluation, reasons, remote, scale, training
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import check_compute
+from armarium_training.jobs.evaluation import EVALUATION
+from armarium_training.jobs.reasons import COMPARE_REASONS, GATHER_REASONS
+from armarium_training.jobs.scale import READ_AT_SCALE
+from armarium_training.jobs.training import TRAIN_A_MODEL, TRAIN_HERE
+from armarium_training.models import metadata
+from armarium_training.queries.evaluation import list_scores, read_evaluation
+from armarium_training.queries.reasons import read_comparison, read_gathering
+from armarium_training.queries.scale import read_scale
+from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.trainers import GROUP as TRAINERS
+from armarium_training.trainers import check_trainer
+
+
+def _check_driver(group: str, name: str, driver: object) -> str | None:
+    return check_trainer(name, driver) if group == TRAINERS else check_compute(name, driver)
 
 
 @hookimpl
@@ -11,4 +30,49 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="training",
         summary="Training of readers on corrected lines, their evaluation, and reading at scale",
+        prefixes=(
+            "training",
+            "evaluation",
+            "reading.start_at_scale",
+            "reading.resend_failed",
+            "reading.cancel_at_scale",
+            "train-on-this-machine",
+            "train-a-model",
+            "evaluate-models",
+            "gather-reasons",
+            "reasons-ab",
+            "read-at-scale",
+        ),
+        metadata=metadata,
+        actions=(
+            training.start_here,
+            remote.start,
+            training.start_regions_here,
+            training.cancel,
+            training.land,
+            training.make_global,
+            reasons.gather_reasons,
+            reasons.cancel_reasons,
+            reasons.measure_reasons_ab,
+            evaluation.run,
+            scale.start_at_scale,
+            scale.resend_failed,
+            scale.cancel_at_scale,
+            scale.land_page,
+        ),
+        jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE, GATHER_REASONS, COMPARE_REASONS),
+        recipe_jobs=(TRAIN_A_MODEL,),
+        queries=(
+            read_training,
+            list_models,
+            read_model,
+            read_evaluation,
+            list_scores,
+            read_scale,
+            read_gathering,
+            read_comparison,
+        ),
+        routers=(routes.router,),
+        driver_groups=(TRAINERS, COMPUTE),
+        check_driver=_check_driver,
     )

@@ -1,0 +1,134 @@
+"""The lines of a training as they lie in its folder, as codes of an alphabet, and in batches with changes of the hand."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from armarium_hand_trainer.net import HEIGHT, steps_of
+
+Ink = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line's picture, (48, width) of ink from 0 to 255, and its text."""
+
+    ink: Ink
+    text: str
+    for_validation: bool
+
+
+def read_lines(folder: Path) -> list[Line]:
+    """The lines of `lines.json` and `pictures.bin`, in their order."""
+    told: list[dict[str, Any]] = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    pictures = np.memmap(folder / "pictures.bin", np.uint8, "r") if told else np.zeros(0, np.uint8)
+    found, at = [], 0
+    for one in told:
+        size = HEIGHT * int(one["width"])
+        ink = np.asarray(pictures[at : at + size]).reshape(HEIGHT, -1)
+        at += size
+        found.append(Line(ink, one["text"], bool(one["for_validation"])))
+    return found
+
+
+def plain(text: str) -> str:
+    """*text* as it is taught: composed characters, single spaces, none at the ends."""
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def grown(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """*alphabet* with the characters of *texts* that can be written with none of it, even taken apart, at its end."""
+    known = dict.fromkeys(alphabet)
+    for text in texts:
+        for character in plain(text):
+            if any(part not in known for part in _spelled(character, known)):
+                known[character] = None
+    return list(known)
+
+
+def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
+    """The classes of *text*, from 1 on; a character the alphabet lacks is written by its parts, else left out."""
+    numbers = {character: at for at, character in enumerate(alphabet, 1)}
+    return [
+        numbers[part] for character in plain(text) for part in _spelled(character, numbers) if part in numbers
+    ]
+
+
+def _spelled(character: str, known: Any) -> Sequence[str]:
+    if character in known:
+        return (character,)
+    parts = unicodedata.normalize("NFD", character)
+    return parts if all(part in known for part in parts) else (character,)
+
+
+def fits(line: Line, codes: Sequence[int]) -> bool:
+    """Whether the picture has steps enough for its letters: a repeated one needs a blank between."""
+    repeated = sum(one == other for one, other in itertools.pairwise(codes))
+    return bool(codes) and steps_of(line.ink.shape[1]) >= len(codes) + repeated
+
+
+def padded(pictures: Sequence[Ink]) -> Tensor:
+    """Pictures of different widths as one tensor of ink from 0 to 1, with paper on their right as the reader gives it."""
+    width = max(steps_of(picture.shape[1]) for picture in pictures) * 4 + 40
+    out = np.zeros((len(pictures), 1, HEIGHT, width), dtype=np.uint8)
+    for row, picture in zip(out, pictures, strict=True):
+        row[0, :, : picture.shape[1]] = picture
+    return torch.from_numpy(out).float().div_(255)
+
+
+def batches(
+    widths: Sequence[int], size: int, pixels: int, chance: np.random.Generator
+) -> Iterator[list[int]]:
+    """All lines once, as numbers: similar widths together, the batches in any order, none wider than *pixels* in all."""
+    keys = np.array(widths) * np.exp(chance.normal(0, 0.1, len(widths)))
+    made: list[list[int]] = []
+    batch: list[int] = []
+    for at in np.argsort(keys):
+        widest = max([widths[at], *(widths[other] for other in batch)])
+        if batch and (len(batch) == size or widest * (len(batch) + 1) > pixels):
+            made.append(batch)
+            batch = []
+        batch.append(int(at))
+    if batch:
+        made.append(batch)
+    for number in chance.permutation(len(made)):
+        yield made[number]
+
+
+def changed(lines: Tensor, chance: np.random.Generator) -> Tensor:
+    """The pictures as another day's writing: slanted, stretched, shifted, thicker or thinner, fainter, on rougher paper."""
+    count, _, height, width = lines.shape
+    slant = chance.normal(0, 0.12, count)
+    tall, long = np.exp(chance.normal(0, 0.08, count)), np.exp(chance.normal(0, 0.06, count))
+    down = chance.normal(0, 0.06, count)
+    # grid_sample goes from where a pixel lies now to where it came from, in fractions of half a side; the slant is in
+    # pixels. Stretching is about the left edge, so that no letter leaves the steps that its line has.
+    matrix = np.zeros((count, 2, 3), dtype=np.float32)
+    long = np.maximum(long, 1.0)
+    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = long, slant * height / width, long - 1
+    matrix[:, 1, 1], matrix[:, 1, 2] = tall, down
+    grid = functional.affine_grid(torch.from_numpy(matrix), list(lines.shape), align_corners=False)
+    out = functional.grid_sample(lines, grid, align_corners=False, padding_mode="zeros")
+    for number, kind in enumerate(chance.random(count)):
+        one = out[number : number + 1]
+        if kind < 0.2:
+            out[number : number + 1] = functional.max_pool2d(one, 3, 1, 1).lerp(one, 0.5)
+        elif kind < 0.4:
+            out[number : number + 1] = (-functional.max_pool2d(-one, 3, 1, 1)).lerp(one, 0.6)
+        elif kind < 0.55:
+            out[number : number + 1] = functional.avg_pool2d(one, 3, 1, 1)
+    strength = torch.from_numpy(np.exp(chance.normal(0, 0.2, (count, 1, 1, 1))).astype(np.float32))
+    noise = torch.from_numpy(chance.normal(0, 0.04, (count, 1, height, width)).astype(np.float32))
+    return (out * strength + noise).clamp_(0, 1)

@@ -1,0 +1,89 @@
+"""A trainer's worker that learns nothing and needs nothing: it goes through the motions, so that the rest can be tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+
+class Loopback:
+    """Answers `epoch` and `finish` as a trainer does; the error rate falls for three epochs and then no more.
+
+    A file `slow`, `refuse` or `die` beside the folder of the training makes it take a second an epoch, refuse, or end.
+    """
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods of a trainer's worker."""
+        return {"epoch": epoch, "finish": finish}
+
+
+def epoch(call: Call) -> dict[str, Any]:
+    """The epoch of number *epoch*, kept in a file."""
+    folder, number = Path(call.params["folder"]), int(call.params["epoch"])
+    path = folder / "checkpoint.json"
+    done: list[dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else []
+    told = json.loads((folder / "lines.json").read_text("utf-8"))
+    items = told.get("lines") or told.get("pages")
+    if (folder.parent / "refuse").exists():
+        raise Refused("The lines cannot be taught.")
+    while len(done) < number:
+        for step in range(10):
+            call.check()
+            call.progress(step, 10)
+            if (folder.parent / "slow").exists():
+                time.sleep(0.1)
+        if (folder.parent / "die").exists():
+            (folder.parent / "die").unlink()
+            os._exit(9)
+        now = len(done) + 1
+        done.append(
+            {
+                "epoch": now,
+                "loss": 1 / now,
+                "cer": 0.5 / min(now, 3),
+                "lines": len(items),
+                "seconds": 0.01,
+                "best": now <= 3,
+                "device": "cpu",
+                "threads": 1,
+                "peak_memory_mb": 10,
+                "added_memory_mb": 1,
+            }
+        )
+        beside = path.with_suffix(".part")
+        beside.write_text(json.dumps(done))
+        os.replace(beside, path)
+    return done[number - 1]
+
+
+def finish(call: Call) -> dict[str, Any]:
+    """A copy of the base with its letters in the file, as a trained model has them; a few bytes where there is none."""
+    folder = Path(call.params["folder"])
+    target = folder / "model.onnx"
+    base = call.params.get("base") or {}
+    if not base:
+        target.write_bytes(b"model")
+        return {"model": str(target)}
+    data = Path(base["path"]).read_bytes()
+    if b"calibration" not in data:
+        # A message of protobuf is added to by what is written after it: here two properties of the model.
+        for name in ("alphabet", "calibration"):
+            data += _field(0x72, _field(0x0A, name.encode()) + _field(0x12, json.dumps(base[name]).encode()))
+    target.write_bytes(data)
+    return {"model": str(target)}
+
+
+def _field(tag: int, data: bytes) -> bytes:
+    """A field of protobuf that holds bytes."""
+    size, left = bytearray(), len(data)
+    while left > 127:
+        size.append(left % 128 + 128)
+        left //= 128
+    return bytes([tag, *size, left]) + data

@@ -1,0 +1,308 @@
+"""The worker of the trainer: one epoch a call, its state in a checkpoint that is whole or not there, then the model file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from armarium_hand_trainer.graph import onnx_model, weights_of
+from armarium_hand_trainer.lines import (
+    Line,
+    batches,
+    changed,
+    codes_of,
+    fits,
+    grown,
+    padded,
+    plain,
+    read_lines,
+)
+from armarium_hand_trainer.net import FoldedNet, base_net, steps_of
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
+RATE, RATE_NEW = 4e-4, 1e-3
+"""Learning rates: from a base, and from nothing."""
+WARM_UP = 40
+"""Steps."""
+AVERAGE = 0.98
+"""Share of the averaged weights that stays at each step; the average is what is measured and kept."""
+CLIP = 20.0
+BATCH_PIXELS = 24_576
+"""Summed width of a batch."""
+TOGETHER = 16
+"""Lines that are read together when it is measured."""
+SEED = 16
+
+
+@dataclass
+class Ready:
+    """A training in hand."""
+
+    folder: Path
+    net: FoldedNet
+    average: FoldedNet
+    change: torch.optim.AdamW
+    alphabet: list[str]
+    taught: list[tuple[Line, list[int]]]
+    validation: list[Line]
+    epochs: list[dict[str, Any]]
+    steps: int
+    best: float
+    best_state: dict[str, Any]
+
+
+class HandTrainer:
+    """Answers `epoch` and `finish`; params: folder, base? {path, alphabet, calibration}, batch_size."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.ready: Ready | None = None
+        self.peak_before = _memory_mb()
+        torch.set_num_threads(context.threads)
+        # Denormal numbers make the LSTM several times slower.
+        torch.set_flush_denormal(True)
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods a worker process of this trainer answers."""
+        trainer = cls(context)
+        return {"epoch": trainer.epoch, "finish": trainer.finish}
+
+    def epoch(self, call: Call) -> dict[str, Any]:
+        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
+
+        Result: epoch, loss, cer (on the validation lines), lines, unusable, seconds, best (whether no epoch was better),
+        device, threads, peak_memory_mb, added_memory_mb.
+        """
+        wanted = int(call.params["epoch"])
+        ready = self._ready(call)
+        while len(ready.epochs) < wanted:
+            self._one_epoch(call, ready)
+        return dict(ready.epochs[wanted - 1])
+
+    def finish(self, call: Call) -> dict[str, Any]:
+        """Write the best weights as the reader's model file; its path, its letters, its classes."""
+        ready = self._ready(call)
+        if not ready.epochs:
+            raise Refused("No epoch was finished, so there is no model to write.")
+        state = {name: value.float().numpy() for name, value in ready.best_state.items()}
+        base = call.params.get("base") or {}
+        properties = {
+            "alphabet": ready.alphabet,
+            "calibration": base.get("calibration") or [[0.0, 0.0], [1.0, 1.0]],
+        }
+        path = ready.folder / MODEL
+        _write(path, onnx_model(state, properties).SerializeToString())
+        known = len(base.get("alphabet") or ())
+        return {
+            "model": str(path),
+            "letters": len(ready.alphabet),
+            "new_letters": len(ready.alphabet) - known,
+        }
+
+    def _ready(self, call: Call) -> Ready:
+        folder = Path(str(call.params["folder"]))
+        if self.ready is None or self.ready.folder != folder:
+            self.ready = None
+            self.ready = _begin(folder, call.params.get("base"))
+        return self.ready
+
+    def _one_epoch(self, call: Call, ready: Ready) -> None:
+        number = len(ready.epochs) + 1
+        chance = np.random.default_rng((SEED, number))
+        torch.manual_seed(SEED + number)
+        started, losses, letters, read = time.monotonic(), 0.0, 0, 0
+        widths = [line.ink.shape[1] for line, _ in ready.taught]
+        size = int(call.params.get("batch_size", 4))
+        rate = RATE if call.params.get("base") else RATE_NEW
+        ready.net.train()
+        try:
+            for batch in batches(widths, size, BATCH_PIXELS, chance):
+                call.check()
+                for group in ready.change.param_groups:
+                    group["lr"] = rate * min(1.0, (ready.steps + 1) / WARM_UP)
+                some = [ready.taught[at] for at in batch]
+                losses += _train(ready, some, chance)
+                letters += sum(len(codes) for _, codes in some)
+                read += len(some)
+                call.progress(read, len(ready.taught), epoch=number)
+        except BaseException:
+            # Half an epoch is not kept: what comes next begins where the last whole one ended.
+            self.ready = None
+            raise
+        rate_now = error_rate(ready.average, ready.alphabet, ready.validation)
+        is_best = rate_now < ready.best
+        if is_best:
+            ready.best = rate_now
+            ready.best_state = {name: value.clone() for name, value in ready.average.state_dict().items()}
+        peak = _memory_mb()
+        ready.epochs.append(
+            {
+                "epoch": number,
+                "loss": round(losses / max(1, letters), 4),
+                "cer": round(rate_now, 5),
+                "lines": len(ready.taught),
+                "validation_lines": len(ready.validation),
+                "seconds": round(time.monotonic() - started, 2),
+                "best": is_best,
+                "device": "cpu",
+                "threads": self.context.threads,
+                "peak_memory_mb": peak,
+                "added_memory_mb": max(0, peak - self.peak_before),
+            }
+        )
+        _save(ready)
+
+
+def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
+    lines = read_lines(folder)
+    taught = [line for line in lines if not line.for_validation]
+    alphabet = grown(base["alphabet"] if base else (), (line.text for line in taught))
+    if base:
+        net = base_net(weights_of(Path(base["path"])), len(alphabet) + 1)
+    else:
+        torch.manual_seed(SEED)
+        net = FoldedNet(len(alphabet) + 1)
+    average = FoldedNet(len(alphabet) + 1, *_sizes(net))
+    average.load_state_dict(net.state_dict())
+    average.eval()
+    change = torch.optim.AdamW(net.parameters(), RATE, betas=(0.9, 0.98), weight_decay=0.01)
+    pairs = [(line, codes_of(line.text, alphabet)) for line in taught]
+    usable = [pair for pair in pairs if fits(*pair)]
+    if not usable:
+        raise Refused(
+            "None of the lines can be taught: their pictures are narrower than their texts. Look whether the lines lie "
+            "where the writing is."
+        )
+    validation = [line for line in lines if line.for_validation] or [line for line, _ in usable]
+    ready = Ready(folder, net, average, change, alphabet, usable, validation, [], 0, math.inf, {})
+    checkpoint = folder / CHECKPOINT
+    if checkpoint.is_file():
+        kept = torch.load(checkpoint, weights_only=True)
+        net.load_state_dict(kept["net"])
+        average.load_state_dict(kept["average"])
+        change.load_state_dict(kept["change"])
+        ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
+        ready.epochs = json.loads(kept["epochs"])
+    return ready
+
+
+def _sizes(net: FoldedNet) -> tuple[Any, int, int]:
+    channels = tuple(net.convolutions[at].out_channels for at in (0, 1, 4, 7))
+    return channels, net.squeeze.out_features, net.memory.hidden_size
+
+
+def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.random.Generator) -> float:
+    pictures = changed(padded([line.ink for line, _ in some]), chance)
+    lengths = torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some])
+    chances = functional.log_softmax(ready.net(pictures, lengths), -1)
+    loss = functional.ctc_loss(
+        chances,
+        torch.tensor([code for _, codes in some for code in codes]),
+        lengths,
+        torch.tensor([len(codes) for _, codes in some]),
+        reduction="sum",
+        zero_infinity=True,
+    )
+    (loss / len(some)).backward()
+    nn.utils.clip_grad_norm_(ready.net.parameters(), CLIP)
+    ready.change.step()
+    ready.change.zero_grad(set_to_none=True)
+    ready.steps += 1
+    share = min(AVERAGE, (1 + ready.steps) / (10 + ready.steps))
+    with torch.no_grad():
+        torch._foreach_lerp_(list(ready.average.parameters()), list(ready.net.parameters()), 1 - share)
+    return float(loss.detach())
+
+
+def error_rate(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> float:
+    """Total distance over total characters of the best path on *lines*."""
+    wrong = letters = 0
+    order = sorted(lines, key=lambda line: line.ink.shape[1])
+    for start in range(0, len(order), TOGETHER):
+        some = order[start : start + TOGETHER]
+        for line, text in zip(some, read(net, alphabet, some), strict=True):
+            wrong += distance(plain(line.text), text)
+            letters += len(plain(line.text))
+    return wrong / max(1, letters)
+
+
+def read(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[str]:
+    """The text of each line, by the best path."""
+    lengths = torch.tensor([steps_of(line.ink.shape[1]) for line in lines])
+    with torch.no_grad():
+        best = net(padded([line.ink for line in lines]), lengths).argmax(-1).T.tolist()
+    texts = []
+    for row, length in zip(best, lengths.tolist(), strict=True):
+        codes = [code for at, code in enumerate(row[:length]) if code and (at == 0 or row[at - 1] != code)]
+        texts.append(plain("".join(alphabet[code - 1] for code in codes)))
+    return texts
+
+
+def distance(one: str, other: str) -> int:
+    """Levenshtein's distance; the engine's own measure is not importable here."""
+    before = list(range(len(other) + 1))
+    for row, left in enumerate(one, 1):
+        now = [row]
+        for at, right in enumerate(other, 1):
+            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
+        before = now
+    return before[-1]
+
+
+def _save(ready: Ready) -> None:
+    import io
+
+    kept = {
+        "net": ready.net.state_dict(),
+        "average": ready.average.state_dict(),
+        "change": ready.change.state_dict(),
+        "best_state": ready.best_state,
+        "best": ready.best,
+        "steps": ready.steps,
+        "epochs": json.dumps(ready.epochs),
+    }
+    file = io.BytesIO()
+    torch.save(kept, file)
+    _write(ready.folder / CHECKPOINT, file.getvalue())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that is whole or not there."""
+    beside = path.with_suffix(".part")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise Refused(
+            f"The training could not write {path.name} ({error.strerror}). Make room on the disk and retry the job; it "
+            "goes on from its last epoch."
+        ) from error
+
+
+def _memory_mb() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has none; there it is not stated.
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)

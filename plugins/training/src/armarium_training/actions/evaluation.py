@@ -1,0 +1,40 @@
+"""The one write of evaluation: to begin one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action
+from armarium_training import samples
+from armarium_training.planning import plan_of
+from armarium_training.queries.job_rows import EVALUATE
+from armarium_training.schemas.evaluation import EvaluationArgs, RunParams, StartedRun
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    return {
+        "held_out_ids": [samples.read_page(ex)],
+        "candidates": [{"model": "hand", "reader": "linereader"}],
+    }
+
+
+@action(
+    "evaluation.run",
+    params=RunParams,
+    result=StartedRun,
+    summary="Measure readers against each other on pages that were checked.",
+    route=Route("POST", "/api/evaluation/runs", status=202, refusals=(403, 404, 409)),
+    words="Began to measure readers",
+    undoable=False,
+    guards_targets=True,
+    example=_example,
+)
+def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
+    """Refused before anything is queued where a number could not be stood behind; the sentence says why."""
+    plan = plan_of(ctx.conn, ctx.engine, ctx.project, ctx.principal, p)
+    args = EvaluationArgs(plan=plan, checked=p.pass_, language=p.language, policies=list(p.policies))
+    work = len(plan["candidates"]) * len(plan["pages"])
+    title = f"Measure {len(plan['candidates'])} readers on {len(plan['pages'])} pages"
+    job_id = ctx.enqueue(EVALUATE, args.model_dump(mode="json"), title=title, total=work)
+    ctx.target(*(page["document_id"] for page in plan["pages"]), job_id)
+    return {"job_id": job_id, "plan": plan}

@@ -1,0 +1,80 @@
+"""Trainings at the model hub: what is refused before anything leaves, and in which order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Route, action
+from armarium_documents.api import pages_under
+from armarium_reading.api import hub_key
+from armarium_training import errors, samples
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute
+from armarium_training.line_sets import line_set
+from armarium_training.queries.job_rows import TRAIN
+from armarium_training.schemas.training import RemoteParams, StartedFar, TrainArgs
+from armarium_training.starting import check_timeout, far_base_of, pages_of
+
+HUB = "hub"
+
+
+@action(
+    "training.start",
+    params=RemoteParams,
+    result=StartedFar,
+    summary="Train a line reader at the model hub, on lines that were read and corrected.",
+    route=Route("POST", "/api/training/linereader", status=202, refusals=(403, 404, 409, 412)),
+    words="Began to train a reader on {scope_ids|pages} at the model hub",
+    undoable=False,
+    guards_targets=True,
+    example=lambda ex: samples.far_training(ex),
+)
+def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
+    """Pages leave only where that was said, and only those whose rights let them. Held-out pages stay at home."""
+    pages = pages_of(ctx.conn, p.scope_ids)
+    check_timeout(p.timeout)
+    base = far_base_of(ctx.engine, ctx.project, p.base)
+    held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
+    found = line_set(
+        ctx.conn,
+        ctx.project,
+        ctx.principal,
+        teacher=p.teacher,
+        page_ids=pages,
+        held_out_ids=held,
+        use="cloud-model",
+    )
+    if not found.lines:
+        raise errors.nothing_to_teach(p.teacher)
+    if not p.pages_may_leave:
+        raise errors.pages_stay("A training at the model hub")
+    if hub_key(ctx.engine) is None:
+        raise errors.NeedsToken()
+    known = ctx.engine.drivers.names(COMPUTE)
+    if HUB not in known:
+        raise errors.no_hub(known)
+    hub: type[Compute] = ctx.engine.drivers.load(COMPUTE, HUB)
+    args = TrainArgs(
+        page_ids=pages,
+        teacher=p.teacher,
+        held_out_ids=held,
+        base=p.base,
+        name=p.name,
+        trainer=base.trainer.name,
+        place=HUB,
+        flavor=p.flavor,
+        timeout=p.timeout,
+        display_name=p.display_name,
+        not_for_release=p.not_for_release,
+        release_note=p.release_note,
+        request=p.model_dump(mode="json"),
+    )
+    title = f"Train {p.display_name or p.name} on {len(found.lines)} lines at the model hub"
+    job_id = ctx.enqueue(TRAIN, args.model_dump(mode="json"), title=title)
+    ctx.target(*p.scope_ids, job_id)
+    return {
+        "job_id": job_id,
+        "flavor": p.flavor,
+        "timeout": p.timeout,
+        "price_per_hour_usd": hub.price_per_hour_usd(p.flavor),
+    }

@@ -1,0 +1,251 @@
+"""Reading at scale: start, send failed shards again, cancel, and land what was read of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+
+from armarium.api import ActionContext, Example, Route, ServiceError, action
+from armarium_reading.api import hub_key, installed_readers
+from armarium_source_model.api import (
+    BadGeometry,
+    NewPass,
+    NewReading,
+    NewSegment,
+    SoundPoints,
+    add_readings,
+    add_segments,
+    create_pass,
+    passes,
+    sound_pixels,
+)
+from armarium_training import errors, samples
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute
+from armarium_training.models import shards
+from armarium_training.planning import readers_of, takes
+from armarium_training.queries.job_rows import FINISHED, SCALE
+from armarium_training.queries.scale import scale_row
+from armarium_training.schemas.scale import (
+    LandedPage,
+    LandPage,
+    ScaleArgs,
+    ScaleParams,
+    StartedScale,
+)
+from armarium_training.schemas.training import JobParams, StateOf
+from armarium_training.starting import check_timeout, pages_of
+
+FORMAT = "import"
+HUB = "hub"
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    return {"scope_ids": [samples.read_page(ex)], "card": "hand", "flavor": "local"}
+
+
+def place_named(flavor: str) -> str:
+    """The place of compute that a flavor names before its colon; a flavor that names none is one of the model hub's."""
+    return flavor.partition(":")[0] if flavor == "local" or ":" in flavor else HUB
+
+
+@action(
+    "reading.start_at_scale",
+    params=ScaleParams,
+    result=StartedScale,
+    summary="Read very many pages in shards, on this machine or on others.",
+    route=Route("POST", "/api/reading-at-scale", status=202, refusals=(403, 404, 409, 412)),
+    words="Began to read {scope_ids|pages} at scale",
+    undoable=False,
+    guards_targets=True,
+    example=_example,
+)
+def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
+    """Results land as imported passes, beside what is there. Refused in the order: reader and scope, leave, token."""
+    pages = pages_of(ctx.conn, p.scope_ids)
+    check_timeout(p.timeout)
+    driver = _driver(ctx, p)
+    place = place_named(p.flavor)
+    compute = _compute(ctx, place)
+    if compute is None or not compute.is_here:
+        if not p.pages_may_leave:
+            raise errors.pages_stay("Reading at scale")
+        if (compute is None or compute.needs_hub_token) and hub_key(ctx.engine) is None:
+            raise errors.NeedsToken()
+        if compute is None:
+            known = ", ".join(ctx.engine.drivers.names(COMPUTE)) or "none"
+            why = f"No place of compute called {place!r} is installed; there is: {known}. The flavor names it, as in local."
+            raise errors.cannot_leave(p.card, why)
+    args = ScaleArgs(
+        card=p.card,
+        driver=driver,
+        page_ids=pages,
+        place=place,
+        pass_name=p.pass_name,
+        language=p.language,
+        shard_size=p.shard_size,
+        longest=p.longest,
+        flavor=p.flavor,
+        timeout=p.timeout,
+        max_in_flight=p.max_in_flight,
+    )
+    lane = "local-model" if compute.is_here else None
+    title = f"Read {len(pages)} {'page' if len(pages) == 1 else 'pages'} at scale"
+    job_id = ctx.enqueue(SCALE, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id}
+
+
+def _compute(ctx: ActionContext, place: str) -> type[Compute] | None:
+    if place not in ctx.engine.drivers.names(COMPUTE):
+        return None
+    found: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
+    return found
+
+
+def _driver(ctx: ActionContext, p: ScaleParams) -> str:
+    """The reader of the card that is named; Invalid where it cannot do this."""
+    kind = "vision" if p.reader == "vlm" else "linereader"
+    reasons = []
+    for reader in readers_of(installed_readers(ctx.engine), kind):
+        try:
+            if takes(ctx.engine, ctx.project, reader, p.card):
+                return reader.name
+        except ServiceError as refusal:
+            reasons.append(refusal.detail)
+    raise errors.cannot_leave(p.card, reasons[0] if reasons else "No reader of that kind is installed.")
+
+
+@action(
+    "reading.resend_failed",
+    params=JobParams,
+    result=StateOf,
+    summary="Send the failed shards of a reading at scale again, and no others.",
+    route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/resend-failed"),
+    words="Sent failed shards again",
+    undoable=False,
+    example=lambda ex: samples.failed_reading(ex, _example(ex)),
+)
+def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
+    """Conflict while the run goes on, and where nothing failed."""
+    row = scale_row(ctx.conn, p.job_id)
+    if row["state"] not in FINISHED:
+        raise errors.still_going()
+    failed = (shards.c.job_id == p.job_id) & (shards.c.state == "failed")
+    if not ctx.conn.execute(select(func.count()).select_from(shards).where(failed)).scalar():
+        raise errors.nothing_failed()
+    ctx.conn.execute(shards.update().where(failed).values(state="pending", far_id=None))
+    told = ctx.run("job.retry", {"job_id": p.job_id})
+    ctx.target(p.job_id)
+    return {"job_id": p.job_id, "state": told["state"]}
+
+
+@action(
+    "reading.cancel_at_scale",
+    params=JobParams,
+    result=StateOf,
+    summary="Cancel a reading at scale, also where it runs.",
+    route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/cancel"),
+    words="Cancelled a reading at scale",
+    undoable=False,
+    example=lambda ex: {"job_id": ex.run("reading.start_at_scale", _example(ex))["job_id"]},
+)
+def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
+    """What has landed stays. NotFound for an id that is no reading's at scale."""
+    scale_row(ctx.conn, p.job_id)
+    told = ctx.run("job.cancel", {"job_id": p.job_id})
+    ctx.target(p.job_id)
+    return {"job_id": p.job_id, "state": told["state"]}
+
+
+@action(
+    "training.land_page",
+    params=LandPage,
+    result=LandedPage,
+    summary="Land what was read of a page elsewhere, as an imported pass; once for each result.",
+    words="Landed a reading of {document_id|a page}",
+    example=lambda ex: {
+        "document_id": samples.picture_page(ex),
+        "checksum": "0" * 64,
+        "name": "Read at scale",
+        "provider": "hand",
+        "model": "hand",
+        "width": 400,
+        "height": 300,
+        "lines": [{"rect": [40, 30, 320, 24], "text": "Dear Sir"}],
+    },
+)
+def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
+    """A result whose bytes landed on the page before adds nothing. Shapes are in pixels of *width* by *height*."""
+    known = ctx.conn.execute(
+        select(passes.c.id).where(
+            passes.c.document_id == p.document_id,
+            passes.c.import_checksum == p.checksum,
+            passes.c.deleted_at.is_(None),
+        )
+    ).scalar()
+    if known is not None:
+        return {"pass_id": known, "already": True}
+    pass_id = create_pass(
+        ctx,
+        NewPass(
+            p.document_id,
+            p.name,
+            p.provider,
+            p.model,
+            ctx.run_id,
+            import_checksum=p.checksum,
+            import_format=FORMAT,
+        ),
+    )
+    size = p.width, p.height
+    new, texts = [], []
+    for number, line in enumerate(p.lines):
+        x, y, w, h = line.rect
+        left, top = min(max(x / p.width, 0.0), 1.0), min(max(y / p.height, 0.0), 1.0)
+        right, bottom = min((x + w) / p.width, 1.0), min((y + h) / p.height, 1.0)
+        if right <= left or bottom <= top:
+            continue
+        new.append(
+            NewSegment(
+                key=f"line-{number}",
+                kind="line",
+                rect=(left, top, right - left, bottom - top),
+                polygon=_sound(line.polygon, size, area=True),
+                baseline=_sound(line.baseline, size, area=False),
+                confidence=line.confidence,
+            )
+        )
+        texts.append((line.text, line.confidence))
+    ids = add_segments(ctx, pass_id, p.document_id, p.rendition_id, new)
+    add_readings(
+        ctx,
+        [
+            NewReading(
+                segment_id,
+                text,
+                confidence=confidence,
+                producer_tool=p.provider,
+                producer_model=p.model,
+                producer_run_id=ctx.run_id,
+            )
+            for segment_id, (text, confidence) in zip(ids, texts, strict=True)
+            if text
+        ],
+    )
+    ctx.target(p.document_id)
+    return {"pass_id": pass_id, "already": False}
+
+
+def _sound(
+    points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool
+) -> SoundPoints | None:
+    """A shape that can be held; None for one that cannot: its line keeps its box."""
+    if not points:
+        return None
+    try:
+        return sound_pixels([(float(x), float(y)) for x, y in points], size, None, area=area)
+    except (BadGeometry, ValueError):
+        return None

@@ -1,0 +1,250 @@
+"""Trainings on this machine: start, cancel, take in what came of them, copy it to the global store."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from armarium.api import ActionContext, Route, UndoContext, action
+from armarium_documents.api import pages_under
+from armarium_training import cards, errors, samples
+from armarium_training.line_sets import line_set
+from armarium_training.models import trained_models
+from armarium_training.queries.job_rows import HERE
+from armarium_training.queries.training import read_training
+from armarium_training.regions import regions_of
+from armarium_training.schemas.training import (
+    GlobalParams,
+    HereParams,
+    JobParams,
+    Landed,
+    LandParams,
+    MadeGlobal,
+    RegionsParams,
+    Started,
+    StateOf,
+    TrainArgs,
+)
+from armarium_training.staging import staged_card, staged_model, staging
+from armarium_training.starting import base_of, pages_of
+from armarium_training.trainers import trainer_of
+
+UNDONE = ".undone"
+
+
+@action(
+    "training.start_here",
+    params=HereParams,
+    result=Started,
+    summary="Train a line reader on this machine, on lines that were read and corrected.",
+    route=Route("POST", "/api/training/linereader/here", status=202, refusals=(403, 404, 409)),
+    words="Began to train a reader on {scope_ids|pages}",
+    undoable=False,
+    guards_targets=True,
+    example=lambda ex: samples.training(ex),
+)
+def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
+    """Nothing is sent, nothing is paid. Refused without a base that is here, a trainer, and lines that can be taught."""
+    pages = pages_of(ctx.conn, p.scope_ids)
+    base = base_of(ctx.engine, ctx.project, p.base)
+    held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
+    found = line_set(
+        ctx.conn, ctx.project, ctx.principal, teacher=p.teacher, page_ids=pages, held_out_ids=held
+    )
+    if not found.lines:
+        raise errors.nothing_to_teach(p.teacher)
+    request = p.model_dump(mode="json")
+    args = TrainArgs(
+        page_ids=pages,
+        teacher=p.teacher,
+        held_out_ids=held,
+        base=p.base,
+        name=p.name,
+        epochs=p.epochs,
+        batch_size=p.batch_size,
+        trainer=base.trainer.name,
+        display_name=p.display_name,
+        not_for_release=p.not_for_release,
+        release_note=p.release_note,
+        request=request,
+    )
+    lines = f"{len(found.lines)} {'line' if len(found.lines) == 1 else 'lines'}"
+    job_id = ctx.enqueue(
+        HERE,
+        args.model_dump(mode="json"),
+        title=f"Train {p.display_name or p.name} on {lines}",
+        model=f"{base.trainer.reader}:{base.name or 'new'}",
+        total=p.epochs or 1,
+    )
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id}
+
+
+@action(
+    "training.start_regions_here",
+    params=RegionsParams,
+    result=Started,
+    summary="Train a layout detector on this machine, on regions that persons drew or changed.",
+    route=Route("POST", "/api/training/regions/here", status=202, refusals=(403, 404, 409)),
+    words="Began to train a layout detector on {scope_ids|pages}",
+    undoable=False,
+    guards_targets=True,
+    example=lambda ex: samples.regions(ex),
+)
+def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
+    """Refused below 20 regions on 2 pages, and where no trainer of detectors is installed."""
+    pages = pages_of(ctx.conn, p.scope_ids)
+    held = pages_under(ctx.conn, p.held_out_ids)
+    found = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held, p.classes)
+    count = sum(map(len, found.regions.values()))
+    if count < 20 or len(found.regions) < 2:
+        raise errors.no_such_regions(count, len(found.regions))
+    trainer = trainer_of(ctx.engine, "regions")
+    stated = p.model_dump(mode="json")
+    args = TrainArgs(
+        card="regions",
+        page_ids=pages,
+        held_out_ids=held,
+        trainer=trainer.name,
+        request=stated,
+        **{key: value for key, value in stated.items() if key not in ("scope_ids", "held_out_ids")},
+    )
+    title = f"Train {p.display_name or p.name} on {count} regions"
+    job_id = ctx.enqueue(HERE, args.model_dump(mode="json"), title=title, total=p.epochs)
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id}
+
+
+@action(
+    "training.cancel",
+    params=JobParams,
+    result=StateOf,
+    summary="Cancel a training; it stops at its next step.",
+    route=Route("POST", "/api/training/jobs/{job_id}/cancel", refusals=(404, 409)),
+    words="Cancelled a training",
+    undoable=False,
+    example=lambda ex: {"job_id": ex.run("training.start_here", samples.training(ex))["job_id"]},
+)
+def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
+    """NotFound for an id that is no training's, Conflict for one that has ended."""
+    read_training(ctx.conn, p.job_id)
+    told = ctx.run("job.cancel", {"job_id": p.job_id})
+    ctx.target(p.job_id)
+    return {"job_id": p.job_id, "state": told["state"]}
+
+
+def _hidden(undo: UndoContext) -> None:
+    """An undo of taking a model in hides its files, a redo shows them again: what was trained is not lost."""
+    library = undo.step.project
+    assert library is not None
+    for path in library.models.glob(f"*/{cards.literal(cards.file_name(undo.target_ids[0]))}.*"):
+        shown = path.name.removesuffix(UNDONE)
+        os.replace(path, path.with_name(shown if undo.redo else f"{shown}{UNDONE}"))
+
+
+@action(
+    "training.land",
+    params=LandParams,
+    result=Landed,
+    summary="Take in the model of a training that has finished.",
+    words="Took in a trained model",
+    after_undo=_hidden,
+    example=lambda ex: {"job_id": samples.finished(ex)},
+)
+def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
+    """Weights and card go into the project's models; done again it changes nothing. Conflict where nothing is finished."""
+    known = ctx.conn.execute(select(trained_models).where(trained_models.c.job_id == p.job_id)).first()
+    if known is not None:
+        return known._asdict()
+    folder = staging(ctx.project, p.job_id)
+    card, model = staged_card(folder), staged_model(folder)
+    if card is None or model is None:
+        raise errors.not_finished(p.job_id)
+    target = ctx.project.models / str(card["store"])
+    name = cards.file_name(str(card["id"]))
+    copy_file(model, target / f"{name}{model.suffix}")
+    stated = {key: value for key, value in card.items() if key != "store"}
+    cards.write_card(target / f"{name}{cards.CARD}", stated)
+    row = {
+        "id": card["id"],
+        "kind": card["kind"],
+        "store": card["store"],
+        "file": f"{name}{model.suffix}",
+        "job_id": p.job_id,
+        **ctx.provenance(),
+    }
+    ctx.conn.execute(trained_models.insert().values(row))
+    ctx.target(str(card["id"]))
+    return row
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file to where it is whole or not there; Conflict where the disk has no room."""
+    beside = target.with_name(f"{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as file, beside.open("wb") as out:
+            shutil.copyfileobj(file, out)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(target.name, error.strerror or type(error).__name__) from error
+
+
+def _global_again(undo: UndoContext) -> None:
+    """An undo removes the global copy; a redo makes it again, where the project still holds the model."""
+    engine, library = undo.step.engine, undo.step.project
+    model = undo.target_ids[0]
+    if undo.redo:
+        place = cards.find_card(engine, library, model, here=True)
+        if place is not None:
+            _copy_global(engine.settings.state_dir / "models" / place.store, place)
+        return
+    for place in cards.cards_in(cards.global_folder(engine)):
+        if place.model_id == model:
+            weights = place.weights
+            place.path.unlink(missing_ok=True)
+            if weights is not None:
+                weights.unlink(missing_ok=True)
+
+
+@action(
+    "training.make_model_global",
+    params=GlobalParams,
+    result=MadeGlobal,
+    summary="Copy a trained model and its card to the engine's store, for all projects.",
+    route=Route("POST", "/api/training/models/make-global"),
+    words="Made a trained model global",
+    after_undo=_global_again,
+    example=lambda ex: {"model": samples.landed(ex)},
+)
+def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
+    """The card goes byte for byte, and the project keeps its copy. NotFound, and Conflict for an id that is there."""
+    place = cards.find_card(ctx.engine, ctx.project, p.model, here=True)
+    if place is None or place.weights is None:
+        raise errors.not_in_project(p.model)
+    target = cards.global_folder(ctx.engine) / place.store
+    there = {one.model_id for one in cards.cards_in(cards.global_folder(ctx.engine))}
+    if place.model_id in there or (target / place.weights.name).exists():
+        raise errors.global_already(place.model_id)
+    path = _copy_global(target, place)
+    ctx.target(place.model_id)
+    return {
+        "model_id": place.model_id,
+        "global_path": str(path),
+        "may_publish": cards.may_publish(place.card),
+    }
+
+
+def _copy_global(target: Path, place: cards.Place) -> Path:
+    """The weights first: a model is there when its card is."""
+    assert place.weights is not None
+    copy_file(place.weights, target / place.weights.name)
+    copy_file(place.path, target / place.path.name)
+    return target / place.weights.name

@@ -1,0 +1,73 @@
+"""Asking a model about one line of a page at a time: its picture, what is asked, and when the model is busy."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from armarium.api import JobContext, RetryLater, ServiceError, open_image
+from armarium_documents.api import page_image, still_image
+from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask, lines_of
+from armarium_source_model.api import segments
+from armarium_training.line_sets import TaughtLine
+
+MARGIN = 0.25
+"""Of a line's height: how much of what is around it is shown."""
+
+
+def line_pictures(
+    job: JobContext, page: str, lines: Sequence[TaughtLine]
+) -> Iterator[tuple[TaughtLine, Picture]]:
+    """Each of a page's lines with its picture; a line that is gone meanwhile is passed over."""
+    wanted = [line.segment_id for line in lines]
+    with job.library.db.read_all() as conn:
+        pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
+        picture = page_image(job.library, conn, page)
+        ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+    by_id = dict(zip(ids, shapes, strict=True))
+    with still_image(job.library, picture) as path:
+        image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
+    for line in lines:
+        if line.segment_id in by_id:
+            yield line, _cut(image, by_id[line.segment_id])
+
+
+def _cut(image: Any, shape: Mapping[str, Any]) -> Picture:
+    x, y, w, h = shape["rect"]
+    margin = h * MARGIN
+    left, top = max(0, int(x)), max(0, int(y - margin))
+    right, bottom = min(image.width, int(x + w) + 1), min(image.height, int(y + h + margin) + 1)
+    file = io.BytesIO()
+    image.crop((left, top, max(right, left + 1), max(bottom, top + 1))).save(file, "PNG")
+    return Picture(file.getvalue(), "image/png")
+
+
+def ask_line(
+    job: JobContext,
+    line: TaughtLine,
+    picture: Picture,
+    prompt: str,
+    *,
+    provider: str,
+    model: str,
+    material: str | None = None,
+    answer: Any = None,
+) -> Asked[Any]:
+    """One call about one line, an episode of the ledger. RetryLater where the provider is busy."""
+    request = ModelRequest(
+        provider=provider,
+        model=model,
+        prompt=prompt,
+        material=material,
+        subject=Subject(line.document_id, line.segment_id),
+        use_case=job.kind.name,
+        pictures=(picture,),
+        pages_may_leave=job.args.pages_may_leave,
+    )
+    try:
+        return ask(job, request) if answer is None else ask(job, request, answer)
+    except ServiceError as error:
+        if error.code == "provider_busy":
+            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
+        raise

@@ -1,0 +1,129 @@
+"""Model cards: what is known of a model that was trained here, in a file beside its weights; scores are added at their end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from armarium.api import Engine, Library
+from armarium_training import errors
+
+CARD = ".card.json"
+EVALUATED = "evaluated"
+"""The folder for scores of models that were not trained here."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A card as it lies on disk, with what stands in it."""
+
+    path: Path
+    store: str
+    card: dict[str, Any]
+    fault: str | None = None
+
+    @property
+    def model_id(self) -> str:
+        """The id that the model goes by."""
+        return str(self.card.get("id") or self.path.name.removesuffix(CARD))
+
+    @property
+    def weights(self) -> Path | None:
+        """The model's file, where it is there."""
+        stem = self.path.name.removesuffix(CARD)
+        beside = sorted(self.path.parent.glob(f"{literal(stem)}.*"))
+        return next((one for one in beside if not one.name.endswith((CARD, ".part", ".undone"))), None)
+
+
+def literal(name: str) -> str:
+    """*name* as a pattern that matches it alone."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
+
+
+def file_name(model_id: str) -> str:
+    """The file name of a model's id: `service-trained/<name>` has a slash."""
+    return model_id.replace("/", "--")
+
+
+def global_folder(engine: Engine) -> Path:
+    """Where this machine keeps models for all projects."""
+    return engine.settings.state_dir / "models"
+
+
+def cards_in(folder: Path) -> Iterator[Place]:
+    """The cards beneath a folder of models, in the order of their files; one that cannot be read says why."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.glob(f"*/*{CARD}")):
+        if path.parent.name != EVALUATED and path.is_file() and not path.is_symlink():
+            yield read_card(path)
+
+
+def read_card(path: Path) -> Place:
+    """The card at *path*. One that a person broke is answered empty, with the fault."""
+    store = path.parent.name
+    try:
+        card = json.loads(path.read_text("utf-8"))
+        if not isinstance(card, dict):
+            raise ValueError("it is no JSON object")
+    except (OSError, ValueError, RecursionError) as error:
+        return Place(path, store, {}, f"Its card cannot be read ({error}).")
+    return Place(path, store, card)
+
+
+def find_card(engine: Engine, library: Library, model: str, *, here: bool = False) -> Place | None:
+    """The card of a trained model by its id, its project's before the global one (*here*: the project's alone)."""
+    stem = model.removesuffix(".onnx")
+    for folder in (library.models,) if here else (library.models, global_folder(engine)):
+        for place in cards_in(folder):
+            if stem in (place.model_id, place.path.name.removesuffix(CARD)):
+                return place
+    return None
+
+
+def write_card(path: Path, card: Mapping[str, Any]) -> None:
+    """Write a card that is whole or as it was before. Conflict where the disk has no room."""
+    beside = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8") as file:
+            json.dump(card, file, ensure_ascii=False, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(path.name, error.strerror or type(error).__name__) from error
+
+
+def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
+    """Append *entry* to the card at *path*, once for each job; a card that is not there begins with *about*.
+
+    A card that cannot be read is left as the person who changed it left it.
+    """
+    place = read_card(path) if path.is_file() else Place(path, path.parent.name, dict(about))
+    if place.fault is not None:
+        return
+    evaluations = history_of(place.card)
+    if all(one.get("job_id") != entry["job_id"] for one in evaluations):
+        write_card(path, {**place.card, "evaluations": [*evaluations, dict(entry)]})
+
+
+def history_of(card: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The evaluations on a card, oldest first; what is none is passed over."""
+    found = card.get("evaluations")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def evaluated_card(library: Library, reader: str, model: str) -> Path:
+    """Where the scores of a model that was not trained here are kept in the project."""
+    return library.models / EVALUATED / f"{reader}--{file_name(model)}{CARD}"
+
+
+def may_publish(card: Mapping[str, Any]) -> bool:
+    """Whether the card says in so many words that the model may be given away."""
+    return card.get("not_for_release") is False

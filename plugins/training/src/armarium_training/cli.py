@@ -1,0 +1,216 @@
+"""The commands of training: teach a reader a hand, measure readers, look at trained models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    Topic,
+    answer,
+    finished,
+    plural,
+    project_session,
+    result_of,
+    table,
+    write_file,
+)
+from armarium_documents.commandline import Scope, document_id, scope_of
+from armarium_training.report import evaluation_report, sparkline, training_report
+
+BASE = "hand-base"
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", help="Write a report into this HTML file, which needs nothing else."),
+]
+HoldOut = Annotated[
+    list[str] | None, typer.Option("--hold-out", help="A page that is not taught, to measure on. Repeat it.")
+]
+
+
+def commands() -> typer.Typer:
+    """The commands."""
+    program = typer.Typer()
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium train Letters --teacher hand --hold-out 0009.jpg",
+    )(train)
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium evaluate linereader-trained-ID --report scores.html",
+    )(evaluate)
+    program.command(rich_help_panel=Topic.lines, epilog="Example: armarium models")(models)
+    return program
+
+
+def train(
+    ids: Scope = None,
+    teacher: Annotated[
+        str,
+        typer.Option(help="Whose lines are taught: the reader, model or pass, with your corrections in it."),
+    ] = "hand",
+    base: Annotated[str, typer.Option(help="The model to begin from; an empty word: from nothing.")] = BASE,
+    hold_out: HoldOut = None,
+    name: Annotated[str | None, typer.Option(help="What the reader is called.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Left out: until it stops improving.")] = None,
+    batch_size: Annotated[int, typer.Option(help="Lines that are taught together.")] = 4,
+    report: Report = None,
+) -> None:
+    """Train a reader on this machine, on lines that were read and corrected."""
+    with project_session() as session:
+        params: dict[str, Any] = {
+            "scope_ids": scope_of(session, ids),
+            "teacher": teacher,
+            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
+            "batch_size": batch_size,
+        }
+        stated = {"base": base, "display_name": name, "epochs": epochs}
+        params |= {key: value for key, value in stated.items() if value}
+        job_id = session.act("training.start_here", params)["result"]["job_id"]
+        finished(session, job_id, "Train")
+        outcome = result_of(session, job_id)
+        told = session.get(f"/api/training/jobs/{job_id}")
+        if report is not None:
+            model = session.get("/api/training/model", model=told["reader_id"])
+            write_file(report, training_report(told, model).encode(), overwrite=True)
+
+    def words() -> None:
+        rates = [one["cer"] for one in told["curve"]]
+        lines = plural(told["training_set"]["lines"], "line")
+        typer.echo(f"Trained {told['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
+        typer.echo(f"  {sparkline(rates)}  error rate on lines that were not taught: {min(rates):.1%}")
+        typer.echo(f"  Read with it: armarium read --reader hand --model {told['reader_id']}")
+        if report is not None:
+            typer.echo(f"  Report: {report}")
+
+    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+
+
+def evaluate(
+    candidates: Annotated[
+        list[str] | None, typer.Argument(help="Models or readers to measure, beside those out of the box.")
+    ] = None,
+    pages: Annotated[
+        list[str] | None,
+        typer.Option("--page", help="A page to measure on; left out, those that are held out."),
+    ] = None,
+    checked: Annotated[
+        str | None, typer.Option("--pass", help="The checked pass; left out, the newest a person made.")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Without the readers out of the box.")] = False,
+    report: Report = None,
+) -> None:
+    """Measure readers against each other on pages that you checked."""
+    with project_session() as session:
+        params: dict[str, Any] = {
+            "candidates": [{"model": one, "reader": "linereader"} for one in candidates or ()],
+            "held_out_ids": [document_id(session, one) for one in pages or ()],
+            "add_out_of_the_box": not alone,
+        }
+        if checked is not None:
+            params["pass"] = checked
+        started = session.act("evaluation.run", params)["result"]
+        finished(session, started["job_id"], "Measure")
+        result_of(session, started["job_id"])
+        told = session.get(f"/api/evaluation/runs/{started['job_id']}")
+        if report is not None:
+            write_file(report, evaluation_report(told, _pictures(session, told)).encode(), overwrite=True)
+
+    def words() -> None:
+        result = told["result"]
+        table(
+            "Readers measured",
+            ["model", "CER", "", "WER", "pages an hour"],
+            [
+                [
+                    one["model"],
+                    _percent(one["totals"].get("diplomatic", {}).get("cer")),
+                    one["why"] or _interval(one["totals"].get("diplomatic", {})),
+                    _percent(one["wer"]),
+                    str(one["speed"]["pages_per_hour"] or ""),
+                ]
+                for one in result["models"]
+            ],
+        )
+        if result["best"]:
+            typer.echo(f"Best: {result['best']}.")
+        for one in told["plan"]["not_here"]:
+            typer.echo(f"  not measured: {one['model']}: {one['why']}")
+        if report is not None:
+            typer.echo(f"Report: {report}")
+
+    answer(told, words)
+
+
+def _percent(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:.1%}"
+
+
+def _interval(told: dict[str, Any]) -> str:
+    return f"{told['interval'][0]:.1%} to {told['interval'][1]:.1%}" if told.get("interval") else ""
+
+
+def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, str]]:
+    """The worst lines' pictures and what they say, as far as the caller may see them."""
+    found: dict[str, tuple[bytes, str]] = {}
+    wanted = {line["segment_id"] for one in told["result"]["models"] for line in one.get("worst", ())}
+    for segment_id in sorted(wanted):
+        try:
+            picture = session.raw("GET", f"/api/segments/{segment_id}/picture")
+            items = session.get(f"/api/segments/{segment_id}/readings")["items"]
+        except Refused:
+            continue
+        texts = [one["content"] or "" for one in items if one["provenance_kind"] == "human"]
+        found[segment_id] = picture, texts[-1] if texts else ""
+    return found
+
+
+def models(
+    model: Annotated[str | None, typer.Argument(help="One model, with its whole card.")] = None,
+    make_global: Annotated[
+        bool, typer.Option("--make-global", help="Copy it to the engine's store, for all projects.")
+    ] = False,
+) -> None:
+    """List the models that were trained here, or show one."""
+    with project_session() as session:
+        if make_global:
+            if model is None:
+                raise Refused("Name the model that is to be made global.")
+            made = session.act("training.make_model_global", {"model": model})["result"]
+            answer(made, lambda: typer.echo(f"{made['model_id']} is there for all projects now."))
+            return
+        if model is not None:
+            one = session.get("/api/training/model", model=model)
+            answer(one, lambda: _show(one))
+            return
+        listed = session.get("/api/training/models")
+
+    def words() -> None:
+        if not listed["items"]:
+            typer.echo("No model was trained here yet: armarium train teaches a reader a hand.")
+            return
+        rows = [
+            [one["id"], one["name"], one["trained_at"] or "", _cer_of(one), one["location"]]
+            for one in listed["items"]
+        ]
+        table("Trained models", ["model", "name", "trained", "CER", "where"], rows)
+
+    answer(listed, words)
+
+
+def _cer_of(one: dict[str, Any]) -> str:
+    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic"))
+
+
+def _show(one: dict[str, Any]) -> None:
+    for name in ("id", "name", "kind", "summary", "base", "teacher", "trained_at", "location", "size_bytes"):
+        if one[name] is not None:
+            typer.echo(f"{name.replace('_', ' ')}: {one[name]}")
+    typer.echo(f"may be given away: {'yes' if one['may_publish'] else 'no'}")
+    for entry in one["evaluation_history"]:
+        rate = _percent(entry.get("cer", {}).get("diplomatic"))
+        typer.echo(f"measured {entry.get('measured_at')}: {rate} on {entry.get('pages')} pages")

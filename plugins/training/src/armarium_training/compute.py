@@ -1,0 +1,150 @@
+"""Where reading at scale runs: a driver of the group `armarium.compute`. The one here is this machine itself."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from armarium.api import Engine, JobContext, ServiceError
+from armarium_reading.api import load_reader
+
+GROUP = "armarium.compute"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A packed shard: `manifest` names its pages with their pictures' files beneath `folder`.
+
+    One whose manifest says `work: train` is a training: in `folder` lie `lines.json`, `pictures.bin` and, with a `base` in
+    the manifest, `base.onnx`; its result is {model, curve?}, the name of the model's file, which is put beside them.
+    """
+
+    number: int
+    folder: Path
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FarState:
+    """How a shard stands where it runs: submitted, queued, running, done or failed; a result is {number, pages: {…}}."""
+
+    state: str
+    why: str | None = None
+    last_lines: Sequence[str] = ()
+    result: dict[str, Any] | None = field(default=None)
+
+
+class Compute(ABC):
+    """The base of every place of compute: one is made for each run of a job.
+
+    `submit` sends a packed shard and answers its id there, at once; `ask` says how those with the ids stand, all in one
+    call; `cancel` stops them. A submit that is repeated for the same shard and try answers the same id.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    is_here: ClassVar[bool] = False
+    """Whether pages stay on this machine."""
+    needs_hub_token: ClassVar[bool] = False
+    seconds_between: ClassVar[float] = 60.0
+    """How often it is asked."""
+
+    def __init__(self, job: JobContext) -> None:
+        self.job = job
+
+    @classmethod
+    def price_per_hour_usd(cls, flavor: str) -> float | None:
+        """What a machine of that class costs an hour; None where it is not known."""
+        return None
+
+    @abstractmethod
+    def submit(self, shard: Shard, attempt: int) -> str:
+        """Send a shard; its id there."""
+
+    @abstractmethod
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        """How the shards with these ids stand."""
+
+    def cancel(self, far_ids: Sequence[str]) -> None:
+        """Stop what runs for these ids."""
+
+
+class LocalCompute(Compute):
+    """This machine: a shard is read by the reader's own worker when it is asked for."""
+
+    name = "local"
+    label = "This machine"
+    is_here = True
+    seconds_between = 0.0
+
+    def __init__(self, job: JobContext) -> None:
+        super().__init__(job)
+        self._shards: dict[str, Shard] = {}
+
+    @classmethod
+    def price_per_hour_usd(cls, flavor: str) -> float | None:
+        """Nothing is paid for one's own machine."""
+        return 0.0
+
+    def submit(self, shard: Shard, attempt: int) -> str:
+        """Nothing is sent; the shard waits for its turn."""
+        far_id = f"local-{shard.number}-{attempt}"
+        self._shards[far_id] = shard
+        return far_id
+
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        """Read one of the shards now; the others wait. One of an earlier start of the engine has to be sent anew."""
+        found: dict[str, FarState] = {}
+        for far_id in far_ids:
+            shard = self._shards.get(far_id)
+            if shard is None:
+                found[far_id] = FarState("failed", "The engine was stopped while it was read.")
+            elif not any(one.state == "done" for one in found.values()):
+                found[far_id] = self._read(shard)
+            else:
+                found[far_id] = FarState("submitted")
+        return found
+
+    def _read(self, shard: Shard) -> FarState:
+        engine: Engine = self.job.engine
+        reader = load_reader(engine, shard.manifest["driver"])
+        pages: dict[str, Any] = {}
+        lines: list[str] = []
+        for page in shard.manifest["pages"]:
+            self.job.check()
+            params = {
+                "image": str(shard.folder / page["file"]),
+                "model": shard.manifest["model"],
+                "language": shard.manifest["language"],
+                "max_pixels": engine.settings.max_image_pixels,
+            }
+            if page["lines"] is not None:
+                params["lines"] = page["lines"]
+            runtime = reader.runtime.name if reader.runtime else None
+            target = f"{reader.__module__}:{reader.__qualname__}"
+            method = "read_page" if page["lines"] is None else "read_lines"
+            try:
+                answer = self.job.call_worker(runtime, target, method, params)
+            except ServiceError as error:
+                if error.code in ("worker_died", "engine_stopping"):
+                    return FarState("failed", error.detail, lines[-5:])
+                lines.append(f"{page['document_id']}: {error.detail}")
+                pages[page["document_id"]] = {"error": error.detail}
+                continue
+            pages[page["document_id"]] = json.loads(
+                json.dumps(
+                    {key: answer[key] for key in ("lines", "readings", "width", "height") if key in answer}
+                )
+            )
+        return FarState("done", None, lines[-5:], {"number": shard.number, "pages": pages})
+
+
+def check_compute(name: str, driver: object) -> str | None:
+    """Why what is installed under *name* is no place of compute of that name; None when it is one."""
+    if not (isinstance(driver, type) and issubclass(driver, Compute)):
+        return "It is no class derived from Compute of armarium_training."
+    return None if driver.name == name else "It calls itself otherwise than it is installed."

@@ -1,0 +1,222 @@
+"""The refusals of training, evaluation and reading at scale, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError, missing
+
+unknown_training = missing(
+    "training", "Name it by the job id that its start answered.", code="unknown_training", key="job_id"
+)
+unknown_gathering = missing(
+    "gathering of reasons",
+    "Name it by the job id that its start answered.",
+    code="unknown_gathering",
+    key="job_id",
+)
+unknown_comparison = missing(
+    "comparison of reasons",
+    "Name it by the job id that its start answered.",
+    code="unknown_comparison",
+    key="job_id",
+)
+unknown_evaluation = missing(
+    "evaluation", "Name it by the job id that its start answered.", code="unknown_evaluation", key="job_id"
+)
+unknown_reading = missing(
+    "reading at scale", "Name it by the job id that its start answered.", code="unknown_reading", key="job_id"
+)
+unknown_model = missing(
+    "model that was trained here",
+    "List the trained models to find the right one; models that were downloaded or imported are not among them.",
+    code="unknown_model",
+    key="model",
+)
+
+
+class NeedsToken(ServiceError):
+    """412: remote work without a key of the model hub."""
+
+    status = 412
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no token of the model hub. Add a provider of type model-hub and give it your token.",
+            code="no_hub_token",
+        )
+
+
+def pages_stay(what: str) -> Forbidden:
+    """403: pages would leave this machine, and nobody said that they may."""
+    return Forbidden(
+        f"{what} sends pages to another machine. Send pages_may_leave true if they may leave this one.",
+        code="pages_may_leave",
+    )
+
+
+def no_pages() -> Invalid:
+    """422: no page lies in the scope."""
+    return Invalid("No page lies at or beneath what scope_ids name.", code="no_pages")
+
+
+def nothing_to_teach(teacher: str) -> Invalid:
+    """422: the scope has no line that can be taught."""
+    return Invalid(
+        f"No line of these pages can be taught: none has a reading in a pass of {teacher!r} that is neither empty nor "
+        "rejected. Count the training set to see why, page by page.",
+        code="nothing_to_teach",
+    )
+
+
+def no_base(base: str, here: Iterable[str]) -> Invalid:
+    """422: the base to train from is not on this machine."""
+    there = ", ".join(here) or "none"
+    return Invalid(
+        f"The base {base!r} is not installed. Here are: {there}. Leave base out to begin from nothing.",
+        code="base_missing",
+    )
+
+
+def no_trainer(what: str, here: Iterable[str]) -> Invalid:
+    """422: no driver trains models of this kind."""
+    return Invalid(
+        f"No trainer of {what} is installed. There are trainers of: {', '.join(here) or 'nothing'}.",
+        code="no_trainer",
+    )
+
+
+def no_such_regions(regions: int, pages: int) -> Invalid:
+    """422: too few regions that a person made or changed."""
+    return Invalid(
+        f"Persons have drawn or changed {regions} regions on {pages} pages; a detector needs at least 20 on 2 pages.",
+        code="too_few_regions",
+    )
+
+
+def bad_timeout(timeout: str) -> Invalid:
+    """422: a timeout that is no number with its unit."""
+    return Invalid(f"{timeout!r} is no time; write a number with s, m, h or d, as in 4h.", code="bad_timeout")
+
+
+def not_in_project(model: str) -> NotFound:
+    """404: the project holds no such model."""
+    return NotFound(
+        f"This project holds no trained model {model!r}; list the trained models to see what it holds.",
+        code="unknown_model",
+    )
+
+
+def global_already(model: str) -> Conflict:
+    """409: the engine's global store has that id."""
+    return Conflict(f"The global store has a model {model!r} already.", code="already_global", model=model)
+
+
+def no_room(name: str, why: str) -> Conflict:
+    """409: a model could not be written."""
+    return Conflict(
+        f"The model {name} could not be written ({why}). Make room on the disk, then retry the job; what was trained is kept.",
+        code="no_room",
+    )
+
+
+def not_finished(job_id: str) -> Conflict:
+    """409: a model is to be taken in that no training has finished."""
+    return Conflict(f"The training {job_id} has no finished model to take in.", code="not_finished")
+
+
+def no_prompt_file() -> Invalid:
+    """422: the prompt's file cannot be read."""
+    return Invalid(
+        "The file of prompt_file is not there, or holds no text of at most 100,000 bytes.", code="no_prompt"
+    )
+
+
+def not_checked(checked: str) -> Invalid:
+    """422: no page has a checked pass of that name."""
+    return Invalid(
+        f"None of these pages has a pass of {checked!r} with readings. Name the model or the name of the checked pass.",
+        code="nothing_checked",
+    )
+
+
+def no_reader(model: str, why: str) -> Invalid:
+    """422: a candidate is not on this machine."""
+    return Invalid(f"The candidate {model!r} is not on this machine. {why}", code="model_not_here")
+
+
+def remote_candidate(model: str) -> Invalid:
+    """422: a candidate's provider is of another machine."""
+    return Invalid(
+        f"The candidate {model!r} runs on another machine; only a vision model of this machine's own server is evaluated.",
+        code="remote_candidate",
+    )
+
+
+def holds_nothing_out(model: str) -> Invalid:
+    """422: a trained candidate has no page it was not trained on."""
+    return Invalid(
+        f"The card of {model!r} holds no page out, so nothing here can be said to be new to it. Train it with "
+        "held_out_ids to evaluate it.",
+        code="nothing_held_out",
+    )
+
+
+def may_have_trained(model: str, page: str) -> Invalid:
+    """422: a page that a candidate, or what it was trained from, may have seen."""
+    return Invalid(
+        f"{model!r} may have been trained on the page {page}: its card does not hold that page out. Name pages that every "
+        "trained candidate holds out.",
+        code="may_have_trained",
+        document_id=page,
+    )
+
+
+def nothing_checked() -> Invalid:
+    """422: none of the pages has a checked reading."""
+    return Invalid(
+        "No page of these has a reading that a person made or checked; there is nothing to compare with.",
+        code="nothing_checked",
+    )
+
+
+def name_pages() -> Invalid:
+    """422: neither pages nor a trained candidate that holds any out."""
+    return Invalid(
+        "No candidate was trained here, so no card says which pages to take. Name them in held_out_ids.",
+        code="no_pages",
+    )
+
+
+def no_candidates() -> Invalid:
+    """422: nobody to evaluate."""
+    return Invalid("There is no candidate: name one, or leave add_out_of_the_box true.", code="no_candidates")
+
+
+def cannot_leave(card: str, why: str) -> Invalid:
+    """422: a reader that cannot do reading at scale."""
+    return Invalid(f"{card!r} cannot read at scale. {why}", code="cannot_run_there")
+
+
+def no_hub(known: Iterable[str]) -> Invalid:
+    """422: no driver of the model hub is installed."""
+    return Invalid(
+        f"No driver of the model hub is installed; places of compute here: {', '.join(known) or 'none'}. Train on this machine "
+        "instead.",
+        code="no_hub",
+    )
+
+
+def still_going() -> Conflict:
+    """409: failed shards are sent again when the run has ended."""
+    return Conflict(
+        "The reading is still going; shards that failed can be sent again when it has ended.",
+        code="still_going",
+    )
+
+
+def nothing_failed() -> Conflict:
+    """409: no shard failed."""
+    return Conflict(
+        "No shard of this reading has failed; there is nothing to send again.", code="none_failed"
+    )

@@ -1,0 +1,1 @@
+"""The long work of training, evaluation and reading at scale."""

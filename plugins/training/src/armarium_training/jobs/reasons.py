@@ -1,0 +1,283 @@
+"""The bodies of gathering reasons and of comparing students; every call of a model is an episode of the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from armarium.api import JobContext, JobKind, NotFound, ServiceError, now
+from armarium_reading.api import list_episodes
+from armarium_source_model.api import CannotScore, total_rate, word_rate
+from armarium_training import cards
+from armarium_training.asking_lines import ask_line, line_pictures
+from armarium_training.line_sets import TaughtLine, checked_lines, checksum_of
+from armarium_training.queries.job_rows import COMPARE, GATHER
+from armarium_training.schemas.evaluation import ALL_POLICIES
+from armarium_training.schemas.training import ComparisonParams, ReasonsArgs
+
+GATHERING = (
+    "You are a palaeographer. This is the picture of one line of a source{language}. Say how it is to be read: the "
+    "letterforms that decide, the abbreviations and how they are resolved, what is uncertain; then the transcription, "
+    "keeping the spelling of the source."
+)
+READING = {
+    "answer": "Transcribe this line{language} and answer with nothing else.",
+    "why": "Say shortly why this line{language} is to be read as it is and what is uncertain, then transcribe it.",
+    "thinking": "Think about how this line{language} is to be read, then transcribe it and answer with nothing else.",
+}
+
+
+class Reasoned(BaseModel):
+    """A line with the reasons of its reading."""
+
+    reasons: str = Field(max_length=20_000)
+    uncertain: bool = False
+    transcription: str = Field(max_length=10_000)
+
+
+def gather(job: JobContext) -> dict[str, Any]:
+    """Every line of the checked pass, page by page; killed anywhere and run again no line is asked about twice."""
+    args: ReasonsArgs = job.args
+    kept: dict[str, Any] = {
+        **dict.fromkeys(("lines", "with_reasons", "with_thinking", "unanswered"), 0),
+        "pages_missing": [],
+        "next": 0,
+        "asked": [],
+        **job.checkpoint,
+    }
+    language = f" in {args.language}" if args.language else ""
+    prompt = args.prompt or GATHERING.format(language=language)
+    with job.library.db.read_all() as conn:
+        same = {checksum_of(conn, page) for page in args.held_out_ids} - {None}
+    for number in range(kept["next"], len(args.page_ids)):
+        page = args.page_ids[number]
+        with job.library.db.read_all() as conn:
+            lines, _ = checked_lines(conn, page, args.checked)
+            is_held = page in args.held_out_ids or checksum_of(conn, page) in same
+        why = "It is held out." if is_held else None if lines else "No line of it was checked."
+        if why is None:
+            try:
+                kept = _gather_page(job, kept, lines, prompt)
+            except NotFound as refusal:
+                why = refusal.detail
+        if why is not None:
+            missing = [*kept["pages_missing"], {"document_id": page, "why": why}]
+            kept = {**kept, "pages_missing": missing}
+        kept = {**kept, "next": number + 1, "asked": []}
+        job.save(kept, done=kept["lines"])
+    return {name: kept[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
+
+
+def _gather_page(
+    job: JobContext, kept: dict[str, Any], lines: list[TaughtLine], prompt: str
+) -> dict[str, Any]:
+    args: ReasonsArgs = job.args
+    left = [line for line in lines if line.segment_id not in set(kept["asked"])]
+    if not left:
+        return kept
+    for line, picture in line_pictures(job, left[0].document_id, left):
+        job.check()
+        has_reasons = thought = False
+        try:
+            asked = ask_line(
+                job, line, picture, prompt, provider=args.provider, model=args.model, answer=Reasoned
+            )
+        except ServiceError as error:
+            if error.code in ("rights_restricted", "engine_stopping"):
+                raise NotFound(error.detail, code="withheld") from error
+            if error.code not in ("answer_not_valid", "provider_failed"):
+                raise
+            job.log("warning", error.detail, document_id=line.document_id, segment_id=line.segment_id)
+        else:
+            has_reasons = bool(asked.answer.reasons.strip())
+            thought = _thought(job, line, asked.episode_id)
+        kept = {
+            **kept,
+            "lines": kept["lines"] + 1,
+            "with_reasons": kept["with_reasons"] + has_reasons,
+            "with_thinking": kept["with_thinking"] + thought,
+            "unanswered": kept["unanswered"] + (not has_reasons),
+            "asked": [*kept["asked"], line.segment_id],
+        }
+        job.save(kept, done=kept["lines"])
+    return kept
+
+
+def _thought(job: JobContext, line: TaughtLine, episode_id: str | None) -> bool:
+    """Whether the model's thinking came with its answer: the ledger keeps it."""
+    with job.library.db.read_all() as conn:
+        episodes = list_episodes(conn, job_id=job.job_id, document_id=line.document_id, limit=100_000)
+    return any(one["episode_id"] == episode_id and one["exchange"].get("thinking") for one in episodes)
+
+
+def compare(job: JobContext) -> dict[str, Any]:
+    """Each contender reads every line, a reasoning student also with reasoning off; verdicts, also on cards."""
+    args: ComparisonParams = job.args
+    rounds = list(_rounds(args))
+    kept: dict[str, Any] = {"read": {}, **job.checkpoint}
+    lines = _lines(job)
+    for key, contender, arm in rounds:
+        for page, own in lines.items():
+            known = kept["read"].get(key, {})
+            left = [line for line in own if line.segment_id not in known]
+            if not left:
+                continue
+            for line, picture in line_pictures(job, page, left):
+                job.check()
+                read = {
+                    **kept["read"].get(key, {}),
+                    line.segment_id: _read(job, contender, arm, line, picture),
+                }
+                kept = {**kept, "read": {**kept["read"], key: read}}
+                job.save(kept, done=sum(map(len, kept["read"].values())))
+    if "result" not in kept:
+        kept = {**kept, "result": _result(args, rounds, lines, kept["read"]), "measured_at": now()}
+        job.save(kept)
+    _write_on_cards(job, kept)
+    return {"adopted": [one["label"] for one in kept["result"]["verdicts"] if one["adopted"]]}
+
+
+def _rounds(args: ComparisonParams) -> Iterator[tuple[str, Any, str]]:
+    """(key, contender, arm): a reasoning student reads twice."""
+    for number, one in enumerate(args.contenders):
+        yield f"{number}:on", one, one.arm
+        if one.role == "student" and one.arm != "answer":
+            yield f"{number}:off", one, "answer"
+
+
+def _lines(job: JobContext) -> dict[str, list[TaughtLine]]:
+    args: ComparisonParams = job.args
+    found = {}
+    with job.library.db.read_all() as conn:
+        for page in args.held_out_ids:
+            lines, _ = checked_lines(conn, page, args.checked)
+            if lines:
+                found[page] = lines
+    return found
+
+
+def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: Any) -> dict[str, Any]:
+    language = f" in {job.args.language}" if job.args.language else ""
+    began = time.monotonic()
+    try:
+        asked = ask_line(
+            job,
+            line,
+            picture,
+            READING[arm].format(language=language),
+            provider=contender.provider,
+            model=contender.model,
+            answer=Reasoned if arm == "why" else None,
+        )
+    except ServiceError as error:
+        if error.code not in ("answer_not_valid", "provider_failed"):
+            raise
+        return {"text": "", "seconds": time.monotonic() - began, "uncertain": False}
+    text = asked.answer.transcription if arm == "why" else str(asked.answer)
+    uncertain = bool(asked.answer.uncertain) if arm == "why" else False
+    return {"text": " ".join(text.split()), "seconds": time.monotonic() - began, "uncertain": uncertain}
+
+
+def _result(
+    args: ComparisonParams,
+    rounds: list[tuple[str, Any, str]],
+    lines: dict[str, list[TaughtLine]],
+    read: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    every = [line for own in lines.values() for line in own]
+    told = []
+    for key, contender, arm in rounds:
+        answers = read.get(key, {})
+        both = [(line.text, answers[line.segment_id]) for line in every if line.segment_id in answers]
+        pairs = [(text, answer["text"]) for text, answer in both]
+        seconds = sum(answer["seconds"] for _, answer in both)
+        cer = {}
+        for policy in ALL_POLICIES:
+            try:
+                cer[str(policy)] = round(total_rate(pairs, policy)[2], 6)
+            except CannotScore:
+                continue
+        wrong = sum(word_rate(text, answer)[0] for text, answer in pairs)
+        words = sum(word_rate(text, answer)[1] for text, answer in pairs)
+        is_why = contender.arm == "why" and contender.role == "student" and arm == "why"
+        doubted = [text for text in both if text[1]["uncertain"]]
+        told.append(
+            {
+                "label": contender.label,
+                "provider": contender.provider,
+                "model": contender.model,
+                "arm": contender.arm,
+                "role": contender.role,
+                "reasoning": "off" if key.endswith(":off") or arm == "answer" else "on",
+                "cer": cer,
+                "wer": round(wrong / words, 6) if words else None,
+                "seconds_per_line": round(seconds / len(both), 4) if both else None,
+                "errors_on_uncertain": sum(text != answer["text"] for text, answer in doubted)
+                if is_why
+                else None,
+            }
+        )
+    return {"pages": len(lines), "lines": len(every), "contenders": told, "verdicts": _verdicts(args, told)}
+
+
+def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A reasoning student is adopted only where it beats the student that only answers by more than the noise."""
+    plain = [one for one in told if one["role"] == "student" and one["arm"] == "answer"]
+    found = []
+    for one in told:
+        if one["role"] != "student" or one["arm"] == "answer" or one["reasoning"] == "off":
+            continue
+        adopted, margin = False, None
+        rates = [(other["cer"].get("diplomatic"), other["label"]) for other in plain]
+        best = min(((rate, label) for rate, label in rates if rate is not None), default=None)
+        own = one["cer"].get("diplomatic")
+        if best is None or own is None:
+            why = "There is no student that only answers to compare with, so it is not adopted."
+        else:
+            margin = round(best[0] - own, 6)
+            adopted = margin > args.noise_band
+            more = "more than" if adopted else "not more than"
+            why = f"Its error rate is {margin:+.4f} below that of {best[1]}: {more} the noise of {args.noise_band:g}."
+        found.append({"label": one["label"], "adopted": adopted, "margin": margin, "why": why})
+    return found
+
+
+def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
+    verdicts = {one["label"]: one for one in kept["result"]["verdicts"]}
+    for one in kept["result"]["contenders"]:
+        place = cards.find_card(job.engine, job.library, one["model"])
+        if place is None or (one["reasoning"] == "off" and one["arm"] != "answer"):
+            continue
+        entry = {
+            "measured_at": kept["measured_at"],
+            "job_id": job.job_id,
+            "reader": "vision",
+            "pages": kept["result"]["pages"],
+            "checked": job.args.checked,
+            "cer": one["cer"],
+            "wer": one["wer"],
+            "arm": one["arm"],
+            "verdict": verdicts.get(one["label"]),
+        }
+        cards.add_evaluation(place.path, place.card, entry)
+
+
+GATHER_REASONS = JobKind(
+    name=GATHER,
+    lane="network",
+    also_lanes=("local-model",),
+    summary="Ask a model why lines are read as they are.",
+    run=gather,
+    args=ReasonsArgs,
+)
+COMPARE_REASONS = JobKind(
+    name=COMPARE,
+    lane="network",
+    also_lanes=("local-model",),
+    summary="Measure whether students that reason read better.",
+    run=compare,
+    args=ComparisonParams,
+)

@@ -1,0 +1,287 @@
+"""The body of reading at scale: shards packed once, sent a few at a time, landed page by page as each comes back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Conflict, JobContext, JobKind, ServiceError, Use
+from armarium_documents.api import documents
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, FarState
+from armarium_training.models import shards
+from armarium_training.packing import pack, shard_folder
+from armarium_training.queries.job_rows import SCALE
+from armarium_training.schemas.scale import ScaleArgs
+
+MOST_NAMED = 1_000
+"""Skipped pages that are named; all of them are in the log."""
+ROWS_AT_ONCE = 500
+
+
+class Scale:
+    """One run of the job."""
+
+    def __init__(self, job: JobContext) -> None:
+        self.job = job
+        self.args: ScaleArgs = job.args
+        kind: type[Compute] = job.engine.drivers.load(COMPUTE, self.args.place)
+        self.compute = kind(job)
+        self.kept: dict[str, Any] = {
+            "step": "packing",
+            "rows": 0,
+            "skipped": [],
+            "landed": 0,
+            "already": 0,
+            "unread": 0,
+            "set_aside": 0,
+            "price_per_hour_usd": kind.price_per_hour_usd(self.args.flavor),
+            **job.checkpoint,
+        }
+
+    def run(self) -> dict[str, Any]:
+        """Until no shard is pending or submitted; killed anywhere and run again, what landed is not landed again."""
+        self._make_rows()
+        if self.compute.is_here:
+            # What ran here ended with the engine that it ran in.
+            self._update({"state": "pending", "far_id": None}, shards.c.state == "submitted")
+        self.kept["step"] = "reading"
+        try:
+            while self._send() + self._fetch():
+                self.job.check()
+                self._wait()
+        except BaseException:
+            if self.job.stop == "cancel":
+                self.compute.cancel(self._far_ids())
+                shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
+            raise
+        failed = self._count("failed")
+        landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
+        if failed:
+            raise Conflict(
+                f"{failed} of {self._count(None)} shards failed; what the others read has landed. Send those again.",
+                code="shards_failed",
+            )
+        shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
+        return {**landing, "skipped": len(self.kept["skipped"])}
+
+    def _make_rows(self) -> None:
+        """A row for each shard, some in each transaction."""
+        size, pages = self.args.shard_size, self.args.page_ids
+        total = -(-len(pages) // size)
+        while self.kept["rows"] < total:
+            self.job.check()
+            first = self.kept["rows"]
+            numbers = range(first, min(total, first + ROWS_AT_ONCE))
+            rows = [
+                {
+                    "job_id": self.job.job_id,
+                    "number": number,
+                    "state": "pending",
+                    "pages": pages[number * size : (number + 1) * size],
+                    "tries": 0,
+                    "last_lines": [],
+                }
+                for number in numbers
+            ]
+            self.kept = {**self.kept, "rows": numbers.stop}
+
+            def along(conn: Connection, rows: list[dict[str, Any]] = rows) -> None:
+                conn.execute(shards.insert().values(rows) if len(rows) == 1 else shards.insert(), rows)
+
+            self.job.save(self.kept, along=along)
+
+    def _rows(self, state: str, limit: int) -> list[Any]:
+        with self.job.library.db.read_all() as conn:
+            asked = select(shards).where(shards.c.job_id == self.job.job_id, shards.c.state == state)
+            return list(conn.execute(asked.order_by(shards.c.number).limit(limit)))
+
+    def _count(self, state: str | None) -> int:
+        from sqlalchemy import func
+
+        with self.job.library.db.read_all() as conn:
+            asked = select(func.count()).select_from(shards).where(shards.c.job_id == self.job.job_id)
+            return int(
+                conn.execute(asked if state is None else asked.where(shards.c.state == state)).scalar_one()
+            )
+
+    def _far_ids(self) -> list[str]:
+        return [row.far_id for row in self._rows("submitted", self.args.max_in_flight) if row.far_id]
+
+    def _update(self, values: dict[str, Any], *where: Any) -> None:
+        def along(conn: Connection) -> None:
+            conn.execute(shards.update().where(shards.c.job_id == self.job.job_id, *where).values(values))
+
+        self.job.save(self.kept, along=along)
+
+    def _send(self) -> int:
+        """Send what there is room for; how many shards are on their way or still wait."""
+        on_their_way = self._count("submitted")
+        for row in self._rows("pending", max(0, self.args.max_in_flight - on_their_way)):
+            self.job.check()
+            use: Use = "local-model" if self.compute.is_here else "cloud-model"
+            packed = pack(self.job, row.number, row.pages, use)
+            known = {one["document_id"] for one in self.kept["skipped"]}
+            new = [one for one in packed.skipped if one["document_id"] not in known]
+            if new:
+                self.kept = {**self.kept, "skipped": [*self.kept["skipped"], *new][:MOST_NAMED]}
+                for one in new:
+                    self.job.log("info", one["why"], document_id=one["document_id"])
+            is_shard = shards.c.number == row.number
+            if packed.shard is None:
+                self._update({"state": "landed", "checksum": packed.checksum}, is_shard)
+                continue
+            tries = row.tries + 1
+            try:
+                far_id = self.compute.submit(packed.shard, tries)
+            except ServiceError as error:
+                self._update({"state": "failed", "why": error.detail, "tries": tries}, is_shard)
+                continue
+            sent = {"state": "submitted", "far_id": far_id, "tries": tries, "checksum": packed.checksum}
+            self._update(sent, is_shard)
+        return self._count("pending")
+
+    def _fetch(self) -> int:
+        """Ask for all that was sent in one call, and land what is there; how many are still on their way."""
+        rows = {row.far_id: row for row in self._rows("submitted", self.args.max_in_flight)}
+        if not rows:
+            return 0
+        for far_id, found in self.compute.ask(list(rows)).items():
+            row = rows.get(far_id)
+            if row is None or found.state == "submitted":
+                continue
+            self._take(row, found)
+        return self._count("submitted")
+
+    def _take(self, row: Any, found: FarState) -> None:
+        is_shard = shards.c.number == row.number
+        why = found.why
+        if found.state == "done":
+            told = found.result
+            if not isinstance(told, dict) or not isinstance(told.get("pages"), dict):
+                why = "Its answer is no result."
+            elif told.get("number") != row.number:
+                why = f"It answered for shard {told.get('number')!r}."
+            else:
+                self._land(row, told["pages"])
+                self._update({"state": "landed", "why": None}, is_shard)
+                return
+        lines = [str(one)[:500] for one in found.last_lines][-5:]
+        self._update(
+            {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
+        )
+
+    def _land(self, row: Any, results: dict[str, Any]) -> None:
+        """Each page of the shard, once; a page that was deleted meanwhile is set aside."""
+        packed = pack(self.job, row.number, row.pages, "local-model")
+        assert packed.shard is not None
+        manifest = packed.shard.manifest
+        done = set(self.kept.get("of_shard", ())) if self.kept.get("shard") == row.number else set()
+        self.kept = {**self.kept, "shard": row.number}
+        for page in manifest["pages"]:
+            identity = page["document_id"]
+            if identity in done:
+                continue
+            self.job.check()
+            done.add(identity)
+            kept = {**self.kept, "of_shard": sorted(done)}
+            told = results.get(identity)
+            lines = _lines(page, told)
+            if lines is None:
+                self.kept = {**kept, "unread": kept["unread"] + 1}
+            elif not self._is_live(identity):
+                self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
+            else:
+                self._land_page(page, lines, manifest["model_name"], kept)
+                continue
+            self.job.save(self.kept)
+
+    def _is_live(self, page: str) -> bool:
+        with self.job.library.db.read_all() as conn:
+            asked = select(documents.c.id).where(documents.c.id == page, documents.c.deleted_at.is_(None))
+            return conn.execute(asked).first() is not None
+
+    def _land_page(
+        self, page: dict[str, Any], lines: list[dict[str, Any]], model: str, kept: dict[str, Any]
+    ) -> None:
+        given = {
+            "document_id": page["document_id"],
+            "name": self.args.pass_name or f"Read at scale by {self.args.card}",
+            "provider": self.args.driver,
+            "model": model,
+            "rendition_id": page["rendition_id"],
+            "width": page["width"],
+            "height": page["height"],
+            "lines": lines,
+        }
+        spelled = json.dumps([given["model"], lines], ensure_ascii=False, sort_keys=True).encode()
+        given["checksum"] = hashlib.sha256(spelled).hexdigest()
+
+        def counted(answer: dict[str, Any]) -> dict[str, Any]:
+            name = "already" if answer["already"] else "landed"
+            return {**kept, name: kept[name] + 1}
+
+        try:
+            outcome = self.job.act(
+                "training.land_page", given, checkpoint=counted, done=kept["landed"] + kept["already"] + 1
+            )
+        except ServiceError as refusal:
+            self.job.log("warning", refusal.detail, document_id=page["document_id"])
+            self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
+            self.job.save(self.kept)
+        else:
+            self.kept = counted(outcome.result or {})
+
+    def _wait(self) -> None:
+        until = time.monotonic() + self.compute.seconds_between
+        while time.monotonic() < until:
+            self.job.check()
+            time.sleep(0.2)
+
+
+def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
+    """The lines of a page's result as they land; None for one that was not read, or is no result."""
+    if not isinstance(told, dict) or "error" in told:
+        return None
+    try:
+        if page["lines"] is None:
+            return [
+                {
+                    **{key: line[key] for key in ("rect", "polygon", "baseline") if line.get(key)},
+                    "text": line["reading"]["text"],
+                    "confidence": line["reading"].get("confidence"),
+                }
+                for line in told["lines"]
+                if line["kind"] == "line"
+            ]
+        return [
+            {
+                **{key: shape[key] for key in ("rect", "polygon", "baseline") if shape.get(key)},
+                "text": reading["text"],
+                "confidence": reading.get("confidence"),
+            }
+            for shape, reading in zip(page["lines"], told["readings"], strict=True)
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def read_at_scale(job: JobContext) -> dict[str, Any]:
+    """The body of the job."""
+    return Scale(job).run()
+
+
+READ_AT_SCALE = JobKind(
+    name=SCALE,
+    lane="remote",
+    also_lanes=("local-model",),
+    summary="Read very many pages in shards.",
+    run=read_at_scale,
+    args=ScaleArgs,
+    heavy=True,
+)

@@ -1,0 +1,342 @@
+"""A training on this machine: lines laid out, epoch after epoch, the best one's weights and their card taken in."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from armarium.api import (
+    Engine,
+    JobContext,
+    JobKind,
+    Library,
+    NameOrMaterialPath,
+    Placement,
+    RecipeJob,
+    ServiceError,
+    Unavailable,
+    now,
+)
+from armarium_reading.api import load_reader
+from armarium_training import cards, samples
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, Shard
+from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_whole
+from armarium_training.queries.job_rows import HERE, TRAIN
+from armarium_training.schemas.training import TrainArgs, TrainSettings
+from armarium_training.staging import CARD, LINES, staging
+from armarium_training.starting import Base, base_of, far_base_of
+from armarium_training.trainers import Trainer, trainer_of
+
+PATIENCE = 5
+"""Epochs without a better one after which a training ends, where nobody said how many."""
+MOST_EPOCHS = 1_000
+FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
+"""The learning curve of a training that ran elsewhere and told none."""
+
+
+class Training:
+    """One run of the job: what it has reached, and the steps to the end."""
+
+    def __init__(self, job: JobContext) -> None:
+        self.job = job
+        self.args: TrainArgs = job.args
+        self.folder = staging(job.library, job.job_id)
+        self.kept: dict[str, Any] = {"history": [], "curve": [], "lines": [], "facts": {}, **job.checkpoint}
+
+    def run(self) -> dict[str, Any]:
+        """All that is left to do; killed at any instant and run again it goes on from its last whole epoch."""
+        if "landed" not in self.kept:
+            trainer, base = self._trainer()
+            if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
+                self._prepare(trainer)
+            given = self._given(trainer, base)
+            if self.args.place is not None:
+                self._land(trainer, base, self._train_there(given))
+            else:
+                self._train(trainer, given)
+                self._land(trainer, base, self._ask(trainer, "finish", given))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return {
+            "reader_id": self.kept["landed"],
+            "epochs": len(self.kept["curve"]),
+            "cer": min((one["cer"] for one in self.kept["curve"]), default=None),
+            "training_set": {
+                key: value for key, value in self.kept["training_set"].items() if key != "documents"
+            },
+            "measured": self.kept.get("measured"),
+        }
+
+    def _trainer(self) -> tuple[type[Trainer], Base | None]:
+        engine, args = self.job.engine, self.args
+        if args.card == "regions":
+            return trainer_of(engine, "regions", args.trainer), None
+        if args.place is not None:
+            found = far_base_of(engine, self.job.library, args.base)
+            return found.trainer, found
+        base = base_of(engine, self.job.library, args.base, args.trainer)
+        return base.trainer, base
+
+    def _enter(self, phase: str) -> None:
+        """Note that *phase* is reached, once."""
+        history = self.kept["history"]
+        if not history or history[-1]["phase"] != phase:
+            self.kept = {**self.kept, "history": [*history, {"phase": phase, "at": now()}]}
+            self.job.save(self.kept)
+
+    def _prepare(self, trainer: type[Trainer]) -> None:
+        self._enter("preparing")
+        # Half of an earlier attempt may lie there, of lines that have changed since.
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.args.card == "regions":
+            told = lay_out_regions(self.job, self.folder)
+            held_out = told.pop("held_out")
+        else:
+            found = lay_out_lines(self.job, trainer, self.folder)
+            told, held_out = found.card_entry(), found.held_out
+        self.kept = {**self.kept, "training_set": told, "held_out": held_out, "curve": [], "lines": []}
+        self.job.save(self.kept)
+
+    def _given(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
+        """What every call of the trainer's worker carries."""
+        given: dict[str, Any] = {
+            "folder": str(self.folder),
+            "batch_size": self.args.batch_size,
+            "model": str(self.folder),
+        }
+        if self.args.card == "regions":
+            return {**given, "image_size": self.args.image_size, "classes": self.args.classes}
+        assert base is not None
+        if base.name is not None:
+            reader = load_reader(self.job.engine, trainer.reader)
+            given["base"] = self.job.call_worker(
+                reader.runtime.name if reader.runtime else None,
+                f"{reader.__module__}:{reader.__qualname__}",
+                "base",
+                {"path": str(base.path) if base.path else None},
+            )
+        return given
+
+    def _ask(self, trainer: type[Trainer], method: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
+        runtime = trainer.runtime.name if trainer.runtime else None
+        return self.job.call_worker(
+            runtime, trainer.worker, method, {**given, **more}, on_progress=self._hear
+        )
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        if self.job.stop == "cancel":
+            # The worker is told to stop by the queue; nothing more of it is counted.
+            return
+        self.job.progress(len(self.kept["curve"]), self._total())
+
+    def _total(self) -> int:
+        done = len(self.kept["curve"])
+        return self.args.epochs or done + max(1, PATIENCE - self._since_best())
+
+    def _since_best(self) -> int:
+        curve = self.kept["curve"]
+        best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)
+        return len(curve) - 1 - best if curve else 0
+
+    def _over(self) -> bool:
+        done = len(self.kept["curve"])
+        if self.args.epochs is not None:
+            return done >= self.args.epochs
+        return done >= MOST_EPOCHS or (done > 0 and self._since_best() >= PATIENCE)
+
+    def _train(self, trainer: type[Trainer], given: dict[str, Any]) -> None:
+        self._enter("running")
+        while not self._over():
+            self.job.check()
+            number = len(self.kept["curve"]) + 1
+            told = self._ask(trainer, "epoch", given, epoch=number)
+            point = {key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")}
+            words = f"epoch {number}: loss {told['loss']:.3f}, CER {told['cer']:.4f}, {told['seconds']:.0f} s"
+            self.kept = {
+                **self.kept,
+                "curve": [*self.kept["curve"], point],
+                "lines": [*self.kept["lines"], words][-20:],
+                "measured": self._measured(told),
+            }
+            self.job.save(self.kept, done=number, total=self._total())
+            self.job.log("info", words)
+
+    def _measured(self, told: dict[str, Any]) -> dict[str, Any]:
+        before = self.kept.get("measured") or {}
+        return {
+            "peak_memory_mb": max(told["peak_memory_mb"], before.get("peak_memory_mb", 0)),
+            "added_memory_mb": max(told["added_memory_mb"], before.get("added_memory_mb", 0)),
+            "device": told["device"],
+            "threads": told["threads"],
+            "epochs": told["epoch"],
+            "seconds": round(before.get("seconds", 0.0) + told["seconds"], 2),
+        }
+
+    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
+        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
+        compute = kind(self.job)
+        manifest = {"work": "train", "flavor": self.args.flavor, "timeout": self.args.timeout}
+        base = given.get("base")
+        if base is not None:
+            write_whole(self.folder / "base.onnx", Path(base["path"]).read_bytes())
+            manifest["base"] = {key: base[key] for key in ("alphabet", "calibration")}
+        self._enter("sending")
+        far_id = self.kept.get("far_id")
+        if far_id is None:
+            far_id = compute.submit(Shard(0, self.folder, manifest), 1)
+            self.kept = {
+                **self.kept,
+                "far_id": far_id,
+                "flavor": self.args.flavor,
+                "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
+            }
+        self._enter("submitted")
+        try:
+            return self._fetched(compute, far_id)
+        except BaseException:
+            if self.job.stop == "cancel":
+                compute.cancel([far_id])
+            raise
+
+    def _fetched(self, compute: Compute, far_id: str) -> dict[str, Any]:
+        while True:
+            self.job.check()
+            found = compute.ask([far_id]).get(far_id)
+            if found is not None:
+                self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
+                if found.state == "failed":
+                    raise Unavailable(found.why or "The training failed there.", code="failed_there")
+                if found.state == "done":
+                    result = found.result or {}
+                    self.kept = {**self.kept, "curve": result.get("curve") or [FAR_POINT]}
+                    self._enter("fetching")
+                    return {"model": str(self.folder / Path(str(result.get("model"))).name)}
+                if found.state in ("queued", "running"):
+                    self._enter(found.state)
+            until = time.monotonic() + compute.seconds_between
+            while time.monotonic() < until:
+                self.job.check()
+                time.sleep(0.2)
+
+    def _land(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> None:
+        self._enter("landing")
+        model = Path(told["model"])
+        if not model.is_file() or not model.is_relative_to(self.folder):
+            raise Unavailable("The trainer wrote no model.", code="worker_failed")
+        card = self._card(trainer, base, told)
+        write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False).encode())
+        landed = {**self.kept, "landed": card["id"]}
+        self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=landed)
+        self.kept = landed
+
+    def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
+        args, kept = self.args, self.kept
+        is_lines = args.card == "linereader"
+        best = min(kept["curve"], key=lambda one: one["cer"])
+        of_base = None if base is None or base.name is None else self._base_card(base.name)
+        store = trainer.reader if is_lines else "layout"
+        if is_lines:
+            store = load_reader(self.job.engine, trainer.reader).model_kind or trainer.reader
+        name = args.display_name or args.name
+        return {
+            "id": f"{'linereader' if is_lines else 'layout'}-trained-{self.job.job_id}",
+            "store": store,
+            "display_name": name,
+            "summary": _summary(kept["training_set"], is_lines),
+            "kind": "linereader-reader" if is_lines else "layout-detector",
+            "base": None if base is None else base.name,
+            "base_licence": (of_base or {}).get("base_licence"),
+            "base_seen": _seen_by(of_base),
+            "teacher": args.teacher,
+            "training_set": kept["training_set"],
+            "held_out": kept["held_out"],
+            "epochs": len(kept["curve"]),
+            "best_epoch": best["epoch"],
+            "validation_cer": best["cer"],
+            "curve": kept["curve"],
+            "not_for_release": args.not_for_release,
+            "release_note": args.release_note,
+            "job_id": self.job.job_id,
+            "trained_at": now(),
+            "trained_where": "this-machine" if args.place is None else "model-hub",
+            "far_id": kept.get("far_id"),
+            "flavor": args.flavor,
+            "measured": kept.get("measured"),
+            **{key: told[key] for key in ("letters", "new_letters", "map50") if key in told},
+            "evaluations": [],
+        }
+
+    def _base_card(self, base: str) -> dict[str, Any] | None:
+        place = cards.find_card(self.job.engine, self.job.library, base)
+        return None if place is None else place.card
+
+
+def _seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The pages that a base was trained on, and its base's: a reader made of it may have seen them all."""
+    if card is None:
+        return []
+    own = (card.get("training_set") or {}).get("documents") or []
+    return [*own, *(card.get("base_seen") or [])]
+
+
+def _summary(training_set: dict[str, Any], is_lines: bool) -> str:
+    what = "lines" if is_lines else "regions"
+    count, pages = training_set[what], training_set["pages"]
+    words = f"{count} {what if count != 1 else what[:-1]} of {pages} {'page' if pages == 1 else 'pages'}"
+    if is_lines:
+        words += f", {training_set['lines_checked_by_a_person']} of them checked by a person"
+    return f"Trained on {words}."
+
+
+def train(job: JobContext) -> dict[str, Any]:
+    """The body of the job."""
+    try:
+        return Training(job).run()
+    except ServiceError as error:
+        if error.code == "worker_refused":
+            # A person can put it right, and the words say how; it is the training's refusal, not a page's.
+            job.log("error", error.detail)
+        raise
+    except BaseException:
+        if job.stop == "cancel":
+            # A job that is taken up again lays its lines out anew.
+            shutil.rmtree(staging(job.library, job.job_id), ignore_errors=True)
+        raise
+
+
+_TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
+
+TRAIN_HERE = JobKind(name=HERE, lane="local-model", summary="Train a model on this machine.", **_TREATED)
+
+
+def _placed(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
+    named = None if settings.base is None else NameOrMaterialPath(settings.base)
+    base = base_of(engine, library, named)
+    return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
+
+
+TRAIN_A_MODEL = RecipeJob(
+    kind=JobKind(
+        name=TRAIN,
+        lane="remote",
+        also_lanes=("local-model",),
+        summary="Train a reader on lines that were read and corrected.",
+        **_TREATED,
+    ),
+    name="Train a model",
+    description="Trains a line reader further on the lines of pages, with the corrections that persons made in them.",
+    layer="train",
+    takes=("line_readings",),
+    gives=("model",),
+    settings=TrainSettings,
+    writes=("training.land",),
+    compare="characters wrong of all characters on held-out pages, before and after",
+    each="scope",
+    model_setting="base",
+    place=_placed,
+    example=samples.recipe_page,
+)

@@ -1,0 +1,144 @@
+"""Laying out what a trainer's worker is given: lines cut as their reader cuts them, or pages with their regions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from armarium.api import JobContext, NotFound, ServiceError
+from armarium_documents.api import page_image, still_image
+from armarium_reading.api import lines_of, load_reader
+from armarium_training import errors
+from armarium_training.line_sets import LineSet, line_set
+from armarium_training.regions import regions_of
+from armarium_training.schemas.training import TrainArgs
+from armarium_training.staging import LINES, PICTURES
+from armarium_training.trainers import Trainer
+
+EVERY = 10
+"""One line in so many is not taught: by these it is told when the reader stops improving."""
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that is whole or not there; Conflict where the disk has no room."""
+    beside = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(path.name, error.strerror or type(error).__name__) from error
+
+
+def lay_out_lines(job: JobContext, trainer: type[Trainer], folder: Path) -> LineSet:
+    """The training set of a job, its pictures and texts in *folder*; `lines.json` is written last.
+
+    Every tenth line is for validation, where there are ten. A page whose lines cannot be cut is missing, with why.
+    """
+    args: TrainArgs = job.args
+    with job.library.db.read_all() as conn:
+        found = line_set(
+            conn,
+            job.library,
+            job.principal,
+            teacher=args.teacher,
+            page_ids=args.page_ids,
+            held_out_ids=args.held_out_ids,
+            use="local-model" if args.place is None else "cloud-model",
+        )
+    texts: dict[str, dict[str, str]] = {}
+    for line in found.lines:
+        texts.setdefault(line.document_id, {})[line.segment_id] = line.text
+    told: list[dict[str, Any]] = []
+    lost: set[str] = set()
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / f"{PICTURES}.part"
+    try:
+        with beside.open("wb") as out:
+            for page, wanted in texts.items():
+                job.check()
+                try:
+                    widths, pictures = _pictures(job, trainer, page, found.pages[page], wanted)
+                except ServiceError as error:
+                    if error.code in ("worker_died", "engine_stopping"):
+                        raise
+                    found.missing.append({"document_id": page, "why": error.detail})
+                    lost.add(page)
+                    continue
+                out.write(pictures)
+                told += [
+                    {"text": text, "width": width}
+                    for (_, text), width in zip(wanted.items(), widths, strict=True)
+                ]
+        os.replace(beside, folder / PICTURES)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(PICTURES, error.strerror or type(error).__name__) from error
+    found.lines = [line for line in found.lines if line.document_id not in lost]
+    found.pages = {page: pass_id for page, pass_id in found.pages.items() if page not in lost}
+    if not told:
+        raise errors.nothing_to_teach(args.teacher or "the working pass")
+    for number, one in enumerate(told):
+        one["for_validation"] = len(told) >= EVERY and number % EVERY == EVERY - 1
+    write_whole(folder / LINES, json.dumps({"lines": told}, ensure_ascii=False).encode())
+    return found
+
+
+def _pictures(
+    job: JobContext, trainer: type[Trainer], page: str, pass_id: str, wanted: Iterable[str]
+) -> tuple[list[int], bytes]:
+    """The pictures of the lines *wanted*, as the trainer's reader cuts them: widths, and all bytes."""
+    reader = load_reader(job.engine, trainer.reader)
+    with job.library.db.read_all() as conn:
+        picture = page_image(job.library, conn, page)
+        ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+    by_id = dict(zip(ids, shapes, strict=True))
+    missing = [one for one in wanted if one not in by_id]
+    if missing:
+        raise NotFound("Lines of it were taken away while the training was prepared.", code="lines_gone")
+    with still_image(job.library, picture) as path:
+        answer = job.call_worker(
+            reader.runtime.name if reader.runtime else None,
+            f"{reader.__module__}:{reader.__qualname__}",
+            "line_pictures",
+            {
+                "image": str(path),
+                "lines": [by_id[one] for one in wanted],
+                "max_pixels": job.engine.settings.max_image_pixels,
+            },
+        )
+    return answer["widths"], answer.get("binary", b"")
+
+
+def lay_out_regions(job: JobContext, folder: Path) -> dict[str, Any]:
+    """Pages with their regions in *folder*: `lines.json` names pictures and regions, those held out for validation."""
+    args: TrainArgs = job.args
+    with job.library.db.read_all() as conn:
+        found = regions_of(conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes)
+        held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
+    told = []
+    for regions, for_validation in ((found, False), (held, True)):
+        for page, boxes in regions.regions.items():
+            job.check()
+            with job.library.db.read_all() as conn:
+                picture = page_image(job.library, conn, page)
+            with still_image(job.library, picture) as path:
+                write_whole(folder / f"{page}.image", path.read_bytes())
+            told.append({"file": f"{page}.image", "regions": boxes, "for_validation": for_validation})
+    count = sum(map(len, found.regions.values()))
+    if not count:
+        raise errors.no_such_regions(0, 0)
+    write_whole(folder / LINES, json.dumps({"pages": told}, ensure_ascii=False).encode())
+    return {
+        "pages": len(found.regions),
+        "regions": count,
+        "missing": found.missing,
+        "documents": [{"document_id": page, "checksum": found.checksums[page]} for page in found.regions],
+        "held_out": [
+            {"document_id": page, "checksum": held.checksums.get(page)} for page in args.held_out_ids
+        ],
+    }

@@ -1,0 +1,259 @@
+"""Which lines of pages are taught or compared: one piece of code counts them, builds training sets and lays out evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Library, NotFound, Principal, Use, among, withheld
+from armarium_checking.api import verdicts
+from armarium_documents.api import primary_row, representations
+from armarium_source_model.api import (
+    counting_readings,
+    line_sequence,
+    list_passes,
+    reading_rule,
+    segments,
+    working_pass,
+)
+
+FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
+BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
+"""Why a reading counts, where a person made or chose it."""
+PERSON = "human"
+
+
+class TaughtLine(NamedTuple):
+    """A line with the reading that counts there."""
+
+    document_id: str
+    segment_id: str
+    text: str
+    by_person: bool
+
+
+@dataclass
+class LineSet:
+    """The lines of a training set, and what was left out of it and why."""
+
+    teacher: str | None
+    lines: list[TaughtLine] = field(default_factory=list)
+    pages: dict[str, str] = field(default_factory=dict)
+    """Page with lines that are taught to the pass they are of."""
+    checksums: dict[str, str | None] = field(default_factory=dict)
+    left_out: list[dict[str, str]] = field(default_factory=list)
+    with_verdict: int = 0
+    held_out: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[dict[str, str]] = field(default_factory=list)
+
+    def manifest(self) -> dict[str, Any]:
+        """What is told of the set: counts, never words."""
+        by_flag = {flag: sum(one["flag"] == flag for one in self.left_out) for flag in FLAGS}
+        by_person = sum(line.by_person for line in self.lines)
+        return {
+            "teacher": self.teacher,
+            "pages": len(self.pages),
+            "lines": len(self.lines),
+            "lines_read_by_a_model": len(self.lines) - by_person,
+            "lines_checked_by_a_person": by_person,
+            "lines_left_out": len(self.left_out),
+            "left_out": {flag: count for flag, count in by_flag.items() if count},
+            "left_out_lines": self.left_out,
+            "lines_with_a_verdict": self.with_verdict,
+            "check_ran": self.with_verdict > 0,
+            "flags_checked": list(FLAGS),
+            "held_out": self.held_out,
+            "missing": self.missing,
+        }
+
+    def card_entry(self) -> dict[str, Any]:
+        """What a card keeps of it: the counts, and which pages a model may have seen."""
+        told = {
+            key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")
+        }
+        seen = [{"document_id": page, "checksum": self.checksums.get(page)} for page in self.pages]
+        return {**told, "documents": seen}
+
+
+def line_set(
+    conn: Connection,
+    library: Library,
+    principal: Principal,
+    *,
+    teacher: str | None,
+    page_ids: Sequence[str],
+    held_out_ids: Sequence[str],
+    use: Use = "local-model",
+) -> LineSet:
+    """The lines of *teacher*'s newest pass of each page, with a person's corrections in them.
+
+    *held_out_ids* are pages. They are left out, and every page whose picture has the bytes of one of theirs. A page that may
+    not be put to *use* is missing, in words. Without a teacher the pass that a page is read by is taken.
+    """
+    found = LineSet(teacher)
+    found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
+    held = set(held_out_ids)
+    same = {one["checksum"] for one in found.held_out if one["checksum"]}
+    kept_back = withheld(library, principal, [page for page in page_ids if page not in held], use)
+    for page in page_ids:
+        checksum = checksum_of(conn, page)
+        if page in held or checksum in same:
+            if page not in held:
+                found.missing.append(
+                    {"document_id": page, "why": "It has the same picture as a page that is held out."}
+                )
+            continue
+        if page in kept_back:
+            found.missing.append({"document_id": page, "why": kept_back[page]})
+            continue
+        if checksum is None:
+            found.missing.append({"document_id": page, "why": "It has no picture."})
+            continue
+        pass_id = pass_of(conn, page, teacher)
+        if pass_id is None:
+            who = "Nobody" if teacher is None else f"{teacher!r}"
+            found.missing.append({"document_id": page, "why": f"{who} has read no line of it."})
+            continue
+        before = len(found.lines)
+        _add_page(conn, found, page, pass_id)
+        if len(found.lines) > before:
+            found.pages[page] = pass_id
+            found.checksums[page] = checksum
+    return found
+
+
+def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None:
+    rule = reading_rule(conn)
+    counting = counting_readings(conn, pass_id, rule=rule, words=False)
+    verdict_on = newest_verdicts(conn, [one.representation_id for one in counting.values()])
+    for segment_id in lines_in_order(conn, page, pass_id):
+        reading = counting.get(segment_id)
+        text = (reading.text or "") if reading is not None else ""
+        verdict = verdict_on.get(reading.representation_id) if reading is not None else None
+        found.with_verdict += verdict is not None
+        flag = None
+        if not text.strip():
+            flag = "empty_reading"
+        elif text.strip().casefold() == "null":
+            flag = "null_reading"
+        elif verdict == "reject":
+            flag = "rejected_by_check"
+        if flag is not None:
+            found.left_out.append({"document_id": page, "segment_id": segment_id, "flag": flag})
+            continue
+        assert reading is not None
+        found.lines.append(TaughtLine(page, segment_id, text, reading.basis in BY_PERSON))
+
+
+def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[list[TaughtLine], str | None]:
+    """The lines of a page that a person checked, and who did: of the pass of *checked*, else the newest pass a person made.
+
+    Of a pass that is named as the checked one, and of a ground truth, every line with a reading counts; of another those
+    that a person wrote, chose or confirmed. A line whose newest verdict rejects it counts nowhere.
+    """
+    rule = reading_rule(conn)
+    chosen = None
+    for one in list_passes(conn, page, rule):
+        if checked is not None:
+            if one["id"] == pass_of(conn, page, checked):
+                chosen = one
+        elif one["provenance_kind"] == PERSON or one["ground_truth"] or _has_person_readings(conn, one["id"]):
+            chosen = one
+    if chosen is None:
+        return [], None
+    counting = counting_readings(conn, chosen["id"], rule=rule, words=False)
+    rejected = newest_verdicts(conn, [one.representation_id for one in counting.values()])
+    found = []
+    for segment_id in lines_in_order(conn, page, chosen["id"]):
+        reading = counting.get(segment_id)
+        if reading is None or not (reading.text or "").strip():
+            continue
+        by_person = reading.basis in BY_PERSON
+        verdict = rejected.get(reading.representation_id)
+        is_checked = checked is not None or chosen["ground_truth"] or by_person or verdict == "confirm"
+        if verdict != "reject" and is_checked:
+            found.append(TaughtLine(page, segment_id, reading.text, by_person))
+    who = conn.execute(
+        select(representations.c.created_by)
+        .where(
+            representations.c.document_id == page,
+            representations.c.provenance_kind == PERSON,
+            among(representations.c.segment_id, [line.segment_id for line in found]),
+        )
+        .order_by(representations.c.created_at.desc(), representations.c.id.desc())
+    ).scalar()
+    return found, who or chosen["created_by"] or chosen["name"]
+
+
+def _has_person_readings(conn: Connection, pass_id: str) -> bool:
+    asked = (
+        select(representations.c.id)
+        .join(segments, segments.c.id == representations.c.segment_id)
+        .where(
+            segments.c.pass_id == pass_id,
+            segments.c.deleted_at.is_(None),
+            representations.c.provenance_kind == PERSON,
+            representations.c.kind == "transcription",
+            representations.c.retracted.is_(False),
+        )
+    )
+    return conn.execute(asked.limit(1)).first() is not None
+
+
+def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
+    """The newest live pass of a page that a model or reader called *named* made or read, or that is called so."""
+    if named is None:
+        return working_pass(conn, page, reading_rule(conn))[0]
+    read_by = {
+        row[0]
+        for row in conn.execute(
+            select(segments.c.pass_id)
+            .join(representations, representations.c.segment_id == segments.c.id)
+            .where(
+                representations.c.document_id == page,
+                representations.c.retracted.is_(False),
+                (representations.c.producer_tool == named) | (representations.c.producer_model == named),
+            )
+            .distinct()
+        )
+    }
+    found = None
+    for one in list_passes(conn, page):
+        if named in (one["model"], one["provider"], one["name"]) or one["id"] in read_by:
+            found = one["id"]
+    return found
+
+
+def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
+    """The ids of a pass's live lines, in reading order."""
+    lines = {
+        row[0]
+        for row in conn.execute(
+            select(segments.c.id).where(
+                segments.c.pass_id == pass_id, segments.c.kind == "line", segments.c.deleted_at.is_(None)
+            )
+        )
+    }
+    ordered = [one for one in line_sequence(conn, page, pass_id, reading_rule(conn)) if one in lines]
+    return [*ordered, *sorted(lines.difference(ordered))]
+
+
+def newest_verdicts(conn: Connection, reading_ids: Iterable[str]) -> dict[str, str]:
+    """Of each reading the newest verdict, where there is any."""
+    rows = conn.execute(
+        select(verdicts.c.target_id, verdicts.c.verdict)
+        .where(among(verdicts.c.target_id, reading_ids))
+        .order_by(verdicts.c.created_at, verdicts.c.id)
+    )
+    return {row.target_id: row.verdict for row in rows}
+
+
+def checksum_of(conn: Connection, page: str) -> str | None:
+    """The digest of a page's picture; None where it has none."""
+    try:
+        return primary_row(conn, page).checksum
+    except NotFound:
+        return None

@@ -1,0 +1,188 @@
+"""How far readings are from what was checked: per page and in all, with intervals, and one candidate against another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from armarium_source_model.api import CannotScore, normalise, score, word_rate
+
+RESAMPLES = 2_000
+SHARE_READ = 0.8
+"""Of the pages, at least, for a candidate to count as measured."""
+WORST = 20
+"""Lines that are named as the worst of each candidate."""
+SEED = 4
+
+
+def page_scores(
+    reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]
+) -> dict[str, Any]:
+    """One page, line by line in order: the score of the whole text under each policy, its words, and each line's distance."""
+    from rapidfuzz.distance import Levenshtein
+
+    one, other = "\n".join(reference), "\n".join(hypothesis)
+    scores: dict[str, Any] = {}
+    lines: dict[str, list[list[int]]] = {}
+    for policy in policies:
+        try:
+            found = score(one, other, policy)
+        except CannotScore as refusal:
+            scores[policy] = {"why": refusal.detail}
+        else:
+            scores[policy] = {
+                "cer": round(found.rate, 6),
+                "distance": found.distance,
+                "reference_chars": found.reference_chars,
+                "hypothesis_chars": found.hypothesis_chars,
+            }
+        pairs = [
+            (normalise(left, policy), normalise(right, policy))
+            for left, right in zip(reference, hypothesis, strict=True)
+        ]
+        lines[policy] = [[Levenshtein.distance(left, right), len(left)] for left, right in pairs]
+    try:
+        distance, words, _ = word_rate(one, other, policies[0])
+    except CannotScore:
+        distance, words = 0, 0
+    return {"scores": scores, "words": [distance, words], "lines": lines}
+
+
+def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[str, Any]:
+    """Total distance by total characters under each policy, with the interval in which it lies 95 times of 100."""
+    found: dict[str, Any] = {}
+    for policy in policies:
+        rated = [page["scores"][policy] for page in pages if "cer" in page["scores"][policy]]
+        chars = sum(one["reference_chars"] for one in rated)
+        if not chars:
+            continue
+        distance = sum(one["distance"] for one in rated)
+        lines = np.array([line for page in pages for line in page["lines"][policy]], dtype=np.float64)
+        found[policy] = {
+            "cer": round(distance / chars, 6),
+            "distance": distance,
+            "reference_chars": chars,
+            "pages": len(rated),
+            "interval": interval(lines),
+        }
+    return found
+
+
+def interval(lines: Any) -> list[float] | None:
+    """The middle 95 % of the rate over resampled lines ((lines, 2): distance, characters); None of fewer than two lines."""
+    if len(lines) < 2:
+        return None
+    chance = np.random.default_rng(SEED)
+    rates = []
+    for _ in range(RESAMPLES):
+        distance, chars = lines[chance.integers(len(lines), size=len(lines))].sum(axis=0)
+        if chars:
+            rates.append(distance / chars)
+    low, high = np.percentile(rates, (2.5, 97.5)) if rates else (0.0, 0.0)
+    return [round(float(low), 6), round(float(high), 6)]
+
+
+def paired(one: Any, other: Any) -> float | None:
+    """How often chance alone, line by line, makes as large a difference between two candidates; None of the same lines not."""
+    if len(one) != len(other) or not len(one):
+        return None
+    differences = np.asarray(one, dtype=np.float64)[:, 0] - np.asarray(other, dtype=np.float64)[:, 0]
+    seen = abs(differences.sum())
+    chance = np.random.default_rng(SEED)
+    as_large = 0
+    for _ in range(RESAMPLES):
+        signs = chance.integers(0, 2, len(differences)) * 2 - 1
+        as_large += int(abs((differences * signs).sum()) >= seen - 1e-9)
+    return round(float((as_large + 1) / (RESAMPLES + 1)), 5)
+
+
+def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str, Any]]:
+    """The lines that were read worst: where they are and how many characters are wrong, never the words."""
+    found = [
+        {"document_id": page, "segment_id": segment_id, "distance": distance, "reference_chars": chars}
+        for page, one in pages.items()
+        for segment_id, (distance, chars) in zip(
+            one.get("segment_ids", ()), one["lines"][policy], strict=False
+        )
+        if distance
+    ]
+    return sorted(
+        found, key=lambda one: (-one["distance"] / max(1, one["reference_chars"]), one["segment_id"])
+    )[:WORST]
+
+
+def result_of(
+    candidates: Sequence[Mapping[str, Any]],
+    pages: Sequence[Mapping[str, Any]],
+    read: Sequence[Mapping[str, Any]],
+    policies: Sequence[str],
+) -> dict[str, Any]:
+    """The whole result: *read* holds of each candidate its pages' scores by document id, or {error} for one not read."""
+    main = "diplomatic" if "diplomatic" in policies else policies[0]
+    models = []
+    for candidate, by_page in zip(candidates, read, strict=True):
+        good = {page: one for page, one in by_page.items() if "scores" in one}
+        measured = len(good) >= SHARE_READ * len(pages) and bool(good)
+        words = np.array([one["words"] for one in good.values()] or [[0, 0]]).sum(axis=0)
+        seconds = sum(one["seconds"] for one in good.values())
+        failed = next((one["error"] for one in by_page.values() if "error" in one), None)
+        models.append(
+            {
+                "model": candidate["model"],
+                "reader": candidate["reader"],
+                "measured": measured,
+                "why": None
+                if measured
+                else f"It read {len(good)} of {len(pages)} pages. {failed or ''}".strip(),
+                "totals": totals(list(good.values()), policies) if measured else {},
+                "wer": round(float(words[0] / words[1]), 6) if measured and words[1] else None,
+                "worst": worst(good, main),
+                "speed": {
+                    "seconds": round(seconds, 3),
+                    "pages": len(good),
+                    "pages_per_hour": round(3600 * len(good) / seconds, 1) if seconds else None,
+                    "basis": "the reader's own time, on this machine, loaded",
+                },
+                "pages": [
+                    {
+                        "document_id": page["document_id"],
+                        "checked_by": good.get(page["document_id"], {}).get("checked_by"),
+                        "scores": good.get(page["document_id"], {}).get("scores")
+                        or {
+                            policy: {
+                                "why": by_page.get(page["document_id"], {}).get("error", "It was not read.")
+                            }
+                            for policy in policies
+                        },
+                    }
+                    for page in pages
+                ],
+            }
+        )
+    rated = [number for number, one in enumerate(models) if one["measured"] and main in one["totals"]]
+    rated.sort(key=lambda number: models[number]["totals"][main]["cer"])
+    comparisons = []
+    for number in rated[1:]:
+        both = [
+            page["document_id"]
+            for page in pages
+            if all("scores" in read[at].get(page["document_id"], {}) for at in (rated[0], number))
+        ]
+        first, second = (
+            [line for page in both for line in read[at][page]["lines"][main]] for at in (rated[0], number)
+        )
+        comparisons.append(
+            {
+                "better": models[rated[0]]["model"],
+                "worse": models[number]["model"],
+                "policy": main,
+                "difference": round(
+                    models[number]["totals"][main]["cer"] - models[rated[0]]["totals"][main]["cer"], 6
+                ),
+                "p": paired(first, second),
+            }
+        )
+    best = models[rated[0]]["model"] if len(rated) >= 2 else None
+    return {"models": models, "best": best, "comparisons": comparisons}

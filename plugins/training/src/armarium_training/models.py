@@ -1,0 +1,41 @@
+"""The tables of training: models that were trained here, and the shards of reading at scale."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Index, Integer, MetaData, Table, Text
+
+from armarium.api import Json, operational, provenance_columns, tracked
+
+metadata = MetaData()
+
+trained_models = Table(
+    "training_model",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    # Of which folder of the project's models it is, and what its files are called.
+    Column("store", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("job_id", Text, nullable=False, index=True),
+    *provenance_columns(),
+    info=tracked(label="trained model"),
+)
+"""What a training brought into the project. What is told of a model stands in its card, beside its weights."""
+
+shards = Table(
+    "training_shard",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("pages", Json, nullable=False),
+    # Of the packed shard, once it is packed: sent as it is however often it is sent.
+    Column("checksum", Text),
+    Column("far_id", Text),
+    Column("tries", Integer, nullable=False),
+    Column("why", Text),
+    Column("last_lines", Json, nullable=False),
+    Index("ix_training_shard_state", "job_id", "state"),
+    info=operational(),
+)
+"""The parts of a reading at scale: what was packed, sent, read and landed."""

@@ -1,0 +1,124 @@
+"""Packing the shards of a reading at scale: pictures of bounded size and a manifest, the same bytes however often packed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarium.api import JobContext, NameOrMaterialPath, ServiceError, Use, open_image, withheld
+from armarium_documents.api import page_image, still_image
+from armarium_reading.api import choose, lines_of, load_reader
+from armarium_source_model.api import reading_rule, working_pass
+from armarium_training.compute import Shard
+from armarium_training.laying_out import write_whole
+from armarium_training.schemas.scale import ScaleArgs
+
+MANIFEST = "manifest.json"
+QUALITY = 90
+"""Of the JPEGs that are sent."""
+
+
+@dataclass
+class Packed:
+    """A shard, or None where no page of it could be packed; and the pages that were not, with why."""
+
+    shard: Shard | None
+    checksum: str | None = None
+    skipped: list[dict[str, str]] = field(default_factory=list)
+
+
+def shard_folder(job: JobContext, number: int) -> Path:
+    """Where a shard lies until its job has ended."""
+    return job.library.derived / "scale" / job.job_id / str(number)
+
+
+def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Packed:
+    """Pack the pages of a shard; one that was packed before is taken as it lies. What may not be put to *use* is skipped."""
+    folder = shard_folder(job, number)
+    if (folder / MANIFEST).is_file():
+        data = (folder / MANIFEST).read_bytes()
+        manifest = json.loads(data)
+        return Packed(Shard(number, folder, manifest), hashlib.sha256(data).hexdigest(), manifest["skipped"])
+    shutil.rmtree(folder, ignore_errors=True)
+    args: ScaleArgs = job.args
+    reader = load_reader(job.engine, args.driver)
+    pages: list[dict[str, Any]] = []
+    skipped: list[dict[str, str]] = []
+    kept_back = withheld(job.library, job.principal, page_ids, use)
+    for page in page_ids:
+        job.check()
+        try:
+            if page in kept_back:
+                skipped.append({"document_id": page, "why": kept_back[page]})
+                continue
+            told = _page(job, page, folder, "read_page" in reader.can)
+        except ServiceError as error:
+            skipped.append({"document_id": page, "why": error.detail})
+            continue
+        if told is None:
+            skipped.append({"document_id": page, "why": f"It has no lines, and {reader.label} finds none."})
+        else:
+            pages.append(told)
+    named = None if args.card == args.driver else args.card
+    choice = choose(
+        job.engine,
+        job.library,
+        reader=args.driver,
+        method="read_page" if "read_page" in reader.can else "read_lines",
+        model=None if named is None else NameOrMaterialPath(named),
+        language=args.language,
+    )
+    manifest = {
+        "number": number,
+        "driver": args.driver,
+        "model": str(choice.model_path) if choice.model_path else None,
+        "model_name": choice.model_name,
+        "language": args.language,
+        "pages": pages,
+        "skipped": skipped,
+    }
+    data = json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode()
+    write_whole(folder / MANIFEST, data)
+    return Packed(
+        Shard(number, folder, manifest) if pages else None, hashlib.sha256(data).hexdigest(), skipped
+    )
+
+
+def _page(job: JobContext, page: str, folder: Path, finds: bool) -> dict[str, Any] | None:
+    """A page's picture, no longer than is asked, and its lines there where the reader finds none itself."""
+    args: ScaleArgs = job.args
+    with job.library.db.read_all() as conn:
+        picture = page_image(job.library, conn, page)
+        scale = min(1.0, args.longest / max(picture.width, picture.height))
+        width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+        ids: list[str] = []
+        shapes: list[dict[str, Any]] = []
+        if not finds:
+            pass_id = working_pass(conn, page, reading_rule(conn))[0]
+            if pass_id is not None:
+                ids, shapes = lines_of(conn, pass_id, width, height)
+            if not ids:
+                return None
+    with still_image(job.library, picture) as path:
+        image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
+    if image.size != (width, height):
+        image = image.resize((width, height))
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=QUALITY)
+    data = file.getvalue()
+    name = f"{hashlib.sha256(data).hexdigest()[:32]}.jpg"
+    write_whole(folder / name, data)
+    return {
+        "document_id": page,
+        "file": name,
+        "width": width,
+        "height": height,
+        "rendition_id": picture.rendition_id,
+        "lines": None if finds else shapes,
+    }

@@ -1,0 +1,208 @@
+"""What an evaluation measures: candidates that are here, pages that none of them can have been trained on, checked lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, NameOrMaterialPath, Principal, ServiceError, withheld
+from armarium_documents.api import documents, pages_under
+from armarium_reading.api import Reader, choose, installed_readers, placed_with_provider
+from armarium_training import cards, errors
+from armarium_training.line_sets import checked_lines, checksum_of
+from armarium_training.schemas.evaluation import Candidate, RunParams
+
+VISION = "vision"
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """A candidate that can be measured: the driver that reads with it, or the provider that serves it."""
+
+    model: str
+    reader: str
+    driver: str | None
+    provider: str | None = None
+    named: str | None = None
+    """What the driver is given as its model; None: it needs none."""
+    card: dict[str, Any] | None = None
+
+    def told(self) -> dict[str, Any]:
+        """As a plan names it."""
+        return {
+            "model": self.model,
+            "reader": self.reader,
+            "provider": self.provider,
+            "driver": self.driver,
+            "named": self.named,
+            "trained": self.card is not None,
+        }
+
+
+def kind_of(reader: type[Reader]) -> str:
+    """Whether a driver counts as a line reader or as a vision model: the shipped readers are line readers."""
+    return VISION if reader.name == VISION or reader.model_kind == VISION else "linereader"
+
+
+def readers_of(readers: Sequence[type[Reader]], kind: str) -> list[type[Reader]]:
+    """Those of *readers* of that kind that read lines or pages."""
+    return [one for one in readers if kind_of(one) == kind and {"read_lines", "read_page"} & one.can]
+
+
+def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> bool:
+    """Whether *card* names the reader itself or a model of it that is here; a refusal says why it is not."""
+    method: Any = "read_page" if "read_page" in reader.can else "read_lines"
+    if card == reader.name:
+        choose(engine, library, reader=reader.name, method=method)
+        return True
+    if reader.model_kind is None:
+        return False
+    choose(engine, library, reader=reader.name, method=method, model=NameOrMaterialPath(card))
+    return True
+
+
+def plan_of(
+    conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
+) -> dict[str, Any]:
+    """The plan of an evaluation; Invalid, in words, for what cannot be measured honestly."""
+    found = [_measurable(engine, library, one) for one in p.candidates]
+    kinds = {one.reader for one in found} or {"linereader"}
+    not_here: list[dict[str, str]] = []
+    if p.add_out_of_the_box:
+        known = {(one.driver, one.named) for one in found}
+        for reader in installed_readers(engine):
+            if "read_lines" not in reader.can or kind_of(reader) not in kinds or reader.reading_needs_model:
+                continue
+            why = engine.runtimes.missing(reader) or reader.why_not(p.language)
+            if why is not None:
+                not_here.append({"model": reader.name, "why": why})
+            elif (reader.name, None) not in known:
+                found.append(Measurable(reader.name, kind_of(reader), reader.name))
+    if not found:
+        raise errors.no_candidates()
+    trained = [one for one in found if one.card is not None]
+    pages = _pages(conn, trained, p.held_out_ids)
+    told, missing = _checked_pages(conn, library, principal, pages, p.pass_)
+    if not told:
+        raise errors.nothing_checked()
+    candidates = [one.told() for one in found]
+    return {"candidates": candidates, "pages": told, "missing": missing, "not_here": not_here}
+
+
+def _measurable(engine: Engine, library: Library, one: Candidate) -> Measurable:
+    if one.reader == VISION and one.provider is not None:
+        placed = placed_with_provider(engine, one.provider, one.model, pages_may_leave=True)
+        if placed.lane != "local-model":
+            raise errors.remote_candidate(one.model)
+        card = cards.find_card(engine, library, one.model)
+        return Measurable(one.model, one.reader, None, one.provider, card=card.card if card else None)
+    if one.provider is not None:
+        raise errors.remote_candidate(one.model)
+    able = [
+        reader
+        for reader in installed_readers(engine)
+        if "read_lines" in reader.can and kind_of(reader) == one.reader
+    ]
+    place = cards.find_card(engine, library, one.model)
+    if place is not None:
+        stem = place.path.name.removesuffix(cards.CARD)
+        for reader in able:
+            if reader.model_kind == place.store and place.weights is not None:
+                _here(engine, library, reader, stem, one.model)
+                return Measurable(place.model_id, one.reader, reader.name, named=stem, card=place.card)
+        raise errors.no_reader(one.model, "Its weights are gone, or no installed reader takes them.")
+    for reader in able:
+        if one.model == reader.name:
+            _here(engine, library, reader, None, one.model)
+            return Measurable(one.model, one.reader, reader.name)
+    reasons = []
+    for reader in able:
+        if reader.model_kind is None:
+            continue
+        try:
+            choose(
+                engine, library, reader=reader.name, method="read_lines", model=NameOrMaterialPath(one.model)
+            )
+        except ServiceError as refusal:
+            reasons.append(refusal.detail)
+        else:
+            return Measurable(one.model, one.reader, reader.name, named=one.model)
+    raise errors.no_reader(one.model, reasons[0] if reasons else "No reader of that kind is installed.")
+
+
+def _here(engine: Engine, library: Library, reader: type[Reader], named: str | None, model: str) -> None:
+    try:
+        given = None if named is None else NameOrMaterialPath(named)
+        choose(engine, library, reader=reader.name, method="read_lines", model=given)
+    except ServiceError as refusal:
+        raise errors.no_reader(model, refusal.detail) from refusal
+
+
+def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]) -> list[str]:
+    """The pages to measure on: those named, each held out of every trained candidate, or what all their cards hold out."""
+    for one in trained:
+        if not _held_out(one):
+            raise errors.holds_nothing_out(one.model)
+    if named:
+        pages = pages_under(conn, list(named))
+    elif trained:
+        there = set(conn.execute(select(documents.c.id).where(documents.c.deleted_at.is_(None))).scalars())
+        kept = [entry["document_id"] for entry in _held_out(trained[0]) if entry["document_id"] in there]
+        pages = [page for page in kept if all(_is_new_to(conn, one, page) for one in trained)]
+    else:
+        raise errors.name_pages()
+    for page in pages:
+        for one in trained:
+            if not _is_new_to(conn, one, page):
+                raise errors.may_have_trained(one.model, page)
+    return pages
+
+
+def _held_out(one: Measurable) -> list[dict[str, Any]]:
+    return _entries((one.card or {}).get("held_out"))
+
+
+def _entries(listed: Any) -> list[dict[str, Any]]:
+    """Pages as a card lists them, {document_id, checksum}; what a person broke is passed over."""
+    if not isinstance(listed, list):
+        return []
+    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
+
+
+def _is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
+    """Whether the candidate holds a page out, and neither it nor what it was trained from was taught that picture."""
+    card, checksum = one.card or {}, checksum_of(conn, page)
+
+    def names(listed: Any) -> bool:
+        return any(
+            entry["document_id"] == page or (checksum is not None and entry.get("checksum") == checksum)
+            for entry in _entries(listed)
+        )
+
+    taught = card.get("training_set")
+    seen = taught.get("documents") if isinstance(taught, dict) else None
+    return names(card.get("held_out")) and not names(seen) and not names(card.get("base_seen"))
+
+
+def _checked_pages(
+    conn: Connection, library: Library, principal: Principal, pages: Sequence[str], checked: str | None
+) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
+    kept_back = withheld(library, principal, pages, "local-model")
+    told, missing = [], []
+    for page in pages:
+        if page in kept_back:
+            missing.append({"document_id": page, "why": kept_back[page]})
+            continue
+        if checksum_of(conn, page) is None:
+            missing.append({"document_id": page, "why": "It has no picture."})
+            continue
+        lines, _ = checked_lines(conn, page, checked)
+        if lines:
+            name = conn.execute(select(documents.c.name).where(documents.c.id == page)).scalar()
+            told.append({"document_id": page, "name": name, "lines": len(lines)})
+        else:
+            missing.append({"document_id": page, "why": "No line of it has a reading that a person checked."})
+    return told, missing

@@ -1,0 +1,1 @@
+"""Reads of training: jobs, sets, models, scores."""

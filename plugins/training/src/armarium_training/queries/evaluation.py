@@ -1,0 +1,67 @@
+"""Reads of evaluation: a run, and the scores that are on cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, query
+from armarium_training import cards, errors
+from armarium_training.queries.job_rows import EVALUATE, job_row
+from armarium_training.schemas.evaluation import Evaluation, ModelScores
+
+
+@query("/api/evaluation/runs/{job_id}", summary="An evaluation, and what came of it", answer=Evaluation)
+def read_evaluation(conn: Connection, job_id: str) -> dict[str, Any]:
+    """Plan and result; NotFound for an id that is no evaluation's."""
+    row = job_row(conn, job_id, (EVALUATE,), errors.unknown_evaluation)
+    return {
+        "job_id": job_id,
+        "state": row["state"],
+        "reason": row["reason"],
+        "plan": row["args"]["plan"],
+        "result": row["checkpoint"].get("result") if row["state"] == "done" else None,
+    }
+
+
+@query(
+    "/api/evaluation/scores", summary="Scores of readers, the newest first", answer=ModelScores, refusals=()
+)
+def list_scores(
+    conn: Connection, engine: Engine, library: Library, model: str | None = None, reader: str | None = None
+) -> dict[str, Any]:
+    """As their cards keep them: of one model or kind of reader, where it is named."""
+    items = [
+        one
+        for one in _scores(engine, library)
+        if model in (None, one["model"]) and reader in (None, one["reader"])
+    ]
+    items.sort(key=lambda one: (one["measured_at"], one["model"]), reverse=True)
+    return {"items": items, "count": len(items)}
+
+
+def _scores(engine: Engine, library: Library) -> Iterator[dict[str, Any]]:
+    places = {
+        place.model_id: place
+        for folder in (cards.global_folder(engine), library.models)
+        for place in cards.cards_in(folder)
+    }
+    others = sorted((library.models / cards.EVALUATED).glob(f"*{cards.CARD}"))
+    for place in [*places.values(), *map(cards.read_card, others)]:
+        for entry in cards.history_of(place.card):
+            cer = entry.get("cer")
+            if isinstance(cer, dict) and all(
+                isinstance(entry.get(key), str) for key in ("measured_at", "job_id")
+            ):
+                yield {
+                    "model": place.model_id,
+                    "reader": str(entry.get("reader") or "linereader"),
+                    "measured_at": entry["measured_at"],
+                    "job_id": entry["job_id"],
+                    "pages": int(entry.get("pages") or 0),
+                    "checked": entry.get("checked") if isinstance(entry.get("checked"), str) else None,
+                    "cer": {str(key): value for key, value in cer.items() if isinstance(value, float | int)},
+                    "wer": entry.get("wer") if isinstance(entry.get("wer"), float | int) else None,
+                }

@@ -1,0 +1,66 @@
+"""Rows of this family's jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import NotFound, raw_of
+
+HERE, TRAIN = "train-on-this-machine", "train-a-model"
+GATHER, COMPARE, EVALUATE, SCALE = "gather-reasons", "reasons-ab", "evaluate-models", "read-at-scale"
+FINISHED = frozenset({"done", "failed", "cancelled"})
+
+_COLUMNS = "id, kind, state, reason, args, checkpoint, result, created_at, started_at, finished_at"
+
+
+def job_row(
+    conn: Connection, job_id: str, kinds: Sequence[str], unknown: Callable[[str], NotFound]
+) -> dict[str, Any]:
+    """The row of a job of one of *kinds*, its JSON unpacked; the refusal *unknown* for another id."""
+    row = raw_of(conn).execute(f"SELECT {_COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
+    if row is None or row[1] not in kinds:
+        raise unknown(job_id)
+    found = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    for name in ("args", "checkpoint", "result"):
+        found[name] = orjson.loads(found[name]) if found[name] else {}
+    return found
+
+
+def training_answer(row: dict[str, Any]) -> dict[str, Any]:
+    """A training's row as it is answered."""
+    kept, state = row["checkpoint"], row["state"]
+    history = [{"phase": "waiting", "at": row["created_at"]}, *kept.get("history", ())]
+    if state in FINISHED and row["finished_at"]:
+        history.append({"phase": state, "at": row["finished_at"]})
+    phase = state if state in FINISHED else "waiting" if state == "waiting" else history[-1]["phase"]
+    if state == "running" and phase == "waiting":
+        phase = "preparing"
+    request = row["args"].get("request") or {
+        key: value for key, value in row["args"].items() if key not in ("page_ids", "request")
+    }
+    landed = kept.get("landed")
+    ended = state in FINISHED
+    return {
+        "id": row["id"],
+        "state": state,
+        "reason": row["reason"],
+        "phase": phase,
+        "history": history,
+        "card": row["args"].get("card") or "linereader",
+        "flavor": kept.get("flavor"),
+        "far_id": kept.get("far_id"),
+        "price_per_hour_usd": kept.get("price_per_hour_usd"),
+        "reader_id": landed if landed and landed.startswith("linereader-") else None,
+        "model_id": landed if landed and not landed.startswith("linereader-") else None,
+        "training_set": kept.get("training_set"),
+        "last_lines": kept.get("lines", [])[-20:] if ended else [],
+        "request": request,
+        "measured": kept.get("measured"),
+        "curve": kept.get("curve", []),
+        "created_at": row["created_at"],
+        "updated_at": history[-1]["at"],
+    }

@@ -1,0 +1,48 @@
+"""Reads of gathered reasons and of the comparison of students."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import query
+from armarium_training import errors
+from armarium_training.queries.job_rows import COMPARE, GATHER, job_row
+from armarium_training.schemas.training import Comparison, Reasons
+
+COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
+
+
+@query("/api/training/reasons/{job_id}", summary="How far a gathering of reasons is", answer=Reasons)
+def read_gathering(conn: Connection, job_id: str) -> dict[str, Any]:
+    """Counts, and the pages that were left out with why; NotFound."""
+    row = job_row(conn, job_id, (GATHER,), errors.unknown_gathering)
+    kept = row["checkpoint"]
+    return {
+        "job_id": job_id,
+        "state": row["state"],
+        "reason": row["reason"],
+        **{name: kept.get(name, 0) for name in COUNTS},
+        "pages_missing": kept.get("pages_missing", []),
+    }
+
+
+@query(
+    "/api/training/reasons-ab/{job_id}",
+    summary="The scores of students that reason, and who is adopted",
+    answer=Comparison,
+)
+def read_comparison(conn: Connection, job_id: str) -> dict[str, Any]:
+    """Empty until all have read all lines; NotFound."""
+    row = job_row(conn, job_id, (COMPARE,), errors.unknown_comparison)
+    told = row["checkpoint"].get("result") or {}
+    return {
+        "job_id": job_id,
+        "state": row["state"],
+        "reason": row["reason"],
+        "pages": told.get("pages", 0),
+        "lines": told.get("lines", 0),
+        "contenders": told.get("contenders", []),
+        "verdicts": told.get("verdicts", []),
+    }

@@ -1,0 +1,55 @@
+"""Reads of reading at scale: how its shards stand, and what has landed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from armarium.api import query
+from armarium_training import errors
+from armarium_training.models import shards
+from armarium_training.queries.job_rows import SCALE, job_row
+from armarium_training.schemas.scale import ScaleJob
+
+STATES = ("pending", "submitted", "landed", "failed")
+MOST_SHOWN = 1_000
+"""Failed shards, and skipped pages, that are named."""
+
+
+def scale_row(conn: Connection, job_id: str) -> dict[str, Any]:
+    """The row of a reading at scale; NotFound."""
+    return job_row(conn, job_id, (SCALE,), errors.unknown_reading)
+
+
+@query("/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob)
+def read_scale(conn: Connection, job_id: str) -> dict[str, Any]:
+    """Counts, why shards failed, what was packed and what landed; NotFound."""
+    row = scale_row(conn, job_id)
+    of_job = shards.c.job_id == job_id
+    by_state = select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)
+    counted = {state: int(count) for state, count in conn.execute(by_state)}
+    failed = conn.execute(
+        select(shards).where(of_job, shards.c.state == "failed").order_by(shards.c.number).limit(MOST_SHOWN)
+    )
+    kept = row["checkpoint"]
+    args = row["args"]
+    return {
+        "job_id": job_id,
+        "state": row["state"],
+        "reason": row["reason"],
+        "step": "done" if row["state"] == "done" else kept.get("step", "waiting"),
+        "counts": {state: counted.get(state, 0) for state in STATES},
+        "failed_shards": {
+            str(one.number): {"why": one.why or "", "last_lines": one.last_lines[-5:], "tries": one.tries}
+            for one in failed
+        },
+        "package": {
+            "sources": len(args["page_ids"]),
+            "shards": sum(counted.values()),
+            "skipped": kept.get("skipped", [])[:MOST_SHOWN],
+        },
+        "landing": {name: kept.get(name, 0) for name in ("landed", "already", "unread", "set_aside")},
+        "flavor": args["flavor"],
+        "price_per_hour_usd": kept.get("price_per_hour_usd"),
+    }

@@ -1,0 +1,119 @@
+"""Reads of trainings and of the models that came of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, query
+from armarium_reading.api import installed_readers
+from armarium_training import cards, errors
+from armarium_training.cards import Place
+from armarium_training.queries.job_rows import HERE, TRAIN, job_row, training_answer
+from armarium_training.schemas.training import Models, OneModel, TrainingJob
+
+TRAININGS = (HERE, TRAIN)
+
+
+@query("/api/training/jobs/{job_id}", summary="A training, and what came of it", answer=TrainingJob)
+def read_training(conn: Connection, job_id: str) -> dict[str, Any]:
+    """NotFound for an id that is no training's."""
+    return training_answer(job_row(conn, job_id, TRAININGS, errors.unknown_training))
+
+
+@query(
+    "/api/training/models",
+    summary="Models that were trained or fine-tuned here, the newest first",
+    answer=Models,
+    refusals=(),
+)
+def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
+    """Each read from its card, of the project's models and the global ones; the shipped ones are not among them."""
+    held = _all(engine, library)
+    items = [_answer(engine, *both) for both in held.values()]
+    items.sort(key=lambda one: (one["trained_at"] or "", one["id"]), reverse=True)
+    return {"items": items, "count": len(items)}
+
+
+@query("/api/training/model", summary="One model that was trained here, with its whole card", answer=OneModel)
+def read_model(conn: Connection, engine: Engine, library: Library, model: str) -> dict[str, Any]:
+    """NotFound for a model that was not trained here."""
+    both = _all(engine, library).get(model)
+    if both is None:
+        raise errors.unknown_model(model)
+    place = both[0] or both[1]
+    assert place is not None
+    return {
+        **_answer(engine, *both),
+        "card": place.card,
+        "evaluation_history": cards.history_of(place.card),
+    }
+
+
+def _all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:
+    """Model id to its card in the project and in the global store."""
+    ours = {one.model_id: one for one in cards.cards_in(library.models)}
+    everyones = {one.model_id: one for one in cards.cards_in(cards.global_folder(engine))}
+    return {name: (ours.get(name), everyones.get(name)) for name in {**everyones, **ours}}
+
+
+def _answer(engine: Engine, ours: Place | None, everyones: Place | None) -> dict[str, Any]:
+    place = ours or everyones
+    assert place is not None
+    card, weights = place.card, place.weights
+    history = cards.history_of(card)
+    kind = _words(card.get("kind")) or "linereader-reader"
+    return {
+        "id": place.model_id,
+        "name": _words(card.get("display_name")) or place.model_id,
+        "kind": kind,
+        "summary": place.fault or _words(card.get("summary")),
+        **{
+            key: _words(card.get(key))
+            for key in ("base", "teacher", "job_id", "trained_at", "trained_where", "release_note")
+        },
+        "training_set": card.get("training_set") if isinstance(card.get("training_set"), dict) else None,
+        "scores": _scores(history[-1]) if history else None,
+        "evaluations": len(history),
+        "size_bytes": weights.stat().st_size if weights is not None else None,
+        "runs_on": _runs_on(engine, place),
+        "licence": None if kind == "linereader-reader" else _words(card.get("base_licence")),
+        "licence_note": _words(card.get("base_licence")) if kind == "linereader-reader" else None,
+        "may_publish": cards.may_publish(card),
+        "location": "both" if ours and everyones else "project" if ours else "global",
+    }
+
+
+def _words(value: Any) -> str | None:
+    """A value of a card that a person may have changed, where it is words at all."""
+    return value if isinstance(value, str) else None
+
+
+def _scores(entry: dict[str, Any]) -> dict[str, Any]:
+    pages, cer = entry.get("pages"), entry.get("cer")
+    numbers = {
+        str(policy): float(rate)
+        for policy, rate in (cer.items() if isinstance(cer, dict) else ())
+        if isinstance(rate, int | float)
+    }
+    return {
+        "measured_at": _words(entry.get("measured_at")),
+        "job_id": _words(entry.get("job_id")),
+        "pages": pages if isinstance(pages, int) else None,
+        "checked": _words(entry.get("checked")),
+        "cer": numbers,
+        "map50": entry.get("map50") if isinstance(entry.get("map50"), float) else None,
+    }
+
+
+def _runs_on(engine: Engine, place: Place) -> list[dict[str, Any]]:
+    """The readers that take such a file, and whether each can run here."""
+    weights = place.weights
+    if weights is None:
+        return []
+    return [
+        {"build": reader.name, "here": engine.runtimes.missing(reader) is None}
+        for reader in installed_readers(engine)
+        if reader.model_kind == place.store and weights.name.endswith(reader.model_suffixes)
+    ]

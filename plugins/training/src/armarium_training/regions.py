@@ -1,0 +1,66 @@
+"""Regions that persons drew or changed, as a detector is taught them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import Library, Principal, withheld
+from armarium_source_model.api import list_passes, segments_of
+from armarium_training.line_sets import checksum_of
+
+PERSON = "human"
+
+
+@dataclass
+class RegionSet:
+    """Page to its regions, {class, rect} each with fractions of the page; and the pages that have none."""
+
+    regions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    checksums: dict[str, str | None] = field(default_factory=dict)
+    missing: list[dict[str, str]] = field(default_factory=list)
+
+
+def regions_of(
+    conn: Connection,
+    library: Library,
+    principal: Principal,
+    page_ids: Sequence[str],
+    held_out_ids: Sequence[str],
+    classes: Sequence[str] | None,
+) -> RegionSet:
+    """The regions of *classes* (None: all) on pages that are not held out, by id or by the bytes of their picture."""
+    found = RegionSet()
+    held = set(held_out_ids)
+    same = {checksum_of(conn, page) for page in held} - {None}
+    kept_back = withheld(library, principal, page_ids, "local-model")
+    for page in page_ids:
+        checksum = checksum_of(conn, page)
+        if page in held or checksum in same:
+            continue
+        if page in kept_back:
+            found.missing.append({"document_id": page, "why": kept_back[page]})
+            continue
+        regions = page_regions(conn, page, classes)
+        if regions:
+            found.regions[page], found.checksums[page] = regions, checksum
+        else:
+            found.missing.append({"document_id": page, "why": "No person drew or changed a region of it."})
+    return found
+
+
+def page_regions(conn: Connection, page: str, classes: Sequence[str] | None) -> list[dict[str, Any]]:
+    """The regions of a page that a person made or changed, of its newest pass that has any."""
+    for one in reversed(list_passes(conn, page)):
+        regions = [
+            {"class": row.kind_raw or "region", "rect": row.anchor["rect"]}
+            for row in segments_of(conn, one["id"], "region")
+            if (row.by_hand or row.provenance_kind == PERSON)
+            and (classes is None or (row.kind_raw or "region") in classes)
+        ]
+        if regions:
+            return regions
+    return []

@@ -1,0 +1,159 @@
+"""The report of a training or an evaluation: one HTML file that needs nothing beside it. Standard library only."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #ccc;padding:.3rem .6rem;text-align:left}"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums}img{max-width:100%;display:block}svg{width:100%;height:auto}"
+)
+WIDTH, HEIGHT, EDGE = 640, 240, 36
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """*values* as a row of bars, the highest full."""
+    most = max(values, default=0.0)
+    return "".join(BARS[round((len(BARS) - 1) * value / most)] if most else BARS[0] for value in values)
+
+
+def page(title: str, parts: Sequence[str]) -> str:
+    """A whole page out of *parts*, which are HTML already."""
+    body = "\n".join(parts)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table; numbers stand to the right."""
+    cells = "".join(f"<th>{escape(one)}</th>" for one in head)
+    lines = "".join(
+        "<tr>"
+        + "".join(
+            f'<td class="n">{value:.4g}</td>'
+            if isinstance(value, float)
+            else f"<td>{escape(str(value))}</td>"
+            for value in row
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><tr>{cells}</tr>{lines}</table>"
+
+
+def curve(points: Sequence[Mapping[str, Any]]) -> str:
+    """The error rate on validation lines over the epochs, as an SVG."""
+    if not points:
+        return ""
+    most = max(float(one["cer"]) for one in points) or 1.0
+    across = (WIDTH - 2 * EDGE) / max(1, len(points) - 1)
+    places = [
+        (EDGE + number * across, HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(one["cer"]) / most)
+        for number, one in enumerate(points)
+    ]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Error rate by epoch">'
+        f'<path d="M{EDGE} {EDGE}V{HEIGHT - EDGE}H{WIDTH - EDGE}" fill="none" stroke="#999"/>'
+        f'<polyline points="{line}" fill="none" stroke="#06c" stroke-width="2"/><g fill="#06c">{dots}</g>'
+        f'<text x="4" y="{EDGE}" font-size="12">{most:.1%}</text>'
+        f'<text x="{WIDTH - EDGE}" y="{HEIGHT - 8}" font-size="12" text-anchor="end">epoch {len(points)}</text></svg>'
+    )
+
+
+def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None) -> str:
+    """What a training took and what came of it."""
+    told, took = training["training_set"] or {}, training["measured"] or {}
+    facts: list[Sequence[object]] = [
+        ("Model", (model or {}).get("id") or "none landed"),
+        ("State", training["state"]),
+    ]
+    facts += [
+        (name.replace("_", " "), told[name])
+        for name in ("pages", "lines", "lines_checked_by_a_person")
+        if name in told
+    ]
+    facts += [
+        (name.replace("_", " "), took[name])
+        for name in ("epochs", "seconds", "threads", "peak_memory_mb")
+        if name in took
+    ]
+    rows = [
+        (one["epoch"], float(one["loss"]), float(one["cer"]), "best" if one["best"] else "")
+        for one in training["curve"]
+    ]
+    name = (model or {}).get("name") or "A training"
+    return page(
+        str(name),
+        [
+            table(("", ""), facts),
+            "<h2>Error rate on lines that were not taught</h2>",
+            curve(training["curve"]),
+            table(("Epoch", "Loss", "CER", ""), rows),
+        ],
+    )
+
+
+def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tuple[bytes, str]]) -> str:
+    """Scores of every candidate, in all and by page, and the worst lines; *pictures* by segment: PNG and what it says."""
+    result = evaluation["result"] or {"models": [], "best": None, "comparisons": []}
+    policies = list(dict.fromkeys(policy for one in result["models"] for policy in one["totals"]))
+    rows = [
+        (
+            one["model"],
+            *(_rate(one["totals"].get(policy)) for policy in policies),
+            "" if one["wer"] is None else f"{one['wer']:.1%}",
+            one["speed"]["pages_per_hour"] or "",
+            one["why"] or "",
+        )
+        for one in result["models"]
+    ]
+    parts = [table(("Model", *policies, "WER", "Pages an hour", ""), rows)]
+    if result["best"]:
+        parts.append(f"<p>Best: {escape(result['best'])}.</p>")
+    for one in result["comparisons"]:
+        parts.append(
+            f"<p>{escape(one['better'])} before {escape(one['worse'])} by {one['difference']:.2%} ({escape(one['policy'])}); "
+            f"chance alone does as much in {one['p']:.1%} of cases.</p>"
+        )
+    names = {one["document_id"]: one["name"] or one["document_id"] for one in evaluation["plan"]["pages"]}
+    parts.append("<h2>By page</h2>")
+    by_page = [
+        (
+            names.get(own["document_id"], ""),
+            one["model"],
+            *(_rate(own["scores"].get(policy)) for policy in policies),
+        )
+        for one in result["models"]
+        for own in one["pages"]
+    ]
+    parts.append(table(("Page", "Model", *policies), by_page))
+    for one in result["models"]:
+        shown = [line for line in one.get("worst", ()) if line["segment_id"] in pictures]
+        if shown:
+            parts.append(f"<h2>Read worst by {escape(one['model'])}</h2>")
+        for line in shown:
+            data, text = pictures[line["segment_id"]]
+            source = base64.b64encode(data).decode()
+            parts.append(
+                f'<figure><img alt="" src="data:image/png;base64,{source}"><figcaption>{escape(text)} '
+                f"({line['distance']} of {line['reference_chars']} characters wrong)</figcaption></figure>"
+            )
+    return page("Readers measured", parts)
+
+
+def _rate(told: Mapping[str, Any] | None) -> str:
+    if not told or "cer" not in told:
+        return (told or {}).get("why") or ""
+    words = f"{told['cer']:.1%}"
+    return (
+        f"{words} ({told['interval'][0]:.1%} to {told['interval'][1]:.1%})" if told.get("interval") else words
+    )

@@ -1,0 +1,189 @@
+"""What the examples of actions are made of: pages with lines, and a trainer that only goes through the motions."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import Example, Principal, new_id
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, FarState, Shard
+from armarium_training.staging import CARD, LINES, staging
+from armarium_training.trainers import GROUP, Trainer
+
+BY_HAND = "By hand"
+
+
+class LoopbackTrainer(Trainer):
+    """Goes through the motions, in no runtime; given to an engine by examples and tests, never installed."""
+
+    name, label = "loopback", "Loopback"
+    worker = "armarium_hand_trainer.loopback:Loopback"
+    reader = "hand"
+
+
+class LoopbackDetector(LoopbackTrainer):
+    """The same for layout detectors."""
+
+    name = "loopback-detector"
+    card = "regions"
+
+
+class LoopbackHub(Compute):
+    """A model hub that trains nothing: the base comes back as it went; given to an engine by examples and tests."""
+
+    name, label = "hub", "Loopback hub"
+    needs_hub_token = True
+    seconds_between = 0.0
+
+    @classmethod
+    def price_per_hour_usd(cls, flavor: str) -> float | None:
+        """What the smallest class costs."""
+        return 0.4 if flavor == "t4-small" else None
+
+    def submit(self, shard: Shard, attempt: int) -> str:
+        """Its folder is where the result is put."""
+        base = shard.folder / "base.onnx"
+        (shard.folder / "model.onnx").write_bytes(base.read_bytes() if base.exists() else b"model")
+        return f"loopback-{attempt}"
+
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        """All are done."""
+        return {one: FarState("done", None, ["trained"], {"model": "model.onnx"}) for one in far_ids}
+
+
+def far_training(ex: Example) -> dict[str, Any]:
+    """Parameters of a training at a hub that trains nothing, with a token for it."""
+    ex.engine.drivers.give(COMPUTE, LoopbackHub.name, LoopbackHub)
+    owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
+    stated = {"name": f"Hub {new_id()}", "provider_type": "model-hub", "api_base": "http://127.0.0.1:9"}
+    made = ex.engine.run(None, "provider.create", stated, owner).result or {}
+    ex.engine.run(None, "provider.set_key", {"provider_id": made["id"], "key": "hf_sample_0123456789"}, owner)
+    given = {"scope_ids": [read_page(ex)], "teacher": BY_HAND, "base": "hand-base"}
+    return {**given, "pages_may_leave": True}
+
+
+def give_trainers(ex: Example) -> None:
+    """Let the engine of an example find them."""
+    for one in (LoopbackTrainer, LoopbackDetector):
+        ex.engine.drivers.give(GROUP, one.name, one)
+
+
+def picture_page(ex: Example, shade: int = 235) -> str:
+    """A page with a picture of dark rows; another *shade* is another picture."""
+    from PIL import Image
+
+    assert ex.library is not None
+    image = Image.new("L", (400, 300), shade)
+    for top in range(30, 270, 60):
+        for left in range(40, 360, 12):
+            image.paste(30, (left, top, left + 4, top + 24))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    data = file.getvalue()
+    picture = {
+        "checksum": ex.library.objects.put_bytes(data),
+        "mime_type": "image/png",
+        "size_bytes": len(data),
+        "pixel_width": 400,
+        "pixel_height": 300,
+    }
+    folder_id = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
+    page_id = new_id()
+    node = {"id": page_id, "parent_id": folder_id, "doc_type": "file", "file_type": "image", "name": "1.png"}
+    ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+    return page_id
+
+
+def read_page(ex: Example, shade: int = 235) -> str:
+    """A page with four lines that a person read."""
+    page_id = picture_page(ex, shade)
+    pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": BY_HAND})["id"]
+    lines = [
+        {
+            "document_id": page_id,
+            "pass_id": pass_id,
+            "kind": "line",
+            "anchor": {"rect": [0.1, top / 300, 0.8, 0.1]},
+        }
+        for top in range(27, 267, 60)
+    ]
+    made = ex.run("segment.create_many", {"segments": lines})["items"]
+    for number, one in enumerate(made):
+        ex.run("representation.create", {"segment_id": one["id"], "text": f"Line {number}"})
+    return page_id
+
+
+def training(ex: Example) -> dict[str, Any]:
+    """Parameters of a training that goes through the motions."""
+    give_trainers(ex)
+    return {"scope_ids": [read_page(ex)], "teacher": BY_HAND, "base": "hand-base", "epochs": 2}
+
+
+def recipe_page(ex: Example) -> dict[str, Any]:
+    """A page for the recipe job."""
+    give_trainers(ex)
+    return {"page_id": read_page(ex), "settings": {"epochs": 2}}
+
+
+def regions(ex: Example) -> dict[str, Any]:
+    """Parameters of a detector's training: 20 regions on two pages, a third held out."""
+    give_trainers(ex)
+    pages = [picture_page(ex, shade) for shade in (230, 231, 232)]
+    for page_id in pages:
+        pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": BY_HAND})["id"]
+        drawn = [
+            {
+                "document_id": page_id,
+                "pass_id": pass_id,
+                "kind": "region",
+                "kind_raw": "text",
+                "anchor": {"rect": [0.1, 0.05 + number * 0.09, 0.8, 0.08]},
+            }
+            for number in range(10)
+        ]
+        ex.run("segment.create_many", {"segments": drawn})
+    return {"scope_ids": pages[:2], "held_out_ids": pages[2:], "epochs": 1}
+
+
+def finished(ex: Example) -> str:
+    """The id of a training whose model lies ready to be taken in."""
+    assert ex.library is not None
+    job_id = new_id()
+    folder = staging(ex.library, job_id)
+    folder.mkdir(parents=True)
+    (folder / LINES).write_text('{"lines": []}', "utf-8")
+    (folder / "model.onnx").write_bytes(b"model")
+    card = {
+        "id": f"linereader-trained-{job_id}",
+        "store": "hand",
+        "kind": "linereader-reader",
+        "display_name": "A sample",
+        "job_id": job_id,
+        "not_for_release": True,
+        "trained_at": "2026-01-01T00:00:00.000Z",
+        "trained_where": "this-machine",
+        "evaluations": [],
+    }
+    (folder / CARD).write_text(json.dumps(card), "utf-8")
+    return job_id
+
+
+def landed(ex: Example) -> str:
+    """The id of a model that was taken in."""
+    return str(ex.run("training.land", {"job_id": finished(ex)})["id"])
+
+
+def failed_reading(ex: Example, params: dict[str, Any]) -> dict[str, Any]:
+    """A reading at scale that has ended with a shard that failed."""
+    from armarium_training.models import shards
+
+    assert ex.library is not None
+    job_id = ex.run("reading.start_at_scale", params)["job_id"]
+    ex.run("job.cancel", {"job_id": job_id})
+    with ex.library.db.write() as conn:
+        row = {"job_id": job_id, "number": 0, "state": "failed", "pages": [], "tries": 1, "last_lines": []}
+        conn.execute(shards.insert().values(row))
+    return {"job_id": job_id}

@@ -1,0 +1,99 @@
+"""Requests and answers of evaluation (open-fields C 4.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params
+from armarium_training.schemas.training import Ids, Missing, Name
+
+Policy = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
+ALL_POLICIES: list[Policy] = ["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
+
+
+class Candidate(Params):
+    """A model to be measured; a vision model with the provider that serves it on this machine."""
+
+    model: Name
+    reader: Literal["linereader", "vision"]
+    provider: Name | None = None
+
+
+class RunParams(Params):
+    """Who is measured, against which checked pass, on which pages."""
+
+    candidates: Annotated[list[Candidate], Field(max_length=50)] = []
+    pass_: Annotated[Name | None, Field(alias="pass")] = None
+    add_out_of_the_box: bool = True
+    held_out_ids: Ids = []
+    language: Name | None = None
+    policies: Annotated[list[Policy], Field(min_length=1, max_length=4)] = ALL_POLICIES
+
+
+class PlannedCandidate(Message):
+    model: str
+    reader: str
+    provider: str | None = None
+    driver: str | None = None
+    trained: bool = False
+
+
+class PlannedPage(Message):
+    document_id: str
+    name: str | None
+    lines: int
+
+
+class NotHere(Message):
+    model: str
+    why: str
+
+
+class Plan(Message):
+    """Who is measured on which pages, and what is left out of it."""
+
+    candidates: list[PlannedCandidate]
+    pages: list[PlannedPage]
+    missing: list[Missing]
+    not_here: list[NotHere]
+
+
+class EvaluationArgs(Params):
+    plan: dict[str, Any]
+    checked: str | None
+    language: str | None
+    policies: list[str]
+    pages_may_leave: bool = False
+
+
+class StartedRun(Message):
+    job_id: str
+    plan: Plan
+
+
+class Evaluation(Message):
+    """An evaluation: what it measures, and what came of it."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    plan: Plan
+    result: dict[str, Any] | None
+
+
+class ModelScore(Message):
+    model: str
+    reader: str
+    measured_at: str
+    job_id: str
+    pages: int
+    checked: str | None
+    cer: dict[str, float]
+    wer: float | None = None
+
+
+class ModelScores(Message):
+    items: list[ModelScore]
+    count: int

@@ -1,0 +1,110 @@
+"""Requests and answers of reading at scale (open-fields C 4.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params, SourceText
+from armarium_training.schemas.training import Name, SomeIds, Timeout
+
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class ScaleParams(Params):
+    """What is read, by whom, and in which portions."""
+
+    scope_ids: SomeIds
+    reader: Literal["linereader", "vlm"] = "linereader"
+    card: Name
+    language: Name | None = None
+    shard_size: Annotated[int, Field(ge=1, le=10_000)] = 50
+    longest: Annotated[int, Field(ge=256, le=10_000, description="Pixels of a page's longer side")] = 2000
+    flavor: Name = "t4-small"
+    timeout: Timeout = "2h"
+    max_in_flight: Annotated[int, Field(ge=1, le=500)] = 10
+    pass_name: Name | None = None
+    pages_may_leave: bool = False
+
+
+class ScaleArgs(Params):
+    card: str
+    driver: str
+    language: str | None
+    shard_size: int
+    longest: int
+    flavor: str
+    timeout: str
+    max_in_flight: int
+    pass_name: str | None
+    place: str
+    page_ids: list[str]
+
+
+class StartedScale(Message):
+    job_id: str
+
+
+class Counts(Message):
+    pending: int
+    submitted: int
+    landed: int
+    failed: int
+
+
+class FailedShard(Message):
+    why: str
+    last_lines: list[str]
+    tries: int
+
+
+class Landing(Message):
+    landed: int
+    already: int
+    unread: int
+    set_aside: int
+
+
+class ScaleJob(Message):
+    """A reading at scale: its shards, and what of them has landed."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    step: str
+    counts: Counts
+    failed_shards: dict[str, FailedShard]
+    package: dict[str, Any]
+    landing: Landing
+    flavor: str
+    price_per_hour_usd: float | None
+
+
+class ReadLine(Params):
+    """A line of a page that was read elsewhere; shapes in pixels of the picture that was sent."""
+
+    rect: Annotated[list[float], Field(min_length=4, max_length=4)]
+    polygon: Annotated[list[Point] | None, Field(max_length=10_000)] = None
+    baseline: Annotated[list[Point] | None, Field(max_length=10_000)] = None
+    text: Annotated[SourceText, Field(max_length=100_000)] = ""
+    confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+
+
+class LandPage(Params):
+    """What was read of one page, with the digest of the result."""
+
+    document_id: Name
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    name: Name
+    provider: Name
+    model: Name
+    rendition_id: Name | None = None
+    width: Annotated[int, Field(ge=1, le=1_000_000)]
+    height: Annotated[int, Field(ge=1, le=1_000_000)]
+    lines: Annotated[list[ReadLine], Field(max_length=20_000)]
+
+
+class LandedPage(Message):
+    pass_id: str
+    already: bool

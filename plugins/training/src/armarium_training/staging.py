@@ -1,0 +1,31 @@
+"""The folder of a training while it goes on: lines, pictures, checkpoint, and at its end model and card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from armarium.api import Library
+
+LINES, PICTURES, CARD = "lines.json", "pictures.bin", "card.json"
+
+
+def staging(library: Library, job_id: str) -> Path:
+    """The folder of the training *job_id*, in the project's own derived files: pages never leave the project."""
+    return library.derived / "training" / job_id
+
+
+def staged_card(folder: Path) -> dict[str, Any] | None:
+    """The card of a finished training; it is written last."""
+    try:
+        card = json.loads((folder / CARD).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return card if isinstance(card, dict) else None
+
+
+def staged_model(folder: Path) -> Path | None:
+    """The finished model's file."""
+    found = sorted(folder.glob("model.*"))
+    return next((path for path in found if path.suffix != ".part"), None)

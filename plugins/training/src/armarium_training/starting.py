@@ -1,0 +1,104 @@
+"""What is asked before a training is put in the queue: its base, its trainer, its pages; each refusal says what to do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
+from armarium_documents.api import pages_under
+from armarium_reading.api import choose, installed_readers, load_reader, models_folder
+from armarium_training import errors
+from armarium_training.trainers import Trainer, trainers
+
+TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a training begins from: the trainer that can, and the base's file (None: shipped with the reader)."""
+
+    trainer: type[Trainer]
+    name: str | None
+    path: Path | None
+
+
+def base_of(
+    engine: Engine, library: Library, base: NameOrMaterialPath | None, trainer: str | None = None
+) -> Base:
+    """The base called *base* with a trainer of its reader whose runtime is here. Invalid, Conflict.
+
+    Without a base the trainer is the one named, else the first whose runtime is here.
+    """
+    able = [one for one in trainers(engine) if one.card == "linereader"]
+    path = None
+    if base is None:
+        able = [one for one in able if trainer in (None, one.name)]
+        if not able:
+            raise errors.no_trainer("line readers", [one.name for one in trainers(engine)])
+    else:
+        if trainer is not None:
+            able = [one for one in able if one.name == trainer]
+        held = {one.name: found for one in able if (found := _held(engine, library, one, base)) is not None}
+        able = [one for one in able if one.name in held]
+        if not able:
+            raise errors.no_base(str(base), bases_here(engine))
+        path = held[able[0].name].path
+    chosen = next((one for one in able if engine.runtimes.missing(one) is None), able[0])
+    if chosen.runtime is not None:
+        engine.runtimes.python_of(chosen.runtime.name)
+    return Base(chosen, None if base is None else str(base), path)
+
+
+@dataclass(frozen=True)
+class _Held:
+    path: Path | None
+
+
+def _held(engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath) -> _Held | None:
+    """The base among the models of the trainer's reader, where it is there."""
+    try:
+        choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
+    except ServiceError:
+        return None
+    if choice.model_path is not None and not choice.model_path.name.endswith(trainer.suffix):
+        return None
+    return _Held(choice.model_path)
+
+
+def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
+    """As `base_of`, for a training elsewhere: what it needs to run is not asked of this machine."""
+    able = [one for one in trainers(engine) if one.card == "linereader"]
+    for one in able:
+        held = None if base is None else _held(engine, library, one, base)
+        if base is None or held is not None:
+            return Base(one, None if base is None else str(base), held.path if held else None)
+    raise errors.no_base(str(base), bases_here(engine))
+
+
+def bases_here(engine: Engine) -> list[str]:
+    """The models of this machine that a trainer can begin from."""
+    able = {one.reader for one in trainers(engine) if one.card == "linereader"}
+    names = []
+    for reader in installed_readers(engine):
+        if reader.name in able:
+            folder = models_folder(engine, reader.model_kind or reader.name)
+            names += [one.model for one in load_reader(engine, reader.name).models_here(folder, None)]
+    return sorted(names)
+
+
+def pages_of(conn: Connection, scope_ids: list[str]) -> list[str]:
+    """The pages of a scope; Invalid where there is none."""
+    pages = pages_under(conn, scope_ids, for_processing=True)
+    if not pages:
+        raise errors.no_pages()
+    return pages
+
+
+def check_timeout(timeout: str) -> None:
+    """Invalid for what is no number with s, m, h or d."""
+    if not TIME.fullmatch(timeout):
+        raise errors.bad_timeout(timeout)

@@ -1,0 +1,56 @@
+"""Training at the command line: a reader taught, measured, listed and made global, with reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from armarium_testing.command_line import Machine, Pictures
+from armarium_training import starting
+from armarium_training.samples import LoopbackTrainer
+
+
+def test_a_reader_is_taught_measured_and_made_global(
+    desk: Machine, pictures: Pictures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "trainers", lambda engine: [LoopbackTrainer])
+    pictures(["1.png", "2.png"])
+    desk.done("create", "Letters")
+    desk.done("import", "pages")
+    desk.done("lines", "--reader", "pretend")
+    desk.done("read", "--reader", "pretend")
+    for item in desk.done("text", "--json").json["items"]:
+        for number, span in enumerate(item["spans"]):
+            given = {"segment_id": span["segment_id"], "text": f"linea {number + 1}!"}
+            desk.done("action", "run", "representation.create", "-p", json.dumps(given))
+    assert "No model was trained here yet" in desk.done("models").out
+    report = tmp_path / "taught.html"
+    words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
+    taught = desk.done("train", "1.png", *words, "--name", "Abbot")
+    assert "on 2 lines, 2 epochs" in taught.out
+    assert "armarium read --reader hand --model" in taught.out
+    assert "<svg" in report.read_text("utf-8")
+    assert "http" not in report.read_text("utf-8")
+    (model,) = desk.done("models", "--json").json["items"]
+    assert "Abbot" in desk.done("models").out
+    scores = tmp_path / "scores.html"
+    told = desk.done("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
+    assert "pretend" in told
+    assert str(scores) in told
+    assert "data:image/png;base64," in scores.read_text("utf-8")
+    assert "measured" in desk.done("models", model["id"]).out
+    assert "for all projects" in desk.done("models", model["id"], "--make-global").out
+    assert desk.done("models", "--json").json["items"][0]["location"] == "both"
+    assert desk.done("read", "2.png", "--reader", "hand", "--model", model["id"], "--json").json["lines"] == 2
+
+
+def test_what_cannot_be_done_is_said(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png"])
+    desk.done("create", "Others")
+    desk.done("import", "pages")
+    assert "Name the model" in desk.refused("models", "--make-global")
+    assert "no trained model" in desk.refused("models", "nobody", "--make-global")
+    assert "No candidate was trained here" in desk.refused("evaluate")
+    assert "runtime install hand-trainer" in desk.refused("train")

@@ -1,0 +1,178 @@
+"""Reasons gathered from a provider on this machine, and students that are compared: counts and verdicts by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training_desk import Desk
+
+from armarium_testing.model_provider import Answer, LoopbackProvider
+from armarium_training.jobs import reasons as jobs
+
+NOWHERE = "f" * 32
+
+
+@pytest.fixture
+def provider(desk: Desk) -> Iterator[LoopbackProvider]:
+    with LoopbackProvider() as running:
+        running.add_to(desk.engine, "Here")
+        running.add_to(desk.engine, "Far", host="http://93.184.216.34")
+        yield running
+
+
+def reasoned(text: str, reasons: str = "A long s.", uncertain: bool = False) -> str:
+    return json.dumps({"reasons": reasons, "uncertain": uncertain, "transcription": text})
+
+
+def checked(desk: Desk, texts: list[str]) -> str:
+    page, lines = desk.page(["read"] * len(texts), by="teacher")
+    for line, text in zip(lines, texts, strict=True):
+        desk.correct(line, text)
+    return page
+
+
+def gather(desk: Desk, scope: list[str], **more: Any) -> Any:
+    body = {"scope_ids": scope, "checked": "teacher", "provider": "Here", "model": "tiny", **more}
+    return desk.client.post("/api/training/reasons", json=body)
+
+
+def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackProvider) -> None:
+    page, held = checked(desk, ["one", "two", "three"]), checked(desk, ["kept"])
+    bare, _ = desk.page(["never checked"], by="another")
+    answers: list[str | Answer] = [
+        Answer(reasoned("one"), thinking="Hm."),
+        reasoned("two", reasons=" "),
+        "no json",
+        "no json",
+        "no json",
+    ]
+    provider.answers = answers
+    answer = gather(desk, [page, held, bare], held_out_ids=[held])
+    assert answer.status_code == 202, answer.text
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons/{answer.json()['job_id']}").json()
+    counts = {name: told[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
+    assert told["state"] == "done", told
+    assert counts == {
+        "lines": 3,
+        "with_reasons": 1,
+        "with_thinking": counts["with_thinking"],
+        "unanswered": 2,
+    }
+    assert {one["document_id"] for one in told["pages_missing"]} == {held, bare}
+    assert len(desk.rows("SELECT DISTINCT segment_id FROM episode WHERE use_case = 'gather-reasons'")) == 3
+
+
+def test_killed_between_two_lines_no_line_is_asked_twice(
+    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = checked(desk, ["one", "two", "three"])
+    provider.answers = [reasoned("x")]
+    save = jobs.JobContext.save
+    calls: list[int] = []
+
+    def dying(self: Any, *given: Any, **more: Any) -> None:
+        save(self, *given, **more)
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("killed")
+
+    job_id = gather(desk, [page]).json()["job_id"]
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs.JobContext, "save", dying)
+        desk.engine.jobs.run_until_idle(desk.library)
+    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.client.get(f"/api/training/reasons/{job_id}").json()["lines"] == 3
+    assert len(provider.asked) == 3
+
+
+def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvider, tmp_path: Path) -> None:
+    page = checked(desk, ["one"])
+    bare, _ = desk.page(["never checked"], by="another")
+    empty = tmp_path / "empty.txt"
+    empty.write_text(" ")
+    for scope, more, status, code in (
+        ([], {}, 422, "invalid_request"),
+        ([bare], {}, 422, "nothing_checked"),
+        ([page], {"held_out_ids": [page]}, 422, "nothing_checked"),
+        ([page], {"provider": "Far"}, 403, "pages_stay"),
+        ([page], {"provider": "Nobody"}, 404, None),
+        ([page], {"prompt_file": str(empty)}, 422, "no_prompt"),
+        ([page], {"prompt_file": str(tmp_path / "absent.txt")}, 422, "no_prompt"),
+    ):
+        answer = gather(desk, scope, **more)
+        assert answer.status_code == status, (more, answer.text)
+        assert code is None or status == 403 or answer.json()["code"] == code
+    for path in ("reasons", "reasons-ab"):
+        assert desk.client.get(f"/api/training/{path}/{NOWHERE}").status_code == 404
+    assert desk.client.post(f"/api/training/reasons/{NOWHERE}/cancel").json()["code"] == "unknown_gathering"
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Say why.")
+    provider.answers = [reasoned("one")]
+    job_id = gather(desk, [page], prompt_file=str(prompt)).json()["job_id"]
+    cancelled = desk.client.post(f"/api/training/reasons/{job_id}/cancel")
+    assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
+
+
+def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: LoopbackProvider) -> None:
+    page = checked(desk, ["one"])
+    provider.answers = [reasoned("one")]
+    job_id = gather(desk, [page]).json()["job_id"]
+    desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons/{job_id}").json()
+    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    assert provider.asked == []
+
+
+def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    page = checked(desk, ["abcdefghij"])
+    folder = desk.library.models / "vision"
+    folder.mkdir(parents=True)
+    for name in ("tiny",):
+        (folder / f"{name}.card.json").write_text(
+            json.dumps({"id": name, "kind": "vision-lora", "evaluations": []})
+        )
+    one = {"provider": "Here", "model": "tiny"}
+    contenders = [
+        {**one, "label": "plain", "arm": "answer", "role": "student"},
+        {**one, "label": "why", "arm": "why", "role": "student"},
+        {**one, "label": "base", "arm": "answer", "role": "baseline"},
+    ]
+    # Plain misses two of ten letters; why misses one and doubted it, and with reasoning off three; the base all.
+    provider.answers = ["abcdefghxx", reasoned("abcdefghix", uncertain=True), "abcdefgxxx", "xxxxxxxxxx"]
+    body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders, "noise_band": 0.1}
+    answer = desk.client.post("/api/training/reasons-ab", json=body)
+    assert answer.status_code == 202, answer.text
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons-ab/{answer.json()['job_id']}").json()
+    assert told["state"] == "done", told
+    rates = [(c["label"], c["reasoning"], c["cer"]["diplomatic"]) for c in told["contenders"]]
+    assert rates == [("plain", "off", 0.2), ("why", "on", 0.1), ("why", "off", 0.3), ("base", "off", 1.0)]
+    assert told["contenders"][1]["errors_on_uncertain"] == 1
+    (verdict,) = told["verdicts"]
+    # A tenth better is not more than a noise of a tenth.
+    assert (verdict["label"], verdict["adopted"], verdict["margin"]) == ("why", False, 0.1)
+    card = json.loads((folder / "tiny.card.json").read_text())
+    assert [entry["job_id"] for entry in card["evaluations"]] == [told["job_id"]]
+
+
+def test_comparisons_that_say_nothing_are_refused(desk: Desk, provider: LoopbackProvider) -> None:
+    bare, _ = desk.page(["never checked"], by="another")
+    one = {"label": "a", "provider": "Here", "model": "tiny", "arm": "answer", "role": "student"}
+    for contenders, more, status in (
+        ([one], {}, 422),
+        ([one, one], {"held_out_ids": []}, 422),
+        ([one, one], {}, 422),
+        ([one, {**one, "provider": "Far"}], {}, 403),
+    ):
+        body = {"checked": "teacher", "held_out_ids": [bare], "contenders": contenders, **more}
+        answer = desk.client.post("/api/training/reasons-ab", json=body)
+        assert answer.status_code == status, answer.text

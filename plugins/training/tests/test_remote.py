@@ -1,0 +1,105 @@
+"""Trainings at the model hub: the order of refusals, rights, and a loopback hub from which a model comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from training_desk import Desk
+
+from armarium_training.compute import GROUP, FarState
+from armarium_training.samples import LoopbackHub
+
+
+class Watched(LoopbackHub):
+    """A hub whose answers a test lays out."""
+
+    states: list[FarState] = []
+    cancelled: list[str] = []
+
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        if self.states:
+            return {far_ids[0]: self.states.pop(0)}
+        return super().ask(far_ids)
+
+    def cancel(self, far_ids: Sequence[str]) -> None:
+        self.cancelled.extend(far_ids)
+
+
+@pytest.fixture(autouse=True)
+def hub(desk: Desk) -> None:
+    Watched.states, Watched.cancelled = [], []
+    desk.give_trainers()
+
+
+def body(page: str, **more: Any) -> dict[str, Any]:
+    return {"scope_ids": [page], "teacher": "teacher", "base": "hand-base", "pages_may_leave": True, **more}
+
+
+def test_refusals_come_in_their_order_and_nothing_is_queued(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    local, _ = desk.page(["two"])
+    desk.do("rights.set", {"target_kind": "document", "target_id": local, "model_use": "local"})
+
+    def refused(given: dict[str, Any]) -> tuple[int, str]:
+        answer = desk.client.post("/api/training/linereader", json=given)
+        return answer.status_code, answer.json()["code"]
+
+    stay = {"pages_may_leave": False}
+    assert refused(body(page, scope_ids=[], **stay)) == (422, "invalid_request")
+    assert refused(body(page, base="nobody") | stay) == (422, "base_missing")
+    assert refused(body(page, timeout="soon") | stay) == (422, "bad_timeout")
+    # What only a model of this machine may have is not taught elsewhere.
+    assert refused(body(local) | stay) == (422, "nothing_to_teach")
+    assert refused(body(page) | stay) == (403, "pages_may_leave")
+    assert refused(body(page)) == (412, "no_hub_token")
+    desk.hub_token()
+    assert refused(body(page)) == (422, "no_hub")
+    assert desk.rows("SELECT 1 FROM job WHERE kind = 'train-a-model'") == []
+
+
+def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    desk.hub_token()
+    desk.engine.drivers.give(GROUP, "hub", Watched)
+    Watched.states = [FarState("queued"), FarState("running", last_lines=["step"] * 30)]
+    answer = desk.client.post("/api/training/linereader", json=body(page, release_note="Mine"))
+    started = answer.json()
+    assert (answer.status_code, started["flavor"], started["timeout"]) == (202, "t4-small", "4h"), started
+    assert started["price_per_hour_usd"] == 0.4
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(started["job_id"])
+    phases = [one["phase"] for one in told["history"]]
+    assert phases == [
+        *("waiting", "preparing", "sending", "submitted", "queued", "running", "fetching", "landing", "done")
+    ], told
+    assert (told["far_id"], told["last_lines"]) == ("loopback-1", ["trained"])
+    card = desk.card(told["reader_id"])
+    assert (card["trained_where"], card["release_note"], card["far_id"]) == (
+        "model-hub",
+        "Mine",
+        "loopback-1",
+    )
+    assert "hf_secret" not in str(told)
+
+
+def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    desk.hub_token()
+    desk.engine.drivers.give(GROUP, "hub", Watched)
+    Watched.states = [FarState("failed", "Out of memory there.")]
+    job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.training(job_id)["reason"] == "Out of memory there."
+
+    class Stopping(Watched):
+        def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+            desk.client.post(f"/api/training/jobs/{self.job.job_id}/cancel")
+            return {}
+
+    desk.engine.drivers.give(GROUP, "hub", Stopping)
+    job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.training(job_id)["phase"] == "cancelled"
+    assert Watched.cancelled == ["loopback-1"]

@@ -1,0 +1,313 @@
+"""Trainings on this machine over HTTP, with a trainer that goes through the motions: from the start to a usable model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training_desk import Desk
+
+from armarium.api import Engine
+from armarium_testing.conformance import exercise_plugin
+from armarium_testing.recipe_jobs import exercise_recipe_job
+from armarium_training import starting
+from armarium_training.jobs import training as jobs
+
+NOWHERE = "f" * 32
+
+
+def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
+    assert exercise_plugin(engine, "training", tmp_path / "kit") == []
+
+
+def test_train_a_model_conforms(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    assert exercise_recipe_job(engine, "train-a-model", tmp_path / "kit") == []
+
+
+def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> None:
+    page, lines = desk.page([f"line {number}" for number in range(12)])
+    held, _ = desk.page(["kept"])
+    desk.correct(lines[0], "line naught")
+    told = desk.train([page], held_out_ids=[held], name="abbot", display_name="Abbot's hand")
+    assert (told["state"], told["phase"], told["card"]) == ("done", "done", "linereader"), told
+    assert [one["phase"] for one in told["history"]] == ["waiting", "preparing", "running", "landing", "done"]
+    assert told["reader_id"] == f"linereader-trained-{told['id']}"
+    assert told["model_id"] is None
+    # The loopback gets no better after its third epoch; five more are waited for.
+    assert told["measured"]["epochs"] == 8
+    assert len(told["last_lines"]) == 8
+    assert told["training_set"]["lines_checked_by_a_person"] == 1
+    assert told["request"]["teacher"] == "teacher"
+    assert not (desk.library.derived / "training" / told["id"]).exists()
+    weights = desk.library.models / "hand" / f"{told['reader_id']}.onnx"
+    assert weights.stat().st_size > 1_000_000
+    (model,) = desk.client.get("/api/training/models").json()["items"]
+    assert (model["id"], model["name"], model["kind"]) == (
+        told["reader_id"],
+        "Abbot's hand",
+        "linereader-reader",
+    )
+    assert (model["trained_where"], model["location"], model["may_publish"]) == (
+        "this-machine",
+        "project",
+        False,
+    )
+    assert model["licence"] is None
+    assert model["base"] == "hand-base"
+    assert model["evaluations"] == 0
+    assert {"build": "hand", "here": True} in model["runs_on"]
+    one = desk.client.get("/api/training/model", params={"model": model["id"]}).json()
+    assert one["card"] == desk.card(model["id"])
+    assert one["evaluation_history"] == []
+    assert [seen["document_id"] for seen in one["card"]["training_set"]["documents"]] == [page]
+    assert [kept["document_id"] for kept in one["card"]["held_out"]] == [held]
+    with desk.library.db.read() as conn:
+        assert desk.engine.jobs is not None
+        assert conn is not None
+
+
+def test_one_line_in_ten_is_for_validation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, Any]] = []
+    train = jobs.Training._train
+
+    def looking(self: Any, trainer: Any, given: dict[str, Any]) -> None:
+        seen.extend(json.loads((self.folder / "lines.json").read_text("utf-8"))["lines"])
+        train(self, trainer, given)
+
+    monkeypatch.setattr(jobs.Training, "_train", looking)
+    page, _ = desk.page(["the same words"] * 21)
+    desk.train([page], epochs=1)
+    assert [number for number, one in enumerate(seen) if one["for_validation"]] == [9, 19]
+    assert {one["text"] for one in seen} == {"the same words"}
+    assert all(one["width"] >= 16 for one in seen)
+
+
+def test_a_single_line_can_be_taught(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    assert desk.train([page], epochs=1)["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "code"),
+    [
+        ({"scope_ids": []}, 422, "invalid_request"),
+        ({"scope_ids": [NOWHERE]}, 404, None),
+        ({"base": "nobody"}, 422, "base_missing"),
+        ({"teacher": "nobody"}, 422, "nothing_to_teach"),
+        ({"epochs": 0}, 422, "invalid_request"),
+        ({"batch_size": 65}, 422, "invalid_request"),
+        ({"pages_may_leave": True}, 422, "invalid_request"),
+        ({"created_by": "me"}, 422, "invalid_request"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_it_is_queued(
+    desk: Desk, more: dict[str, Any], status: int, code: str | None
+) -> None:
+    desk.give_trainers()
+    page, _ = desk.page(["one"])
+    body = {"scope_ids": [page], "teacher": "teacher", "base": "hand-base", **more}
+    answer = desk.client.post("/api/training/linereader/here", json=body)
+    assert answer.status_code == status, answer.text
+    assert code is None or answer.json()["code"] == code
+    assert desk.rows("SELECT id FROM job WHERE kind = 'train-on-this-machine'") == []
+
+
+def test_a_scope_without_pages_or_with_empty_and_rejected_lines_alone(desk: Desk) -> None:
+    desk.give_trainers()
+    folder = desk.do("document.create", {"name": "Empty", "doc_type": "folder"})["id"]
+    page, lines = desk.page(["", "null", "three"])
+    desk.verdict(lines[2], "reject")
+    for scope, code in ((folder, "no_pages"), (page, "nothing_to_teach")):
+        body = {"scope_ids": [scope], "teacher": "teacher", "base": "hand-base"}
+        answer = desk.client.post("/api/training/linereader/here", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+def test_without_the_runtime_it_is_said_how_to_install_it(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    body = {"scope_ids": [page], "teacher": "teacher", "base": "hand-base"}
+    answer = desk.client.post("/api/training/linereader/here", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing")
+    assert "armarium runtime install hand-trainer" in answer.json()["detail"]
+
+
+def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, _ = desk.page(["one"])
+    told = desk.train([page], base=None, epochs=1)
+    assert told["state"] == "done"
+    assert desk.card(told["reader_id"])["base"] is None
+    monkeypatch.setattr(starting, "trainers", lambda engine: [])
+    for base, code in ((None, "no_trainer"), ("hand-base", "base_missing")):
+        body = {"scope_ids": [page], "teacher": "teacher", "base": base}
+        answer = desk.client.post("/api/training/linereader/here", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_killed_at_the_end_of_an_epoch_it_goes_on_from_there(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, epoch: int
+) -> None:
+    page, _ = desk.page(["one"])
+    job_id = desk.start([page], epochs=3)
+    save = jobs.JobContext.save
+    died: list[int] = []
+
+    class Killed(BaseException):
+        pass
+
+    def dying(self: Any, kept: dict[str, Any], **more: Any) -> None:
+        if len(kept["curve"]) == epoch and not died:
+            died.append(1)
+            raise RuntimeError("killed")
+        save(self, kept, **more)
+
+    monkeypatch.setattr(jobs.JobContext, "save", dying)
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.training(job_id)["state"] == "failed"
+    assert died
+    assert desk.training(job_id)["phase"] == "failed"
+    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(job_id)
+    assert told["state"] == "done", told
+    assert [point["epoch"] for point in told["curve"]] == [1, 2, 3]
+
+
+def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    folder = desk.library.derived / "training"
+    folder.mkdir(parents=True)
+    (folder / "die").touch()
+    told = desk.train([page], epochs=2)
+    assert told["state"] == "failed"
+    assert "ended unexpectedly" in told["reason"]
+    (folder / "refuse").touch()
+    assert desk.train([page], epochs=2)["reason"] == "The lines cannot be taught."
+    (folder / "refuse").unlink()
+    assert desk.train([page], epochs=2)["state"] == "done"
+
+
+def test_cancelled_before_it_starts_it_ends_at_once(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    job_id = desk.start([page])
+    answer = desk.client.post(f"/api/training/jobs/{job_id}/cancel")
+    assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
+    assert answer.json()["audit_id"]
+    told = desk.training(job_id)
+    assert (told["phase"], told["reader_id"]) == ("cancelled", None)
+    for path in ("", "/cancel"):
+        ask = desk.client.post if path else desk.client.get
+        assert ask(f"/api/training/jobs/{NOWHERE}{path}").json()["code"] == "unknown_training"
+
+
+def test_a_full_disk_at_landing_loses_no_training(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from armarium_training.actions import training as actions
+
+    page, _ = desk.page(["one"])
+    job_id = desk.start([page], epochs=1)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(actions.shutil, "copyfileobj", full)
+        desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(job_id)
+    assert told["state"] == "failed"
+    assert "No space left on device" in told["reason"]
+    assert desk.client.get("/api/training/models").json()["count"] == 0
+    assert list((desk.library.models / "hand").iterdir()) == []
+    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.training(job_id)["reader_id"]
+
+
+def test_undo_takes_the_model_away_and_redo_brings_it_back(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    model = desk.train([page], epochs=1)["reader_id"]
+    ((audit_id,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.land'")
+    before = desk.card_path(model).read_bytes()
+    undone = desk.client.post(f"/api/actions/audit/{audit_id}/undo")
+    assert undone.status_code == 200, undone.text
+    assert desk.client.get("/api/training/models").json()["count"] == 0
+    assert before == Path(f"{desk.card_path(model)}.undone").read_bytes()
+    again = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
+    assert again.status_code == 200, again.text
+    assert desk.card_path(model).read_bytes() == before
+
+
+def test_a_global_copy_is_the_card_byte_for_byte_and_undo_removes_it(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    model = desk.train([page], epochs=1, not_for_release=False)["reader_id"]
+    answer = desk.client.post("/api/training/models/make-global", json={"model": model})
+    told = answer.json()
+    assert (answer.status_code, told["model_id"], told["may_publish"]) == (200, model, True), told
+    copied = Path(told["global_path"])
+    assert copied.read_bytes() == (desk.library.models / "hand" / f"{model}.onnx").read_bytes()
+    assert (copied.parent / f"{model}.card.json").read_bytes() == desk.card_path(model).read_bytes()
+    assert desk.client.get("/api/training/models").json()["items"][0]["location"] == "both"
+    again = desk.client.post("/api/training/models/make-global", json={"model": model})
+    assert (again.status_code, again.json()["code"]) == (409, "already_global")
+    undone = desk.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
+    assert undone.status_code == 200
+    assert not copied.exists()
+    assert desk.client.get("/api/training/models").json()["items"][0]["location"] == "project"
+    redone = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
+    assert redone.status_code == 200
+    assert copied.exists()
+    unknown = desk.client.post("/api/training/models/make-global", json={"model": "hand-base"})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_model")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "[]", "{", '{"evaluations": [1, {"cer": "x"}], "base": 4, "not_for_release": 0}', "[" * 3000],
+)
+def test_a_card_that_a_person_broke_harms_nothing(desk: Desk, written: str) -> None:
+    page, _ = desk.page(["one"])
+    model = desk.train([page], epochs=1)["reader_id"]
+    desk.card_path(model).write_text(written, "utf-8")
+    (listed,) = desk.client.get("/api/training/models").json()["items"]
+    assert (listed["id"], listed["may_publish"]) == (model, False)
+    one = desk.client.get("/api/training/model", params={"model": model})
+    assert one.status_code == 200, one.text
+    assert (
+        desk.client.get("/api/training/model", params={"model": "hand-base"}).json()["code"]
+        == "unknown_model"
+    )
+
+
+def test_a_detector_goes_the_same_way(desk: Desk) -> None:
+    pages = [desk.picture(2) for _ in range(3)]
+    body = {"scope_ids": pages[:2], "held_out_ids": pages[2:], "epochs": 1}
+    for page in pages:
+        pass_id = desk.do("segment.pass_create", {"document_id": page, "name": "Drawn"})["id"]
+        if page != pages[2]:
+            answer = desk.client.post("/api/training/regions/here", json=body)
+            assert (answer.status_code, answer.json()["code"]) == (422, "too_few_regions"), answer.text
+        rects = [[0.1, 0.05 + 0.09 * number, 0.8, 0.08] for number in range(10)]
+        drawn = [
+            {
+                "document_id": page,
+                "pass_id": pass_id,
+                "kind": "region",
+                "kind_raw": "text",
+                "anchor": {"rect": rect},
+            }
+            for rect in rects
+        ]
+        desk.do("segment.create_many", {"segments": drawn})
+    answer = desk.client.post("/api/training/regions/here", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_trainer")
+    desk.give_trainers()
+    job_id = desk.client.post("/api/training/regions/here", json=body).json()["job_id"]
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(job_id)
+    assert (told["state"], told["card"], told["reader_id"]) == ("done", "regions", None), told
+    assert told["model_id"] == f"layout-trained-{job_id}"
+    assert told["training_set"]["regions"] == 20
+    model = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()
+    assert model["kind"] == "layout-detector"
