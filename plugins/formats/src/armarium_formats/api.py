@@ -1,4 +1,5 @@
-"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of imported files."""
+"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of
+imported files, a page as a file."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from armarium_formats.page_model import (
     Point,
     SegmentKind,
 )
+from armarium_formats.queries.exchange import export as export_page
 
 __all__ = [
     "Format",
@@ -31,6 +33,7 @@ __all__ = [
     "WriteContext",
     "Written",
     "exercise_format",
+    "export_page",
     "format_imports",
     "scratch",
     "whole",
