@@ -65,7 +65,7 @@ class SyncDesk:
 
     def correct(self, page: str, words: str) -> str:
         """A person corrects the line of a page; the audit row."""
-        params = {"segment_id": self.lines[page], "content": words}
+        params = {"segment_id": self.lines[page], "text": words}
         return self.engine.run(self.library, "representation.create", params, LOCAL_OWNER).audit_id
 
     def tie(self, *formats: str, **more: Any) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from sync_desk import PAGE, SyncDesk, picture
 
+from armarium.api import Conflict
+
 WRITTEN = "PAGE XML: a.xml"
 
 
@@ -254,7 +256,9 @@ def test_new_pictures_come_in_with_their_layout_files_where_they_were_put(
     assert desk.look(folder_id).images == 2
     desk.work()
     scan = desk.document_of("0001.png")
-    parent = desk.rows("SELECT p.name FROM document d JOIN document p ON p.id = d.parent_id WHERE d.id = ?", scan)
+    parent = desk.rows(
+        "SELECT p.name FROM document d JOIN document p ON p.id = d.parent_id WHERE d.id = ?", scan
+    )
     assert parent == [("Box 1",)]
     assert len(desk.passes(scan)) == 1
     desk.settle(folder_id)
@@ -293,7 +297,8 @@ def test_a_folder_that_vanished_is_neither_written_nor_made_anew(tied: tuple[Syn
     desk.folder.mkdir()  # what a mount point looks like when nothing is mounted
     desk.correct(page, "Dear Doctor")
     assert not desk.look(folder_id).there
-    desk.work()
+    with pytest.raises(Conflict, match="not there now"):
+        desk.write(folder_id)
     assert list(desk.folder.iterdir()) == []
     entry = desk.entry(folder_id)
     assert entry["there"] is False

@@ -39,12 +39,6 @@ def test_a_correction_rewrites_the_file_and_a_step_that_changes_no_text_does_not
     desk.settle(folder_id)
     assert "Dear Madam" in desk.file(page).read_text("utf-8")
     entry = desk.entry(folder_id)
-    assert (
-        entry["changed_outside"] == []
-    )
-    assert (
-        entry["pending"] == 0
-    )
-    assert (
-        desk.passes(page) == ["PAGE XML: a.xml"]
-    )
+    assert entry["changed_outside"] == []
+    assert entry["pending"] == 0
+    assert desk.passes(page) == ["PAGE XML: a.xml"]

@@ -171,15 +171,12 @@ def begin(
         )
 
 
-def begun(conn: Connection, folder_id: str, pairs: set[tuple[str, str, str]]) -> list[Planned]:
-    """The newest journal entry of each (document, from, to) that was carried out, in their order."""
-    asked = select(moves).where(moves.c.folder_id == folder_id, moves.c.state != "left").order_by(moves.c.id)
-    found: dict[tuple[str, str, str], Planned] = {}
-    for row in conn.execute(asked):
-        key = (row.document_id, row.from_path, row.to_path)
-        if key in pairs:
-            found[key] = Planned(*key, row.digest)
-    return list(found.values())
+def journal_of(conn: Connection, audit_id: str) -> tuple[list[Planned], str | None]:
+    """What a step had moved, or has still to move, in its order, and the folder; what it left where it was is left out."""
+    asked = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
+    rows = conn.execute(asked).all()
+    planned = [Planned(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
+    return planned, rows[0].folder_id if rows else None
 
 
 def carry_out(library: Library, folder_id: str) -> int:

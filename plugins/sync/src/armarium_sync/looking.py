@@ -68,6 +68,8 @@ class Sight:
     others: list[Found] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
     """Working files of ours that a kill left."""
+    in_place: set[str] = field(default_factory=set)
+    """Where documents' own files lie as the project knows it."""
     restless: int = 0
     """Files that are still being written."""
 
@@ -117,7 +119,8 @@ class _Look:
                         self.sight.gone.append(row)
                 except Unusable as error:
                     found.append(Found(Entry(row.path, "", 0.0), "other", why=str(error)))
-        self._match(found, {one.path for one in held if one.path in seen}, held)
+        self.sight.in_place = {one.path for one in held if one.path in seen}
+        self._match(found, self.sight.in_place, held)
         return self.sight
 
     def _at_rest(self, entry: Entry) -> bool:

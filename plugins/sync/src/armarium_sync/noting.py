@@ -87,7 +87,12 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
             change_file(conn, row.id, **values)
     freed = [row.document_id for row in known.values() if row.state == "in-the-way" and row.document_id]
     wait_for(conn, folder.id, freed, 0)
-    gone = [row.id for row in known.values() if not sight.restless]
+    # A picture that came in stands in its document's record now; that it came in stays told.
+    gone = [
+        row.id
+        for row in known.values()
+        if not sight.restless and not (row.state == "tried" and row.path in sight.in_place)
+    ]
     forget_files(conn, gone)
     return bool(freed)
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import ActionContext, Example, UndoContext, action, new_id
 from armarium_documents.api import clean_name, find_node, place_on_disk
 from armarium_sync.actions.folders import kept_example
-from armarium_sync.arranging import Planned, begin, begun, carry_out, plan_of
+from armarium_sync.arranging import Planned, begin, carry_out, journal_of, plan_of
 from armarium_sync.disk import Unusable
 from armarium_sync.errors import (
     folder_gone,
@@ -124,7 +124,6 @@ def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
                 id=new_id(),
                 folder_id=folder.id,
                 document_id=row.document_id,
-                path=row.path,
                 file_id=row.id,
                 pass_id=made["pass_id"],
                 created_at=ctx.now,
@@ -212,19 +211,12 @@ def _arrange_example(ex: Example) -> dict[str, Any]:
 
 def _move_back(undo: UndoContext) -> None:
     """Put every file back, or there again: by the journal, so that a kill between two loses none."""
-    given = undo.params
-    pairs = [(one["document_id"], one["from_path"], one["to_path"]) for one in given["moves"]]
     ctx = undo.step
-    folder = ctx.conn.execute(select(folders).where(folders.c.id == given["folder_id"])).first()
-    if folder is None:
-        return
-    carried = {
-        (one.document_id, one.from_path, one.to_path): one for one in begun(ctx.conn, folder.id, set(pairs))
-    }
-    planned = [carried[pair] for pair in pairs if pair in carried]
-    begin(ctx.conn, ctx.audit_id, folder.id, planned, back=not undo.redo)
-    library = ctx.project
-    ctx.on_commit(lambda: carry_out(library, folder.id) and None)
+    planned, folder_id = journal_of(ctx.conn, undo.audit_id)
+    if folder_id is not None:
+        begin(ctx.conn, ctx.audit_id, folder_id, planned, back=True)
+        library = ctx.project
+        ctx.on_commit(lambda: carry_out(library, folder_id) and None)
 
 
 @action(
