@@ -98,8 +98,9 @@ class SyncDesk:
         self.look(folder_id)
 
     def work(self) -> None:
-        """Let the jobs run that wait."""
-        assert self.engine.jobs.run_until_idle(self.library, 30)
+        """Let the jobs run that wait, and none afterwards."""
+        assert self.engine.jobs.run_until_idle(self.library, 60)
+        self.engine.jobs.stop()
 
     def entry(self, folder_id: str) -> dict[str, Any]:
         """The folder as it is listed."""
