@@ -426,6 +426,7 @@ LISTINGS = (
 ELSEWHERE = {
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
+    "/api/sync-folders/{folder_id}/arrangement": "one folder's files, proved in plugins/sync/tests/test_arranging.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",
     "/api/actions/audit/{audit_id}": "one step by its id; what it changed comes in pages",

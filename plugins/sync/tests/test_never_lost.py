@@ -198,7 +198,11 @@ class Witness:
             self.outside.discard(word)
 
     def _at_file(self, file: Path, what: str) -> None:
-        if what in ("edit", "half"):
+        if what in ("edit", "half", "delete"):
+            word = words_in(file.read_bytes())
+            # Who deletes a version that never came to the engine has lost it; one that the engine had seen is kept.
+            if what == "delete" and word is not None and word not in self.outside:
+                return
             self._gives_up(file)
         if what == "touch":
             os.utime(file, (self.dice.randrange(10**9), self.dice.randrange(10**9)))
@@ -209,10 +213,6 @@ class Witness:
             file.write_bytes(file.read_bytes()[: self.dice.randrange(400)])
             self.edits += 1
         elif what == "delete":
-            word = words_in(file.read_bytes())
-            # Who deletes a version that never came to the engine has lost it; one that the engine had seen is kept.
-            if word is not None and word not in self.outside:
-                return
             file.unlink()
         elif what == "rename":
             place = (

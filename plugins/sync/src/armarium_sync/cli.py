@@ -15,7 +15,9 @@ Where = Annotated[str, typer.Argument(help="A synced folder: its path, its name 
 def commands() -> typer.Typer:
     """The group of commands."""
     program = typer.Typer()
-    group = typer.Typer(no_args_is_help=True, help="Folders that hold the project's pages as files, kept current.")
+    group = typer.Typer(
+        no_args_is_help=True, help="Folders that hold the project's pages as files, kept current."
+    )
     for name, function, example in (
         ("add", add, "armarium sync add ~/Shared/letters --format pagexml --format alto"),
         ("list", listed, "armarium sync list"),
@@ -32,13 +34,17 @@ def commands() -> typer.Typer:
 def folder_of(session: Session, named: str) -> dict[str, Any]:
     """The synced folder that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
-    place = full_path(Path(named).expanduser())
+    place = full_path(named)
     found = [
-        one for one in listed if named in (one["id"], one["path"], Path(one["path"]).name) or one["path"] == str(place)
+        one
+        for one in listed
+        if named in (one["id"], one["path"], Path(one["path"]).name) or one["path"] == str(place)
     ]
     if len(found) != 1:
         ties = ", ".join(one["path"] for one in listed) or "none"
-        raise Refused(f"{named} is {'several' if found else 'no'} synced folder{'s' if found else ''}. Tied: {ties}.")
+        raise Refused(
+            f"{named} is {'several' if found else 'no'} synced folder{'s' if found else ''}. Tied: {ties}."
+        )
     return found[0]
 
 
@@ -53,7 +59,11 @@ def add(
 ) -> None:
     """Tie the project to a folder; its pages are written there and kept current."""
     chosen = formats or ([] if keep_arranged else ["pagexml"])
-    body = {"path": str(full_path(folder)), "formats": chosen, "mode": "keep-arranged" if keep_arranged else "index"}
+    body = {
+        "path": str(full_path(str(folder))),
+        "formats": chosen,
+        "mode": "keep-arranged" if keep_arranged else "index",
+    }
     with project_session() as session:
         made = session.post("/api/sync-folders", body)
     answer(made, f"{body['path']} is tied; it is written to in the background.")
@@ -96,7 +106,8 @@ def remove(folder: Where) -> None:
 
 
 def intake(
-    folder: Where, switch: Annotated[str | None, typer.Argument(help="on or off; left out: what would come in.")] = None
+    folder: Where,
+    switch: Annotated[str | None, typer.Argument(help="on or off; left out: what would come in.")] = None,
 ) -> None:
     """Let files come in from a folder, or no longer, or see what would come in now."""
     if switch not in (None, "on", "off"):

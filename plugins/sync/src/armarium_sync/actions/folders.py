@@ -67,7 +67,7 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
         raise came_from_nowhere(p.path)
     if not p.formats and p.mode != "keep-arranged":
         raise no_formats()
-    row = {
+    row: dict[str, Any] = {
         "id": _id_for(ctx, str(place)),
         "path": str(place),
         "formats": list(dict.fromkeys(p.formats)),

@@ -209,14 +209,23 @@ def _arrange_example(ex: Example) -> dict[str, Any]:
     }
 
 
+def _carry_out_then(ctx: ActionContext, folder_id: str) -> None:
+    """Move the files once the step is on disk; what is not moved then is when the folder is next looked at."""
+    library = ctx.project
+
+    def move() -> None:
+        carry_out(library, folder_id)
+
+    ctx.on_commit(move)
+
+
 def _move_back(undo: UndoContext) -> None:
     """Put every file back, or there again: by the journal, so that a kill between two loses none."""
     ctx = undo.step
     planned, folder_id = journal_of(ctx.conn, undo.audit_id)
     if folder_id is not None:
         begin(ctx.conn, ctx.audit_id, folder_id, planned, back=True)
-        library = ctx.project
-        ctx.on_commit(lambda: carry_out(library, folder_id) and None)
+        _carry_out_then(ctx, folder_id)
 
 
 @action(
@@ -256,6 +265,5 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     ids = list(dict.fromkeys(one.document_id for one in planned))
     ctx.target(folder.id, *ids)
     ctx.changed(document_ids=ids)
-    library = ctx.project
-    ctx.on_commit(lambda: carry_out(library, folder.id) and None)
+    _carry_out_then(ctx, folder.id)
     return {"moves": [one.model_dump(mode="json") for one in p.moves]}
