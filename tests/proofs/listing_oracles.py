@@ -435,6 +435,7 @@ ELSEWHERE = {
     "/api/find-documents/score": "its filters are proved in plugins/finding/tests/test_scores.py",
     "/api/export/sites": "it has no filter; proved in plugins/exports/tests/test_recipe_jobs_of_exports.py",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
+    "/api/sync-folders/{folder_id}/arrangement": "one folder's files, proved in plugins/sync/tests/test_arranging.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",
     "/api/actions/audit/{audit_id}": "one step by its id; what it changed comes in pages",

@@ -122,6 +122,9 @@ TAKERS: dict[str, Take] = {
     "POST /api/ingest/files paths": posted("/api/ingest/files", lambda path: {"paths": [path]}),
     "POST /api/ingest/files link": posted("/api/ingest/files", lambda path: {"paths": [path], "link": True}),
     "POST /api/formats/check path": posted("/api/formats/check", lambda path: {"path": path}),
+    "POST /api/sync-folders path": posted(
+        "/api/sync-folders", lambda path: {"path": path, "formats": ["pagexml"]}
+    ),
     "POST /api/tokens folders": posted("/api/tokens", lambda path: {"name": "x", "folders": [path]}),
     "POST /api/library path": posted("/api/library", lambda path: {"path": path}),
     "POST /api/library/open path": posted("/api/library/open", lambda path: {"path": path}),
@@ -187,6 +190,9 @@ OF_ROWS = {
     "output_cost": "a price",
     "filename": "the name that a sent file had; it is said and compared, never opened",
     "folder_id": "an id",
+    "file_id": "an id",
+    "from_path": "a move as the arrangement lists it: what is moved is looked up in the arrangement",
+    "to_path": "as the one before",
     "file_type": "a word",
     "file_format": "a word of the Image API in a path",
     "exclude_from_processing": "a flag",

@@ -71,6 +71,7 @@ from armarium.principals import Principal
 from armarium.projects.libraries import Library, project_setting
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
+from armarium.store.durable import flush, flush_path
 from armarium.store.objects import ObjectStore
 from armarium.store.rows import HIDDEN, Rows, among, answer_of, paged
 from armarium.store.tables import (
@@ -177,6 +178,8 @@ __all__ = [
     "check_archive",
     "derived",
     "derived_index",
+    "flush",
+    "flush_path",
     "foreign_table",
     "forget_partial",
     "hookimpl",

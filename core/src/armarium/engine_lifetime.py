@@ -33,6 +33,7 @@ class Stay:
         self.asked_to_go = False
         self.over = False
         """Whether it goes now; what comes in then is sent away, so that nothing is begun that would not be finished."""
+        self._kept: dict[str, str] = {}
         self._in_hand = 0
         self._last = time.monotonic()
 
@@ -47,6 +48,14 @@ class Stay:
         """The request is over."""
         self._in_hand -= 1
         self._last = time.monotonic()
+
+    def keep(self, key: str, words: str) -> None:
+        """Have the engine stay until `let_go` of the same *key*, which begins with the name of who asks; *words* say why."""
+        self._kept[key] = words
+
+    def let_go(self, key: str) -> None:
+        """What *key* stands for keeps the engine no longer; harmless where it did not."""
+        self._kept.pop(key, None)
 
     def ask_to_go(self, *, only_when_idle: bool = False) -> list[str]:
         """Have the engine go after the items in hand; the projects whose work another engine is to carry on.
@@ -103,6 +112,8 @@ class Stay:
             why = "It serves until it is stopped."
         elif working:
             why = f"It is at work: {'; '.join(working)}."
+        elif kept := list(self._kept.values()):
+            why = f"{'; '.join(kept[:3])}{f' and {len(kept) - 3} more' if len(kept) > 3 else ''}."
         elif requests:
             why = f"{requests} {'request is' if requests == 1 else 'requests are'} being answered."
         else:
@@ -117,7 +128,7 @@ class Stay:
             # Said again: a person who pauses or resumes a job meanwhile takes back what a body was told.
             runner.rest()
             return not any(store.picked for store in runner.stores())
-        if self.rest_seconds is None or self.rests_for() < self.rest_seconds:
+        if self.rest_seconds is None or self._kept or self.rests_for() < self.rest_seconds:
             return False
         return not any(goes_on(runner, store, within=self._soon) for store in runner.stores())
 

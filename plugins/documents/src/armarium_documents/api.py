@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, func
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins
@@ -91,6 +91,7 @@ __all__ = [
     "page_image",
     "pages_under",
     "place_documents",
+    "place_on_disk",
     "place_in_source",
     "primary_row",
     "read_date",
@@ -186,6 +187,13 @@ def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]
     if regions:
         one = documents.update().where(documents.c.id == bindparam("node")).values(region=bindparam("place"))
         ctx.conn.execute(one, [{"node": node, "place": place} for node, place in regions.items()])
+
+
+def place_on_disk(ctx: ActionContext, document_id: str, path: str) -> None:
+    """Let a document's own file lie at *path* (a full path) from now on; whoever moved it tells that the document changed."""
+    placed = func.json_set(documents.c.metadata, "$.full_path", path)
+    changes = {"path": path, "metadata": placed, "updated_at": ctx.now}
+    ctx.conn.execute(documents.update().where(documents.c.id == document_id).values(changes))
 
 
 def replace_metadata(ctx: ActionContext, document_id: str, metadata: Mapping[str, Any]) -> None:

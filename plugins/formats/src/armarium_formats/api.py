@@ -1,4 +1,5 @@
-"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of imported files."""
+"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of
+imported files, a page as a file."""
 
 from __future__ import annotations
 

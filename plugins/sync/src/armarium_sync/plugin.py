@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_sync.actions import ACTIONS
+from armarium_sync.jobs import JOBS
+from armarium_sync.models import metadata
+from armarium_sync.noticing import opened, step_ends
+from armarium_sync.queries import list_duplicates, list_folders, preview_arrangement, preview_intake
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Synced folders: files that follow the project, and back."""
-    return Plugin(name="sync", summary="Synced folders: files that follow the project, and back")
+    return Plugin(
+        name="sync",
+        summary="Synced folders: files that follow the project, and back",
+        prefixes=("sync", "write-to-folder", "arrange-folder"),
+        metadata=metadata,
+        actions=ACTIONS,
+        jobs=JOBS,
+        # The duplicates before the folders by their id: else "duplicates" would be one.
+        queries=(list_duplicates, list_folders, preview_intake, preview_arrangement),
+        on_open=(opened,),
+        on_step=(step_ends,),
+    )

@@ -137,8 +137,9 @@ def export(
     pass_id: str | None = None,
     order_id: str | None = None,
     reading_kind: str = "transcription",
+    created: str | None = None,
 ) -> dict[str, Any]:
-    """A page as a file: `{format, filename, content, choices, losses}`.
+    """A page as a file: `{format, filename, content, choices, losses}`; *created* is the time it states, else now.
 
     Without *pass_id* the pass of the order named, else the one the page is read by; without *order_id* the order in which
     somebody said how the pass is written, else the file's own, else that of the boxes. Refusals: NotFound for an unknown format, document, pass or order
@@ -197,7 +198,7 @@ def export(
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
-    written = driver.write(page, WriteContext(created=now(), creator=_creator()))
+    written = driver.write(page, WriteContext(created=created or now(), creator=_creator()))
     problems = driver.validate(written.content) if driver.validated else []
     if problems:
         raise SchemaInvalid(driver.label, problems)

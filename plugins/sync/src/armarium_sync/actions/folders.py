@@ -1,0 +1,235 @@
+"""Tie the project to a folder, untie it, and say what comes in from it and who arranges it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Row
+
+from armarium.api import ActionContext, Example, MaterialPath, Route, action, new_id, raw_of
+from armarium_documents.api import pages_under
+from armarium_sync.arranging import root_of
+from armarium_sync.disk import Disk
+from armarium_sync.errors import (
+    came_from_nowhere,
+    holds_the_project,
+    no_formats,
+    not_a_folder,
+    not_writable,
+    nothing_there,
+    tied_already,
+)
+from armarium_sync.models import conflicts, folders, pending, tied
+from armarium_sync.principal import KEEPER
+from armarium_sync.queries import entry_of, has_job, tied_folders
+from armarium_sync.queueing import TITLES
+from armarium_sync.rows import FOLDERS, disk_of, wait_for
+from armarium_sync.schemas import Folder, FolderParams, IntakeParams, ModeParams, Tied, TieParams, Untied
+
+WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
+
+
+def queue(ctx: ActionContext, kind: str, folder: Row[Any] | dict[str, Any], **args: Any) -> None:
+    """Put work on a folder into the queue in this step, unless the same waits there already."""
+    row = folder if isinstance(folder, dict) else folder._asdict()
+    if has_job(ctx.conn, kind, row["id"]):
+        return
+    title = f"{TITLES[kind]} {Path(row['path']).name or row['path']}"
+    # As the engine's own work: what goes out and comes in hangs on nobody's rights who happened to change a page.
+    ctx.engine.jobs.enqueue(ctx.conn, kind, {"folder_id": row["id"], **args}, title=title, started_by=KEEPER)
+    ctx.enqueued = True
+
+
+def _tie_example(ex: Example) -> dict[str, Any]:
+    return {"path": str(ex.file("out/about.txt", b"Files of the project.").parent), "formats": ["pagexml"]}
+
+
+@action(
+    "sync.tie",
+    params=TieParams,
+    result=Tied,
+    summary="Tie the project to a folder that holds its pages as files and is kept current.",
+    route=Route("POST", "/api/sync-folders", refusals=(403, 404, 409)),
+    words="Tied the project to a folder",
+    example=_tie_example,
+)
+def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
+    """Every page waits to be written. A folder that pages of the project came from is adopted: its intake is on.
+
+    Raises NotFound, Invalid for a file, a folder that cannot be written to or holds the project, no formats, or a folder to
+    arrange that no project folder came from; Conflict beside another tie.
+    """
+    place = _checked(ctx, p.path)
+    root = root_of(ctx.conn, str(place))
+    if p.mode == "keep-arranged" and root is None:
+        raise came_from_nowhere(p.path)
+    if not p.formats and p.mode != "keep-arranged":
+        raise no_formats()
+    row: dict[str, Any] = {
+        "id": _id_for(ctx, str(place)),
+        "path": str(place),
+        "formats": list(dict.fromkeys(p.formats)),
+        "mode": p.mode,
+        "intake": root is not None,
+        "adopted": root is not None,
+        "root_id": root,
+        "created_at": ctx.now,
+    }
+    _prove_writable(Disk(str(place), row["id"][-12:]), p.path)
+    ctx.conn.execute(folders.insert().values(row))
+    raw_of(ctx.conn).execute(
+        f"INSERT OR REPLACE INTO {tied} (path, folder_id) VALUES (?, ?)", (str(place), row["id"])
+    )
+    tops = [root] if root is not None else _tops(ctx)
+    if p.formats:
+        wait_for(ctx.conn, row["id"], pages_under(ctx.conn, tops), 0)
+    queue(ctx, LOOK, row, thorough=True)
+    ctx.target(row["id"])
+    return {"id": row["id"]}
+
+
+def _tops(ctx: ActionContext) -> list[str]:
+    rows = raw_of(ctx.conn).execute("SELECT id FROM document WHERE parent_id IS NULL AND deleted_at IS NULL")
+    return [row[0] for row in rows]
+
+
+def _checked(ctx: ActionContext, path: MaterialPath) -> Path:
+    """The folder, which is made where only it is missing; the refusals of a place that cannot be tied."""
+    place = path.real
+    if not place.exists():
+        if not place.parent.is_dir():
+            raise nothing_there(path)
+    elif not place.is_dir():
+        raise not_a_folder(path)
+    own = (ctx.project.path.resolve(), ctx.engine.settings.state_dir.resolve())
+    if any(one.is_relative_to(place) for one in own):
+        raise holds_the_project(path)
+    others = [row.path for row in tied_folders(ctx.conn)]
+    for library in ctx.engine.libraries.open_now():
+        if library is not ctx.project:
+            with library.db.read_all() as conn:
+                others += [row.path for row in tied_folders(conn)]
+    for other in others:
+        if _share(place, Path(other)):
+            raise tied_already(path, other)
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError as error:
+        raise not_writable(path, error.strerror or str(error)) from None
+    return place
+
+
+def _share(one: Path, other: Path) -> bool:
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        return True
+    # Another spelling on a disk that does not tell them apart, or the same disk mounted twice.
+    try:
+        return one.exists() and other.exists() and os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _prove_writable(disk: Disk, path: str) -> None:
+    try:
+        disk.mark()
+    except OSError as error:
+        raise not_writable(path, error.strerror or str(error)) from None
+
+
+def _id_for(ctx: ActionContext, place: str) -> str:
+    """The id of the folder: the one it had, where it was tied before, so that its files are known again."""
+    raw = raw_of(ctx.conn)
+    row = raw.execute(f"SELECT folder_id FROM {tied} WHERE path = ?", (place,)).fetchone()
+    return row[0] if row is not None else new_id()
+
+
+def tied_example(ex: Example) -> dict[str, Any]:
+    """A tied folder to do something with."""
+    return {"folder_id": ex.run("sync.tie", _tie_example(ex))["id"]}
+
+
+@action(
+    "sync.untie",
+    params=FolderParams,
+    result=Untied,
+    summary="Untie a folder; its files stay.",
+    route=Route("DELETE", "/api/sync-folders/{folder_id}"),
+    words="Untied a folder",
+    example=tied_example,
+)
+def untie(ctx: ActionContext, p: FolderParams) -> dict[str, Any]:
+    """Raises NotFound."""
+    FOLDERS.row(ctx.conn, p.folder_id)
+    ctx.conn.execute(conflicts.delete().where(conflicts.c.folder_id == p.folder_id))
+    ctx.conn.execute(folders.delete().where(folders.c.id == p.folder_id))
+    ctx.conn.execute(pending.delete().where(pending.c.folder_id == p.folder_id))
+    ctx.target(p.folder_id)
+    return {"status": "untied", "id": p.folder_id}
+
+
+def _intake_example(ex: Example) -> dict[str, Any]:
+    return {**tied_example(ex), "on": True}
+
+
+@action(
+    "sync.intake",
+    params=IntakeParams,
+    result=Folder,
+    summary="Let files come in from a synced folder, or no longer.",
+    route=Route("PUT", "/api/sync-folders/{folder_id}/intake"),
+    words="Switched the intake of a folder",
+    example=_intake_example,
+)
+def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
+    """What would come in does so at once, in the background. Raises NotFound."""
+    folder = FOLDERS.row(ctx.conn, p.folder_id)
+    ctx.conn.execute(folders.update().where(folders.c.id == folder.id).values(intake=p.on))
+    if p.on:
+        queue(ctx, LOOK, folder, thorough=True)
+    ctx.target(folder.id)
+    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder.id))
+
+
+def kept_example(ex: Example) -> dict[str, Any]:
+    """A folder that pictures of the project came from, tied."""
+    from armarium_sync.actions.samples import imported_folder
+
+    return {"folder_id": ex.run("sync.tie", {"path": imported_folder(ex), "formats": ["pagexml"]})["id"]}
+
+
+def _mode_example(ex: Example) -> dict[str, Any]:
+    return {**kept_example(ex), "mode": "keep-arranged"}
+
+
+@action(
+    "sync.mode",
+    params=ModeParams,
+    result=Folder,
+    summary="Say whether a folder is arranged as its project folder is.",
+    route=Route("PUT", "/api/sync-folders/{folder_id}/mode"),
+    words="Set how a folder is arranged",
+    example=_mode_example,
+)
+def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
+    """Raises NotFound; Invalid for a folder that cannot be written to or that no project folder came from, and for a
+    folder without formats that is to be no longer arranged."""
+    folder = FOLDERS.row(ctx.conn, p.folder_id)
+    root = folder.root_id
+    if p.mode == "keep-arranged":
+        root = root_of(ctx.conn, folder.path)
+        if root is None:
+            raise came_from_nowhere(folder.path)
+        disk = disk_of(ctx.project, folder)
+        if not os.access(folder.path, os.W_OK) or not disk.is_there():
+            raise not_writable(folder.path, "it is not there now, or may only be read")
+    elif not folder.formats:
+        raise no_formats()
+    ctx.conn.execute(
+        folders.update().where(folders.c.id == folder.id).values(mode=p.mode, root_id=root or folder.root_id)
+    )
+    if p.mode == "keep-arranged":
+        queue(ctx, ARRANGE, folder)
+    ctx.target(folder.id)
+    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder.id))

@@ -1,0 +1,255 @@
+"""Where the files of a folder that keeps itself arranged would lie by its project folder, and the moves carried out.
+
+The rows say first where a file is to lie, in one step with its audit; the disk follows by a journal. Killed between two
+moves, the journal goes on when the folder is looked at again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import new_id, raw_of
+from armarium_documents.api import documents
+from armarium_sync.disk import Disk, Unusable
+from armarium_sync.identifiers import lasting_id
+from armarium_sync.models import files, moves
+from armarium_sync.names import folded, lawful, numbered
+from armarium_sync.rows import DocumentFile, disk_of, documents_in, files_of
+
+if TYPE_CHECKING:
+    from armarium.api import Library
+
+BATCH = 50
+"""Moves between two notes of what was moved."""
+
+MOST_ASKED = 1_000
+"""Documents by which the project folder of a folder is found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A move: of a document's own file, or (`file_id`) of a layout file that lies beside it."""
+
+    document_id: str
+    from_path: str
+    to_path: str
+    digest: str | None
+    file_id: str | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    moves: list[Planned] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+def root_of(conn: Connection, folder: str) -> str | None:
+    """The project folder that came from *folder*: the one most of its documents lie beneath as deep as on the disk."""
+    counted: Counter[str] = Counter()
+    parents = _tree(conn)
+    for one in [one for one in documents_in(conn, folder) if one.live][:MOST_ASKED]:
+        node = parents.get(one.document_id)
+        for _ in range(one.path.count("/") + 1):
+            node = parents.get(node.parent_id) if node is not None and node.parent_id else None
+        if node is not None and node.doc_type == "folder" and node.system_key is None:
+            counted[node.id] += 1
+    return counted.most_common(1)[0][0] if counted else None
+
+
+def plan_of(conn: Connection, folder: Row[Any], disk: Disk) -> Plan:
+    """What would move so that the folder lies as its project folder does."""
+    return _Planner(conn, folder, disk).plan()
+
+
+class _Planner:
+    def __init__(self, conn: Connection, folder: Row[Any], disk: Disk) -> None:
+        self.conn, self.folder, self.disk = conn, folder, disk
+        self.tree = _tree(conn)
+        self.listed: dict[str, set[str]] = {}
+        self.found = Plan()
+
+    def plan(self) -> Plan:
+        beside: dict[str, list[Row[Any]]] = {}
+        for row in files_of(self.conn, self.folder.id, ("layout", "loss")):
+            of = PurePosixPath(row.path.removesuffix(".loss.json"))
+            beside.setdefault(str(of.with_suffix("")), []).append(row)
+        for one in documents_in(self.conn, self.folder.path):
+            if one.live:
+                self._place(one, beside.get(str(PurePosixPath(one.path).with_suffix("")), []))
+        return self.found
+
+    def _place(self, one: DocumentFile, beside: list[Row[Any]]) -> None:
+        above = self._above(one.document_id)
+        if above is None:
+            why = "Its document lies outside the project folder that came from this folder; the file stays."
+            self.found.refused.append((one.path, why))
+            return
+        here = PurePosixPath(one.path)
+        name = self.tree[one.document_id].name
+        if PurePosixPath(name).suffix.casefold() != here.suffix.casefold():
+            name += here.suffix
+        wanted = "/".join((*above, lawful(name)))
+        if wanted == one.path:
+            return
+        try:
+            if self.disk.stamp(one.path) is None:
+                raise Unusable("It is not there any more.")
+            target = self._free(wanted, one.path)
+        except Unusable as error:
+            self.found.refused.append((one.path, str(error)))
+            return
+        if target == one.path:
+            return
+        self.found.moves.append(Planned(one.document_id, one.path, target, one.checksum))
+        for row in beside:
+            suffix = PurePosixPath(row.path).name[len(here.stem) :]
+            place = self._free(f"{PurePosixPath(target).with_suffix('')!s}{suffix}", row.path)
+            if place != row.path:
+                self.found.moves.append(
+                    Planned(row.document_id or one.document_id, row.path, place, row.seen, row.id)
+                )
+
+    def _above(self, document_id: str) -> list[str] | None:
+        """The names of the folders between the project folder and a document; None where it lies elsewhere."""
+        names: list[str] = []
+        node = self.tree.get(document_id)
+        while node is not None and node.parent_id is not None:
+            if node.parent_id == self.folder.root_id:
+                return names[::-1]
+            node = self.tree.get(node.parent_id)
+            if node is not None and node.doc_type == "folder":
+                names.append(lawful(node.name))
+        return None
+
+    def _free(self, wanted: str, own: str) -> str:
+        """*wanted*, with a number where another file has that name, on a disk of any system."""
+        folder, _, name = wanted.rpartition("/")
+        taken = self._names(folder)
+        at, number = wanted, 1
+        while folded(at) != folded(own) and folded(at) in taken:
+            number += 1
+            at = f"{folder}/{numbered(name, number)}".lstrip("/")
+        taken.add(folded(at))
+        return at
+
+    def _names(self, folder: str) -> set[str]:
+        if folder not in self.listed:
+            try:
+                place = self.disk.place(f"{folder}/x" if folder else "x").parent
+                there = os.listdir(place)
+            except FileNotFoundError:
+                there = []
+            except OSError as error:
+                raise Unusable(f"{folder} cannot be looked at: {error.strerror or error}.") from None
+            self.listed[folder] = {folded(f"{folder}/{name}".lstrip("/")) for name in there}
+        return self.listed[folder]
+
+
+def begin(
+    conn: Connection, audit_id: str, folder_id: str, planned: list[Planned], *, back: bool = False
+) -> None:
+    """Put moves into the journal. *back*: the other way round."""
+    for one in reversed(planned) if back else planned:
+        source, target = (one.to_path, one.from_path) if back else (one.from_path, one.to_path)
+        conn.execute(
+            moves.insert().values(
+                id=new_id(),
+                audit_id=audit_id,
+                folder_id=folder_id,
+                document_id=one.document_id,
+                from_path=source,
+                to_path=target,
+                digest=one.digest,
+                state="due",
+            )
+        )
+
+
+def journal_of(conn: Connection, audit_id: str) -> tuple[list[Planned], str | None]:
+    """What a step had moved, or has still to move, in its order, and the folder; what it left where it was is left out."""
+    asked = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
+    rows = conn.execute(asked).all()
+    planned = [Planned(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
+    return planned, rows[0].folder_id if rows else None
+
+
+def carry_out(library: Library, folder_id: str) -> int:
+    """Move what the journal says is due; how many files were moved. Nothing where the folder is not there now."""
+    from armarium_sync.models import folders
+
+    with library.db.read_all() as conn:
+        folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+        due = conn.execute(
+            select(moves).where(moves.c.folder_id == folder_id, moves.c.state == "due").order_by(moves.c.id)
+        ).all()
+    if folder is None or not due:
+        return 0
+    disk = disk_of(library, folder)
+    if not disk.is_there():
+        return 0
+    moved = 0
+    for start in range(0, len(due), BATCH):
+        results = [(row, _carried(disk, row)) for row in due[start : start + BATCH]]
+        with library.db.write() as conn:
+            for row, why in results:
+                state = "done" if why is None else "left"
+                conn.execute(moves.update().where(moves.c.id == row.id).values(state=state, why=why))
+                if why is None:
+                    moved += 1
+                    _follow_rows(conn, row)
+    return moved
+
+
+def _carried(disk: Disk, row: Row[Any]) -> str | None:
+    """Carry one move out; why not, None where it is done (by a run that was killed, it may be)."""
+    try:
+        there = disk.stamp(row.from_path)
+        if there is None:
+            if _is_meant(disk, row.to_path, row):
+                return None
+            return "It is not there any more."
+        if not _is_meant(disk, row.from_path, row):
+            return "Another file lies there now."
+        disk.move(row.from_path, row.to_path)
+    except Unusable as error:
+        return str(error)
+    return None
+
+
+def _is_meant(disk: Disk, path: str, row: Row[Any]) -> bool:
+    digest = disk.digest(path)
+    if digest is None:
+        return False
+    if row.digest is None or digest == row.digest:
+        return True
+    # A layout file may have been changed outside: the id in it tells.
+    return path.endswith(".xml") and lasting_id(disk.read(path), path) == row.document_id
+
+
+def _follow_rows(conn: Connection, row: Row[Any]) -> None:
+    """A file of ours is known where it was moved to."""
+    named = (files.c.folder_id == row.folder_id, files.c.role.in_(("layout", "loss")))
+    file_id = conn.execute(select(files.c.id).where(*named, files.c.path == row.from_path)).scalar()
+    if file_id is not None:
+        conn.execute(files.delete().where(files.c.folder_id == row.folder_id, files.c.path == row.to_path))
+        conn.execute(files.update().where(files.c.id == file_id).values(path=row.to_path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    id: str
+    parent_id: str | None
+    name: str
+    doc_type: str
+    system_key: str | None
+
+
+def _tree(conn: Connection) -> dict[str, _Node]:
+    rows = raw_of(conn).execute(f"SELECT id, parent_id, name, doc_type, system_key FROM {documents}")
+    return {row[0]: _Node(*row) for row in rows}

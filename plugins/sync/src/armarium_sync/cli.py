@@ -1,0 +1,149 @@
+"""The commands of synced folders: tie, list, untie, intake, arrange, duplicates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session, Topic, answer, full_path, plural, project_session
+
+Where = Annotated[str, typer.Argument(help="A synced folder: its path, its name or its id.")]
+
+
+def commands() -> typer.Typer:
+    """The group of commands."""
+    program = typer.Typer()
+    group = typer.Typer(
+        no_args_is_help=True, help="Folders that hold the project's pages as files, kept current."
+    )
+    for name, function, example in (
+        ("add", add, "armarium sync add ~/Shared/letters --format pagexml --format alto"),
+        ("list", listed, "armarium sync list"),
+        ("remove", remove, "armarium sync remove ~/Shared/letters"),
+        ("intake", intake, "armarium sync intake ~/Shared/letters on"),
+        ("arrange", arrange, "armarium sync arrange ~/Scans/box-1"),
+        ("duplicates", duplicates, "armarium sync duplicates --remove"),
+    ):
+        group.command(name, epilog=f"Example: {example}")(function)
+    program.add_typer(group, name="sync", rich_help_panel=Topic.pages)
+    return program
+
+
+def folder_of(session: Session, named: str) -> dict[str, Any]:
+    """The synced folder that is meant."""
+    listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
+    place = full_path(named)
+    found = [
+        one
+        for one in listed
+        if named in (one["id"], one["path"], Path(one["path"]).name) or one["path"] == str(place)
+    ]
+    if len(found) != 1:
+        ties = ", ".join(one["path"] for one in listed) or "none"
+        raise Refused(
+            f"{named} is {'several' if found else 'no'} synced folder{'s' if found else ''}. Tied: {ties}."
+        )
+    return found[0]
+
+
+def add(
+    folder: Annotated[Path, typer.Argument(help="A folder of this machine; made where only it is missing.")],
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", "-f", help="pagexml, alto or tei; may be given again.")
+    ] = None,
+    keep_arranged: Annotated[
+        bool, typer.Option("--keep-arranged", help="Move files as their documents are moved and renamed.")
+    ] = False,
+) -> None:
+    """Tie the project to a folder; its pages are written there and kept current."""
+    chosen = formats or ([] if keep_arranged else ["pagexml"])
+    body = {
+        "path": str(full_path(str(folder))),
+        "formats": chosen,
+        "mode": "keep-arranged" if keep_arranged else "index",
+    }
+    with project_session() as session:
+        made = session.post("/api/sync-folders", body)
+    answer(made, f"{body['path']} is tied; it is written to in the background.")
+
+
+def listed() -> None:
+    """List the synced folders and how their files stand."""
+    with project_session() as session:
+        found = session.get("/api/sync-folders")
+    answer(found, "\n\n".join(in_words(one) for one in found["folders"]) or "No folder is tied.")
+
+
+def in_words(one: dict[str, Any]) -> str:
+    """A synced folder for people."""
+    lines = [
+        f"{one['path']}{'' if one['there'] else ' (not there now)'}",
+        f"  {', '.join(one['formats']) or 'no formats'}, {one['mode']}, intake {'on' if one['intake'] else 'off'}",
+        f"  {plural(len(one['files']), 'file')}, {plural(one['pending'], 'page')} waiting",
+    ]
+    if one["watched"]:
+        lines.append(f"  watched: {one['watched']}")
+    for title, name in (
+        ("changed outside", "changed_outside"),
+        ("deleted outside", "deleted_outside"),
+        ("in the way", "in_the_way"),
+    ):
+        lines += [f"  {title}: {path}" for path in one[name]]
+    lines += [f"  conflict: {row['path']}" for row in one["conflicts"]]
+    lines += [f"  left behind: {row['path']}: {row['why']}" for row in one["left_behind"]]
+    lines += [f"  not read back: {row['path']}: {row['why']}" for row in one["not_read_back"]]
+    return "\n".join(lines)
+
+
+def remove(folder: Where) -> None:
+    """Untie a folder; its files stay."""
+    with project_session() as session:
+        found = folder_of(session, folder)
+        done = session.delete(f"/api/sync-folders/{found['id']}")
+    answer(done, f"{found['path']} is untied; its files stay.")
+
+
+def intake(
+    folder: Where,
+    switch: Annotated[str | None, typer.Argument(help="on or off; left out: what would come in.")] = None,
+) -> None:
+    """Let files come in from a folder, or no longer, or see what would come in now."""
+    if switch not in (None, "on", "off"):
+        raise Refused(f"{switch!r} is neither on nor off.")
+    with project_session() as session:
+        path = f"/api/sync-folders/{folder_of(session, folder)['id']}/intake"
+        if switch is not None:
+            session.put(path, {"on": switch == "on"})
+        found = session.get(path)
+    counts = [f"{count} {name}" for name, count in found["would_bring_in"].items()]
+    counts.append(plural(found["images"], "new picture"))
+    answer(found, f"Intake is {'on' if found['on'] else 'off'}. Would come in now: {', '.join(counts)}.")
+
+
+def arrange(folder: Where) -> None:
+    """Show which files would move so that a folder lies as its project folder does; the mode is switched by `add`."""
+    with project_session() as session:
+        found = session.get(f"/api/sync-folders/{folder_of(session, folder)['id']}/arrangement")
+    lines = [f"{one['from_path']} -> {one['to_path']}" for one in found["moves"]]
+    lines += [f"{one['path']} stays: {one['why']}" for one in found["refused"]]
+    answer(found, "\n".join(lines) or "Every file lies where its document does.")
+
+
+def duplicates(
+    gone: Annotated[bool, typer.Option("--remove", help="Send the duplicates to the Trash.")] = False,
+) -> None:
+    """List files that more than one document holds, or send all but one of each to the Trash."""
+    with project_session() as session:
+        found = session.get("/api/sync-folders/duplicates")
+        ids = [one["id"] for group in found["groups"] for one in group["remove"]]
+        if gone and ids:
+            session.post("/api/sync-folders/duplicates/remove", {"document_ids": ids})
+    lines = [
+        f"{group['path']}: kept {group['keep']['name']}, {plural(len(group['remove']), 'duplicate')}"
+        for group in found["groups"]
+    ]
+    if gone and ids:
+        lines.append(f"{plural(len(ids), 'document')} went to the Trash.")
+    answer(found, "\n".join(lines) or "No file is held twice.")

@@ -1,0 +1,298 @@
+"""The files of one synced folder on the disk: looked at, read, written whole or not at all, moved over nothing.
+
+Names are inside the folder, with slashes. No link beneath the folder is followed, and nothing that was not written here is
+replaced or removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from armarium.api import Invalid, IsClosed, PathNotAllowed, flush, flush_path, new_id, open_plain
+from armarium_sync.names import OURS
+from armarium_sync.swapping import exchange, put_where_nothing_is
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of the largest layout file that is read back."""
+
+DEEPEST = 60
+"""How deep folders are followed."""
+
+MARKER = "tie"
+
+
+class Unusable(Exception):
+    """A file or place that is left alone; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a walk. `why`: it is not to be opened, and why."""
+
+    path: str
+    stamp: str
+    age: float
+    """Seconds since it was last written or renamed, by the clock of the disk; negative where that runs ahead."""
+    why: str | None = None
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """How the disk describes a file. A change of the content, and only a change or a rename, changes it: `touch` can set
+    the one time, not the other."""
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
+
+
+class Disk:
+    """A synced folder. *ours* tells its temporary names from those of another tie."""
+
+    def __init__(self, path: str, ours: str, is_closed: IsClosed | None = None) -> None:
+        self.path = Path(path)
+        self._ours = f"{OURS}{ours}-"
+        self._is_closed = is_closed
+
+    @property
+    def marker(self) -> str:
+        """The file that tells the folder from an empty one mounted or made in its place."""
+        return self._ours + MARKER
+
+    def mark(self) -> None:
+        """Leave the marker; OSError where that cannot be."""
+        words = "Armarium keeps files in this folder up to date. Remove this file and nothing is written here any more.\n"
+        with suppress(FileExistsError), open(self.path / self.marker, "x", encoding="utf-8") as file:
+            file.write(words)
+
+    def is_there(self) -> bool:
+        """Whether it is the folder that was tied: not gone, not replaced by a link or an empty one."""
+        try:
+            return (
+                os.path.realpath(self.path) == str(self.path)
+                and self.path.is_dir()
+                and (self.path / self.marker).is_file()
+            )
+        except OSError:
+            return False
+
+    def place(self, path: str) -> Path:
+        """The full path of *path*; Unusable where the way leads through a link or out of the folder."""
+        parts = path.split("/")
+        if not path or any(part in ("", ".", "..") or "\0" in part for part in parts):
+            raise Unusable("Its name is no name inside the folder.")
+        here = self.path
+        for part in parts[:-1]:
+            here = here / part
+            try:
+                if not stat.S_ISDIR(here.lstat().st_mode):
+                    raise Unusable("The way to it leads through a link or a file.")
+            except FileNotFoundError:
+                break
+        return self.path.joinpath(*parts)
+
+    def stamp(self, path: str) -> str | None:
+        """How the disk describes it; None where nothing is there. Unusable for what is no ordinary file."""
+        try:
+            status = self.place(path).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise Unusable(f"It cannot be looked at: {error.strerror or error}.") from None
+        if not stat.S_ISREG(status.st_mode):
+            raise Unusable("It is not an ordinary file.")
+        return stamp_of(status)
+
+    def read(self, path: str) -> bytes:
+        """Its bytes, whole; FileNotFoundError where it is gone, Unusable for what is no file or changes meanwhile."""
+        place = self.place(path)
+        try:
+            with open_plain(place, self._is_closed) as file:
+                before = stamp_of(os.fstat(file.fileno()))
+                data = file.read(LARGEST + 1)
+                after = stamp_of(os.fstat(file.fileno()))
+        except (Invalid, PathNotAllowed) as refusal:
+            raise Unusable(refusal.detail) from None
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise Unusable(f"It cannot be read: {error.strerror or error}.") from None
+        if before != after:
+            raise Unusable("It is being written; it is read when it has come to rest.")
+        if len(data) > LARGEST:
+            raise Unusable(f"It is larger than {LARGEST // 1024 // 1024} MB; that is no layout file.")
+        return data
+
+    def digest(self, path: str) -> str | None:
+        """The sha256 of its bytes, None where nothing is there; Unusable as of `read`, but for the size."""
+        place, found = self.place(path), hashlib.sha256()
+        try:
+            with open_plain(place, self._is_closed) as file:
+                while chunk := file.read(1 << 20):
+                    found.update(chunk)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (Invalid, PathNotAllowed) as refusal:
+            raise Unusable(refusal.detail) from None
+        except OSError as error:
+            raise Unusable(f"It cannot be read: {error.strerror or error}.") from None
+        return found.hexdigest()
+
+    def write(self, path: str, data: bytes, is_ours: Callable[[str], bool]) -> str:
+        """Put *data* there, whole or not at all; its new stamp. A file that is there is replaced if *is_ours* says so of
+        its digest, also where it became another in the very moment. Unusable else, and nothing was changed."""
+        place = self.place(path)
+        self._make_folder(place.parent)
+        there = self.digest(path)
+        mode = None
+        if there is not None:
+            if not is_ours(there):
+                raise Unusable("Another file lies there; it is not overwritten.")
+            mode = stat.S_IMODE(place.lstat().st_mode)
+            if not mode & 0o222:
+                raise Unusable("The file there is read-only; it is not overwritten.")
+        fresh = place.parent / f"{self._ours}new-{new_id()[-12:]}.tmp"
+        try:
+            with open(fresh, "xb") as file:
+                file.write(data)
+                file.flush()
+                if mode is not None:
+                    os.chmod(fresh, mode)
+                flush(file.fileno())
+            if there is None:
+                try:
+                    put_where_nothing_is(fresh, place)
+                except FileExistsError:
+                    raise Unusable("Another file came to lie there; it is not overwritten.") from None
+            else:
+                self._replace(path, fresh, place, is_ours)
+        finally:
+            fresh.unlink(missing_ok=True)
+        flush_path(place.parent)
+        return self.stamp(path) or ""
+
+    def _replace(self, path: str, fresh: Path, place: Path, is_ours: Callable[[str], bool]) -> None:
+        # Under a name of its own: what a kill leaves under it may be somebody's, what it leaves under the other is ours.
+        swap = fresh.with_name(fresh.name.replace("-new-", "-swap-"))
+        os.rename(fresh, swap)
+        try:
+            swapped = exchange(swap, place)
+        except FileNotFoundError:
+            put_where_nothing_is(swap, place)
+            return
+        if not swapped:
+            os.replace(swap, place)
+            return
+        inner = f"{path.rpartition('/')[0]}/{swap.name}".lstrip("/")
+        there = self.digest(inner)
+        if there is not None and not is_ours(there):
+            exchange(swap, place)
+            swap.unlink()
+            raise Unusable("It was changed in this very moment; it is not overwritten.")
+        swap.unlink(missing_ok=True)
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file; Unusable where nothing is at *source* or something at *target*. Done already is done."""
+        before, after = self.place(source), self.place(target)
+        try:
+            status = before.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise Unusable("It is not there any more.") from None
+        if not stat.S_ISREG(status.st_mode):
+            raise Unusable("It is not an ordinary file.")
+        self._make_folder(after.parent)
+        try:
+            put_where_nothing_is(before, after)
+        except FileExistsError:
+            # A disk for which two spellings are one file: only the spelling changes.
+            if before != after and os.path.samestat(status, after.lstat()):
+                os.rename(before, after)
+            else:
+                raise Unusable("Another file lies where it would go.") from None
+        except OSError as error:
+            raise Unusable(f"It cannot be moved: {error.strerror or error}.") from None
+        flush_path(after.parent)
+        flush_path(before.parent)
+
+    def _make_folder(self, folder: Path) -> None:
+        missing = []
+        while not folder.is_dir():
+            missing.append(folder)
+            folder = folder.parent
+        if self.path != folder and self.path not in folder.parents:
+            # The synced folder itself went meanwhile: it is not made anew under what may be a mount point.
+            raise Unusable("The folder is not there any more.")
+        for one in reversed(missing):
+            with suppress(FileExistsError):
+                one.mkdir()
+
+    def walk(self, now_ns: int) -> Iterator[Entry]:
+        """Every file, folder by folder, links not followed; hidden folders and projects are passed over."""
+        waiting = [("", self.path, 0)]
+        while waiting:
+            above, folder, depth = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    listed = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                if above:
+                    yield Entry(
+                        _legible(above.rstrip("/")), "", 0.0, f"It cannot be read: {error.strerror or error}."
+                    )
+                continue
+            if any(entry.name == "library.json" for entry in listed) and above:
+                continue
+            for entry in listed:
+                path = above + entry.name
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                if stat.S_ISDIR(status.st_mode):
+                    if entry.name.startswith(".") or entry.name.casefold().endswith(".library"):
+                        continue
+                    if depth + 1 < DEEPEST:
+                        waiting.append((path + "/", folder / entry.name, depth + 1))
+                    else:
+                        yield Entry(_legible(path), "", 0.0, f"Folders are followed {DEEPEST} deep.")
+                    continue
+                age = (now_ns - max(status.st_mtime_ns, status.st_ctime_ns)) / 1e9
+                why = _fault(entry.name, above)
+                if why is None and not stat.S_ISREG(status.st_mode):
+                    why = "It is not an ordinary file: links, pipes and the like are not followed."
+                yield Entry(_legible(path) if why else path, stamp_of(status), age, why)
+
+    def is_own_name(self, path: str) -> bool:
+        """Whether it is a working file of this very tie: the marker, a temporary file."""
+        return path.rpartition("/")[2].startswith(self._ours)
+
+    def clear(self, path: str, is_ours: Callable[[str], bool]) -> str | None:
+        """Remove a temporary file that a kill left, if it holds nothing of anybody else's; else why it stays."""
+        name = path.rpartition("/")[2]
+        if name == self.marker:
+            return None
+        if "-swap-" in name:
+            there = self.digest(path)
+            if there is not None and not is_ours(there):
+                return "The engine was killed as it replaced a file that was changed in that moment: this is that file."
+        with suppress(OSError):
+            self.place(path).unlink()
+        return None
+
+
+def _fault(name: str, above: str) -> str | None:
+    try:
+        (above + name).encode("utf-8")
+    except UnicodeEncodeError:
+        return "Its name is not UTF-8; rename it."
+    if any(unicodedata.category(sign) == "Cc" or sign in "\u2028\u2029" for sign in above + name):
+        return "Its name holds a control character; rename it."
+    return None
+
+
+def _legible(path: str) -> str:
+    text = os.fsencode(path).decode("utf-8", "replace")
+    return "".join("\ufffd" if unicodedata.category(sign) == "Cc" else sign for sign in text)

@@ -1,0 +1,53 @@
+"""Files that more than one live document holds: which of the documents is kept, and which would go."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import PurePath
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import raw_of
+from armarium_documents.api import documents
+from armarium_source_model.api import passes
+
+_HELD = f"""
+SELECT d.path, json_extract(d.metadata, '$.checksum'), d.id, d.name, d.parent_id, d.created_at, p.name,
+ (SELECT count(*) FROM {passes} s WHERE s.deleted_at IS NULL AND s.document_id IN
+   (SELECT d.id UNION ALL SELECT c.id FROM {documents} c WHERE c.parent_id = d.id AND c.deleted_at IS NULL))
+FROM {documents} d LEFT JOIN {documents} p ON p.id = d.parent_id
+WHERE d.deleted_at IS NULL AND d.doc_type = 'file' AND d.path IN (
+  SELECT path FROM {documents} WHERE deleted_at IS NULL AND doc_type = 'file' AND path IS NOT NULL
+  GROUP BY path HAVING count(*) > 1)
+ORDER BY d.path, d.created_at, d.id
+"""
+
+
+def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
+    """Each file (its path and bytes) that several live documents hold, by path.
+
+    Kept is the first made in the folder of the file's own folder's name; the first made, where none lies in one.
+    """
+    held: dict[tuple[str, str | None], list[tuple[bool, dict[str, Any]]]] = {}
+    for path, checksum, identity, name, parent_id, created_at, parent, count in raw_of(conn).execute(_HELD):
+        one = {
+            "id": identity,
+            "name": name,
+            "parent_id": parent_id,
+            "created_at": created_at,
+            "passes": count,
+        }
+        elsewhere = _spelled(parent or "") != _spelled(PurePath(path).parent.name)
+        held.setdefault((path, checksum), []).append((elsewhere, one))
+    found = []
+    for (path, checksum), listed in held.items():
+        if len(listed) > 1:
+            # Sorting is stable: of those in the folder, and of the others, the first made stays first.
+            first, *rest = [one for _, one in sorted(listed, key=lambda pair: pair[0])]
+            found.append({"path": path, "checksum": checksum, "keep": first, "remove": rest})
+    return found
+
+
+def _spelled(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

@@ -1,0 +1,96 @@
+"""What a written file names in its format's own identifier place: its source, pass, reading order and kind of reading.
+
+PAGE has MetadataItem, ALTO fileIdentifier, TEI idno. A lasting id is read from any file by its bytes alone, so that files
+which no reader would take are known too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from armarium.api import parse_xml
+from armarium_sync.names import lasting_id_of
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+SOURCE = "service-source"
+PREFIX = "service-"
+
+HEAD = 262_144
+"""Bytes from the beginning of a file in which its identifiers are looked for."""
+
+_AFTER = re.compile(rb"service-source['\"][^<]{0,80}?(?<![0-9a-f])([0-9a-f]{32})(?![0-9a-f])")
+_BEFORE = re.compile(rb"=\s*['\"]([0-9a-f]{32})['\"][^<]{0,80}service-source")
+
+
+def stamped(content: str, format_name: str, about: Mapping[str, str]) -> bytes:
+    """*content* with *about* (name to value) in its identifier place; what it named of ours before is gone."""
+    from lxml import etree
+
+    root = parse_xml(content.encode())
+    _PLACES[format_name](root, about)
+    return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True)) + b"\n"
+
+
+def lasting_id(data: bytes, name: str) -> str | None:
+    """The id of the source that a file names, in its content or else in its name; None where it names none."""
+    head = data[:HEAD]
+    found = _AFTER.search(head) or _BEFORE.search(head)
+    return found.group(1).decode() if found else lasting_id_of(name)
+
+
+def _in_page(root: etree._Element, about: Mapping[str, str]) -> None:
+    metadata = root.find("{*}Metadata")
+    if metadata is None:
+        return
+    for item in metadata.findall("{*}MetadataItem"):
+        if item.get("name", "").startswith(PREFIX):
+            metadata.remove(item)
+    for name, value in about.items():
+        _added(metadata, len(metadata), "MetadataItem", {"type": "other", "name": name, "value": value}, None)
+
+
+def _in_alto(root: etree._Element, about: Mapping[str, str]) -> None:
+    source = root.find("{*}Description/{*}sourceImageInformation")
+    if source is None:
+        return
+    for item in source.findall("{*}fileIdentifier"):
+        if item.get("fileIdentifierLocation", "").startswith(PREFIX):
+            source.remove(item)
+    # Identifiers of the whole document come behind those of the file.
+    behind = source.findall("{*}documentIdentifier")
+    at = source.index(behind[0]) if behind else len(source)
+    for number, (name, value) in enumerate(about.items()):
+        _added(source, at + number, "fileIdentifier", {"fileIdentifierLocation": name}, value)
+
+
+def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
+    statement = root.find("{*}teiHeader/{*}fileDesc/{*}publicationStmt")
+    if statement is None:
+        return
+    for item in statement.findall(".//{*}idno"):
+        holder = item.getparent()
+        if item.get("type", "").startswith(PREFIX) and holder is not None:
+            holder.remove(item)
+    # A statement in prose takes an identifier inside its paragraph, one in parts behind them.
+    prose = statement.find("{*}p")
+    place = statement if prose is None else prose
+    for name, value in about.items():
+        _added(place, len(place), "idno", {"type": name}, value)
+
+
+def _added(
+    parent: etree._Element, at: int, tag: str, attributes: Mapping[str, str], text: str | None
+) -> None:
+    from lxml import etree
+
+    space = etree.QName(parent).namespace
+    element = etree.Element(f"{{{space}}}{tag}" if space else tag, dict(attributes))
+    element.text = text
+    parent.insert(at, element)
+
+
+_PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei}

@@ -1,0 +1,269 @@
+"""A look at a synced folder: what became of the files that are known, and what else lies there. It changes nothing.
+
+What a file is hangs on its bytes alone. How the disk describes it only spares reading it again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import among
+from armarium_documents.api import LAYOUT_SUFFIXES
+from armarium_source_model.api import passes
+from armarium_sync.disk import Disk, Entry, Unusable
+from armarium_sync.identifiers import lasting_id
+from armarium_sync.names import maker_of
+from armarium_sync.rows import DocumentFile, documents_in, files_of, is_known, owned
+
+if TYPE_CHECKING:
+    from armarium.api import Library
+
+PICTURES = frozenset(
+    {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
+)
+
+SETTLED = 1.0
+"""Seconds for which a file must have stood still before it is read."""
+
+LEFT_ALONE = "it is left alone"
+
+
+@dataclass(slots=True)
+class Found:
+    """A file that is none of ours, as far as it was looked at."""
+
+    entry: Entry
+    kind: str
+    """picture, layout or other."""
+    digest: str | None = None
+    carries: str | None = None
+    """The lasting id in it."""
+    why: str | None = None
+    known: Row[Any] | None = None
+
+
+@dataclass(slots=True)
+class Sight:
+    """What a look saw."""
+
+    there: bool = True
+    same: list[tuple[Row[Any], str, str]] = field(default_factory=list)
+    """Files as the project knows them: (row, stamp, digest); the digest may be of an older known version."""
+    changed: list[tuple[Row[Any], str, str]] = field(default_factory=list)
+    gone: list[Row[Any]] = field(default_factory=list)
+    blocked: list[tuple[Row[Any], Found]] = field(default_factory=list)
+    moved: list[tuple[Row[Any], Found]] = field(default_factory=list)
+    adopted: list[tuple[Found, str, str]] = field(default_factory=list)
+    """Layout files that a pass was read from: (file, document, format)."""
+    images: list[Found] = field(default_factory=list)
+    beside: list[Found] = field(default_factory=list)
+    """Layout files of nobody, which may belong to one of the images."""
+    followed: list[tuple[DocumentFile, Found]] = field(default_factory=list)
+    """Pictures of documents that were moved by hand."""
+    others: list[Found] = field(default_factory=list)
+    left_over: list[str] = field(default_factory=list)
+    """Working files of ours that a kill left."""
+    in_place: set[str] = field(default_factory=set)
+    """Where documents' own files lie as the project knows it."""
+    restless: int = 0
+    """Files that are still being written."""
+
+
+def look(
+    library: Library, conn: Connection, folder: Row[Any], disk: Disk, *, thorough: bool = False
+) -> Sight:
+    """One walk through the folder. *thorough*: every layout file of ours is read, whatever the disk says of it."""
+    return _Look(conn, folder, disk, thorough).run()
+
+
+class _Look:
+    def __init__(self, conn: Connection, folder: Row[Any], disk: Disk, thorough: bool) -> None:
+        self.conn, self.folder, self.disk, self.thorough = conn, folder, disk, thorough
+        self.sight = Sight()
+
+    def run(self) -> Sight:
+        if not self.disk.is_there():
+            self.sight.there = False
+            return self.sight
+        rows = {row.path: row for row in files_of(self.conn, self.folder.id)}
+        held = documents_in(self.conn, self.folder.path)
+        pictures = {one.path: one for one in held}
+        seen: set[str] = set()
+        found: list[Found] = []
+        for entry in self.disk.walk(time.time_ns()):
+            if entry.why is not None:
+                found.append(Found(entry, "other", why=entry.why))
+                continue
+            if self.disk.is_own_name(entry.path):
+                if not entry.path.endswith(self.disk.marker):
+                    self.sight.left_over.append(entry.path)
+                continue
+            seen.add(entry.path)
+            row = rows.get(entry.path)
+            if row is not None and row.role in ("layout", "loss"):
+                self._of_ours(row, entry)
+            elif entry.path not in pictures:
+                one = self._of_others(entry, row)
+                if one is not None:
+                    found.append(one)
+        for row in rows.values():
+            if row.role in ("layout", "loss") and row.path not in seen:
+                # A folder that cannot be listed hides its files; only what is surely not there is gone.
+                try:
+                    if self.disk.stamp(row.path) is None:
+                        self.sight.gone.append(row)
+                except Unusable as error:
+                    found.append(Found(Entry(row.path, "", 0.0), "other", why=str(error)))
+        self.sight.in_place = {one.path for one in held if one.path in seen}
+        self._match(found, self.sight.in_place, held)
+        return self.sight
+
+    def _at_rest(self, entry: Entry) -> bool:
+        # A clock that was put back makes a file seem to come from the future: that says nothing of its rest.
+        if 0 <= entry.age < SETTLED:
+            self.sight.restless += 1
+            return False
+        return True
+
+    def _of_ours(self, row: Row[Any], entry: Entry) -> None:
+        if entry.stamp == row.stamp and row.seen is not None and not self.thorough:
+            if row.seen != row.digest:
+                self.sight.changed.append((row, entry.stamp, row.seen))
+            return
+        try:
+            digest = self.disk.digest(row.path)
+        except Unusable as error:
+            self.sight.others.append(Found(entry, "other", why=str(error)))
+            return
+        if digest is None:
+            self.sight.gone.append(row)
+        elif digest == row.digest or is_known(self.conn, self.folder.id, digest):
+            self.sight.same.append((row, entry.stamp, digest))
+        elif row.digest is None:
+            # It was to be written here, and never was: what lies here is somebody else's.
+            self.sight.blocked.append(
+                (row, Found(entry, "other", digest, why="It lies where a file of the project would."))
+            )
+        elif self._at_rest(entry):
+            self.sight.changed.append((row, entry.stamp, digest))
+
+    def _of_others(self, entry: Entry, row: Row[Any] | None) -> Found | None:
+        """What a file of others is; None while it is being written."""
+        name = PurePosixPath(entry.path).name
+        suffix = PurePosixPath(name).suffix.casefold()
+        what = maker_of(name)
+        carries_id = suffix in LAYOUT_SUFFIXES
+        kind = "picture" if suffix in PICTURES else "layout" if carries_id else "other"
+        if what is not None:
+            return Found(entry, "other", why=f"It is {what}; {LEFT_ALONE}.", known=row)
+        if kind == "other":
+            return Found(
+                entry, kind, why=f"It is neither a picture nor a layout file; {LEFT_ALONE}.", known=row
+            )
+        if row is not None and row.stamp == entry.stamp and row.seen is not None:
+            return Found(entry, kind, row.seen, row.document_id, known=row)
+        if not self._at_rest(entry):
+            return None
+        try:
+            if kind == "picture":
+                return Found(entry, kind, self.disk.digest(entry.path), known=row)
+            data = self.disk.read(entry.path)
+        except FileNotFoundError:
+            return None
+        except Unusable as error:
+            return Found(entry, "other", why=str(error), known=row)
+        import hashlib
+
+        return Found(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
+
+    def _match(self, found: list[Found], in_place: set[str], held: list[DocumentFile]) -> None:
+        layouts = [one for one in found if one.kind == "layout"]
+        images = [one for one in found if one.kind == "picture"]
+        self.sight.others += [one for one in found if one.kind == "other"]
+        self._match_moved(layouts)
+        self._match_adopted(layouts)
+        self._match_images(images, in_place, held)
+
+    def _match_moved(self, layouts: list[Found]) -> None:
+        """A file of ours that is gone, and the one file that carries its id: it was moved. Copies never are."""
+        gone = {row.id: row for row in self.sight.gone if row.role == "layout"}
+        for row in list(gone.values()):
+            suffix = PurePosixPath(row.path).suffix.casefold()
+            same_id = [
+                one
+                for one in layouts
+                if one.carries == row.document_id
+                and PurePosixPath(one.entry.path).suffix.casefold() == suffix
+            ]
+            exact = [one for one in same_id if one.digest in (row.digest, row.seen)] or [
+                one for one in layouts if one.digest == row.digest
+            ]
+            # Of several formats in one project each has its own subfolder or ending; the bytes tell them apart.
+            candidates = exact or same_id
+            if len(candidates) == 1:
+                self.sight.moved.append((row, candidates[0]))
+                layouts.remove(candidates[0])
+                self.sight.gone.remove(row)
+
+    def _match_adopted(self, layouts: list[Found]) -> None:
+        """Layout files that a pass of the project was read from: they are the project's from now on."""
+        asked = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
+            among(passes.c.import_checksum, {one.digest for one in layouts}), passes.c.deleted_at.is_(None)
+        )
+        sources: dict[str, list[tuple[str, str]]] = {}
+        for checksum, document_id, format_name in self.conn.execute(asked):
+            sources.setdefault(checksum, []).append((document_id, format_name))
+        rows = files_of(self.conn, self.folder.id, ("layout",))
+        taken = {(row.document_id, row.format) for row in rows}
+        for one in list(layouts):
+            of = sources.get(one.digest or "", [])
+            if len(of) == 1 and of[0] not in taken and one.carries is None and of[0][1] in _WRITTEN:
+                self.sight.adopted.append((one, *of[0]))
+                taken.add(of[0])
+                layouts.remove(one)
+        ours = {row.document_id for row in rows}
+        for one in layouts:
+            if one.carries is None:
+                if sources.get(one.digest or ""):
+                    one.why = f"A pass was read from these very bytes already; {LEFT_ALONE}."
+                self.sight.beside.append(one)
+            elif one.carries in ours:
+                one.why = (
+                    f"It carries the id of a page whose own file is there as well: a copy; {LEFT_ALONE}."
+                )
+                self.sight.others.append(one)
+            else:
+                one.why = f"It carries the id of a page that this project does not keep here; {LEFT_ALONE}."
+                self.sight.others.append(one)
+
+    def _match_images(self, images: list[Found], in_place: set[str], held: list[DocumentFile]) -> None:
+        known = owned(self.conn, [one.digest for one in images if one.digest])
+        missing: dict[str, list[DocumentFile]] = {}
+        for document in held:
+            if document.live and document.path not in in_place and document.checksum:
+                missing.setdefault(document.checksum, []).append(document)
+        there: dict[str, int] = {}
+        for one in images:
+            there[one.digest or ""] = there.get(one.digest or "", 0) + 1
+        for one in images:
+            away = missing.get(one.digest or "", [])
+            if len(away) == 1 and there[one.digest or ""] == 1:
+                self.sight.followed.append((away[0], one))
+            elif one.digest in known:
+                one.why = (
+                    "It is the file of a document already (live or in the Trash); it does not come in again."
+                )
+                self.sight.others.append(one)
+            elif one.known is not None and one.known.state == "tried" and one.known.seen == one.digest:
+                one.why = "An import refused it, or it was removed from the project since; the job of the import says why."
+                self.sight.others.append(one)
+            else:
+                self.sight.images.append(one)
+
+
+_WRITTEN = frozenset({"pagexml", "alto", "tei"})

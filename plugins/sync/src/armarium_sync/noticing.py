@@ -1,0 +1,71 @@
+"""What steps of the project have to do with its synced folders: pages that changed wait, moved documents are arranged."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from armarium.api import ActionContext, json_text, raw_of
+from armarium_documents.api import documents
+from armarium_source_model.api import segments
+from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE, queue
+from armarium_sync.queries import tied_folders
+from armarium_sync.queueing import put_in_queue
+from armarium_sync.rows import wait_for
+from armarium_sync.watching import tend
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+REPLACING = frozenset({"document.move", "document.update", "document.restore", "document.create"})
+"""Actions after which a document may lie elsewhere or be called otherwise."""
+
+OF_ALL = frozenset({"library.set", "source_setting.set", "source_setting.clear"})
+"""Actions that may change what every page is written as."""
+
+
+def step_ends(ctx: ActionContext) -> None:
+    """In the transaction of the step, an undo too: what it changed waits to be written if and only if the step is."""
+    if ctx.library is None:
+        return
+    ours = any(name.startswith("sync.") for name in ctx.ran)
+    if ours:
+        engine, library = ctx.engine, ctx.library
+        ctx.on_commit(lambda: tend(engine, library))
+    ties = tied_folders(ctx.conn)
+    if not ties:
+        return
+    changed = _changed(ctx)
+    taken_in = "sync.take_in" in ctx.ran
+    for folder in ties:
+        if changed and folder.formats and not taken_in:
+            wait_for(ctx.conn, folder.id, changed, int(time.time() * 1000))
+            queue(ctx, WRITE, folder)
+        if folder.mode == "keep-arranged" and not ours and REPLACING & ctx.ran.keys():
+            queue(ctx, ARRANGE, folder)
+
+
+def _changed(ctx: ActionContext) -> list[str]:
+    """The documents that the step changed; those above stand for all beneath them."""
+    raw = raw_of(ctx.conn)
+    if OF_ALL & ctx.ran.keys():
+        rows = raw.execute(f"SELECT id FROM {documents} WHERE parent_id IS NULL AND deleted_at IS NULL")
+        return [row[0] for row in rows]
+    changed = dict(ctx.changes.get("document_ids", {}))
+    if not changed and (parts := ctx.changes.get("segment_ids")):
+        rows = raw.execute(
+            f"SELECT DISTINCT document_id FROM {segments} WHERE id IN (SELECT value FROM json_each(?))",
+            (json_text(list(parts)),),
+        )
+        changed = dict.fromkeys(row[0] for row in rows)
+    return list(changed)
+
+
+def opened(engine: Engine, library: Library) -> None:
+    """A project was opened: every folder is looked at in full, and those with intake are watched."""
+    with library.db.read_all() as conn:
+        ties = tied_folders(conn)
+    for folder in ties:
+        put_in_queue(engine, library, LOOK, folder.id, thorough=True)
+    if ties:
+        tend(engine, library)

@@ -1,0 +1,112 @@
+"""What a look at a folder saw, noted in the rows; nothing is read back here and no file is touched but our own leavings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium_sync.disk import Disk, Entry, Unusable
+from armarium_sync.looking import Found, Sight
+from armarium_sync.models import files, versions_known
+from armarium_sync.rows import change_file, files_of, forget_files, know, move_row, put_file, wait_for
+
+
+def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[Found]:
+    """Remove the temporary files that a kill left; those that hold somebody's version stay and are listed."""
+    known = {
+        row[0]
+        for row in conn.execute(
+            select(versions_known.c.digest).where(versions_known.c.folder_id == folder_id)
+        )
+    }
+    staying = []
+    for path in sight.left_over:
+        with suppress(Unusable):
+            why = disk.clear(path, known.__contains__)
+            if why is not None:
+                staying.append(Found(Entry(path, disk.stamp(path) or "", 0.0), "other", why=why))
+    return staying
+
+
+def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
+    """Note it; whether a page is to be written now, because what lay in its way is gone."""
+    for row, stamp, digest in sight.same:
+        values: dict[str, Any] = {"stamp": stamp, "seen": digest, "digest": digest}
+        if row.state in ("refused", "in-the-way"):
+            values |= {"state": None, "why": None}
+        if any(getattr(row, name) != value for name, value in values.items()):
+            change_file(conn, row.id, **values)
+    for row, stamp, digest in sight.changed:
+        values = {"stamp": stamp, "seen": digest}
+        if row.state == "refused" and row.seen != digest:
+            values |= {"state": None, "why": None}
+        if row.stamp != stamp or row.seen != digest:
+            change_file(conn, row.id, **values)
+    for row in sight.gone:
+        if row.seen is not None or row.state is not None:
+            change_file(conn, row.id, stamp=None, seen=None, state=None, why=None)
+    back = [row.document_id for row in sight.gone if row.state == "in-the-way" and row.document_id]
+    wait_for(conn, folder.id, back, 0)
+    for row, found in sight.moved:
+        move_row(conn, row, found.entry.path, stamp=None, seen=found.digest)
+    for found, document_id, format_name in sight.adopted:
+        values = {"role": "layout", "document_id": document_id, "format": format_name, "digest": found.digest}
+        put_file(
+            conn,
+            folder.id,
+            found.entry.path,
+            **values,
+            seen=found.digest,
+            stamp=found.entry.stamp,
+            state=None,
+            why=None,
+        )
+        know(conn, folder.id, [found.digest or ""], "taken-in")
+    for row in [row for row, _ in sight.blocked if row.state != "in-the-way"]:
+        change_file(conn, row.id, state="in-the-way", why="Another file lies there; it is not overwritten.")
+    return _note_others(conn, folder, sight) or bool(back)
+
+
+def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
+    known = {row.path: row for row in files_of(conn, folder.id, ("other",))}
+    listed = [*sight.others, *sight.beside, *sight.images, *(found for _, found in sight.followed)]
+    for found in listed:
+        row = known.pop(found.entry.path, None)
+        values: dict[str, Any] = {"role": "other", "format": found.kind, "why": found.why}
+        values |= {"seen": found.digest, "stamp": found.entry.stamp}
+        if row is None or row.state != "in-the-way":
+            values["document_id"] = found.carries
+        if row is not None and row.seen != found.digest and row.state == "tried":
+            values["state"] = None
+        if row is None:
+            _put_other(conn, folder.id, found.entry.path, values)
+        elif any(getattr(row, name) != value for name, value in values.items()):
+            change_file(conn, row.id, **values)
+    freed = [row.document_id for row in known.values() if row.state == "in-the-way" and row.document_id]
+    wait_for(conn, folder.id, freed, 0)
+    # A picture that came in stands in its document's record now; that it came in stays told.
+    gone = [
+        row.id
+        for row in known.values()
+        if not sight.restless and not (row.state == "tried" and row.path in sight.in_place)
+    ]
+    forget_files(conn, gone)
+    return bool(freed)
+
+
+def _put_other(conn: Connection, folder_id: str, path: str, values: dict[str, Any]) -> None:
+    taken = conn.execute(
+        select(files.c.role).where(files.c.folder_id == folder_id, files.c.path == path)
+    ).scalar()
+    # A name that is not legible may look like one of ours.
+    if taken is None or taken == "other":
+        put_file(conn, folder_id, path, **values)
+
+
+def beside_image(path: str, layouts: list[Found]) -> list[Found]:
+    """The layout files of nobody that belong to an image by their name: in its folder or one beneath or beside it."""
+    stem = PurePosixPath(path).stem
+    return [one for one in layouts if PurePosixPath(one.entry.path).name.split(".")[0] == stem.split(".")[0]]

@@ -1,0 +1,185 @@
+"""Reads of synced folders: how they stand, what would come in, what would move, what is held twice."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from armarium.api import Library, among, query, raw_of, withheld
+from armarium_documents.api import documents
+from armarium_sync.arranging import plan_of
+from armarium_sync.disk import Disk, Unusable
+from armarium_sync.duplicates import duplicates_of
+from armarium_sync.errors import folder_gone
+from armarium_sync.looking import look
+from armarium_sync.models import files, folders, pending
+from armarium_sync.principal import KEEPER
+from armarium_sync.rows import FOLDERS, disk_of, files_of, in_conflict
+from armarium_sync.schemas import Arrangement, Duplicates, Folders, Intake
+
+HELD = "sync.watch"
+"""Under which name an open project keeps its watch of the folders."""
+
+
+@query(
+    "/api/sync-folders", summary="The synced folders, and how their files stand", answer=Folders, refusals=()
+)
+def list_folders(conn: Connection, library: Library) -> dict[str, Any]:
+    """Each folder's place, formats, mode, last write, what waits, what was written, and what was found changed."""
+    rows = conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id))
+    return {"folders": [entry_of(conn, library, row) for row in rows]}
+
+
+def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, Any]:
+    """A synced folder as it is answered."""
+    disk = disk_of(library, folder)
+    there = disk.is_there()
+    known = files_of(conn, folder.id)
+    layouts = [row for row in known if row.role == "layout"]
+    ours = [row for row in layouts if row.digest is not None]
+    seen = {row.id: _seen(disk, row) if there else row.seen for row in ours}
+    held = in_conflict(conn, folder.id)
+    written = [row.written_at for row in ours if row.written_at is not None]
+    barred = _barred(library, [row.document_id for row in ours])
+    pictures = [row for row in known if row.role == "other" and row.state == "tried"]
+    made = _documents_at(conn, folder, [row.path for row in pictures])
+    watch = library.held.get(HELD)
+    return {
+        **(FOLDERS.get(conn, folder.id) or {}),
+        "there": there,
+        "watched": None if watch is None else watch.how(folder.id),
+        "last_written": max(written, default=None),
+        "pending": conn.execute(
+            select(func.count()).select_from(pending).where(pending.c.folder_id == folder.id)
+        ).scalar_one(),
+        "files": [
+            {
+                "path": row.path,
+                "document_id": row.document_id,
+                "format": row.format,
+                "written_at": row.written_at,
+            }
+            for row in ours
+            if row.document_id is not None
+        ],
+        "in_the_way": [row.path for row in known if row.state == "in-the-way"],
+        "conflicts": [
+            {"document_id": row.document_id, "path": row.path, "pass_id": held[row.id]}
+            for row in layouts
+            if row.id in held
+        ],
+        "changed_outside": [row.path for row in ours if seen[row.id] not in (None, row.digest)],
+        "deleted_outside": [row.path for row in ours if seen[row.id] is None],
+        "taken_in": [
+            {"path": row.path, "document_id": row.document_id} for row in layouts if row.state == "taken-in"
+        ]
+        + [{"path": path, "document_id": one} for path, one in made.items()],
+        "not_read_back": [
+            {"path": row.path, "why": row.why}
+            for row in known
+            if row.why is not None and row.state != "in-the-way" and row.path not in made
+        ],
+        "left_behind": [
+            {"path": row.path, "document_id": row.document_id, "why": barred[row.document_id]}
+            for row in ours
+            if row.document_id in barred and seen[row.id] is not None
+        ],
+    }
+
+
+def _seen(disk: Disk, row: Row[Any]) -> str | None:
+    """The digest of what the disk holds now, read only where the disk says that something happened."""
+    try:
+        stamp = disk.stamp(row.path)
+        if stamp is None or stamp == row.stamp:
+            return None if stamp is None else str(row.seen)
+        return disk.digest(row.path)
+    except Unusable:
+        return str(row.seen) if row.seen is not None else None
+
+
+def _barred(library: Library, ids: list[str]) -> dict[str, str]:
+    """Of the pages that have files, those that may not be exported by now. The answer is the same for every caller."""
+    return withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
+
+
+def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[str, str]:
+    """The live documents whose own file lies at these places."""
+    full = {os.path.join(folder.path, *path.split("/")): path for path in paths}
+    asked = select(documents.c.path, documents.c.id).where(
+        among(documents.c.path, full), documents.c.deleted_at.is_(None)
+    )
+    return {full[path]: one for path, one in conn.execute(asked.order_by(documents.c.id.desc()))}
+
+
+@query(
+    "/api/sync-folders/{folder_id}/intake",
+    summary="Whether files come in from a synced folder, and what would come in now",
+    answer=Intake,
+)
+def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
+    """By a look at the folder as it is. NotFound; Conflict where the folder is not there now."""
+    folder = FOLDERS.row(conn, folder_id)
+    sight = look(library, conn, folder, disk_of(library, folder))
+    if not sight.there:
+        raise folder_gone(folder.path)
+    counts: dict[str, int] = {}
+    for row, _, _ in sight.changed:
+        if row.role == "layout" and row.state != "refused":
+            counts[row.format] = counts.get(row.format, 0) + 1
+    return {"on": folder.intake, "would_bring_in": counts, "images": len(sight.images)}
+
+
+@query(
+    "/api/sync-folders/{folder_id}/arrangement",
+    summary="Which files would move so that a folder lies as its project folder does; nothing moves",
+    answer=Arrangement,
+)
+def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
+    """By the folder as it is. NotFound; Conflict where the folder is not there now."""
+    folder = FOLDERS.row(conn, folder_id)
+    disk = disk_of(library, folder)
+    if not disk.is_there():
+        raise folder_gone(folder.path)
+    plan = plan_of(conn, folder, disk)
+    return {
+        "mode": folder.mode,
+        "moves": [
+            {"document_id": one.document_id, "from_path": one.from_path, "to_path": one.to_path}
+            for one in plan.moves
+        ],
+        "refused": [{"path": path, "why": why} for path, why in plan.refused],
+    }
+
+
+@query(
+    "/api/sync-folders/duplicates",
+    summary="Files that more than one live document holds: which is kept, and which would go",
+    answer=Duplicates,
+    refusals=(),
+)
+def list_duplicates(conn: Connection) -> dict[str, Any]:
+    """A dry run: nothing changes."""
+    groups = duplicates_of(conn)
+    return {"groups": groups, "count": len(groups)}
+
+
+def tied_folders(conn: Connection) -> list[Row[Any]]:
+    """Every synced folder, the oldest first."""
+    return list(conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id)))
+
+
+def has_job(conn: Connection, kind: str, folder_id: str) -> bool:
+    """Whether a job of that kind waits for the folder."""
+    row = raw_of(conn).execute(
+        "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting' AND json_extract(args, '$.folder_id') = ? LIMIT 1",
+        (kind, folder_id),
+    )
+    return row.fetchone() is not None
+
+
+def row_of_file(conn: Connection, folder_id: str, path: str) -> Row[Any] | None:
+    """What is known of a file by its place."""
+    return conn.execute(select(files).where(files.c.folder_id == folder_id, files.c.path == path)).first()

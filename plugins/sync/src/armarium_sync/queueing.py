@@ -1,0 +1,38 @@
+"""Work put into the queue outside a step: after a look, when the disk reports a change, when a project is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from armarium_sync.models import folders
+from armarium_sync.principal import KEEPER
+from armarium_sync.queries import has_job
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+TITLES = {
+    "write-to-folder": "Write to the folder",
+    "sync-look": "Look at the folder",
+    "arrange-folder": "Arrange the folder",
+}
+
+
+def put_in_queue(
+    engine: Engine, library: Library, kind: str, folder_id: str, *, thorough: bool = False
+) -> None:
+    """Have work done on a folder, unless the same waits already or the folder is tied no longer."""
+    with library.db.write() as conn:
+        folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+        if folder is None or has_job(conn, kind, folder_id):
+            return
+        engine.jobs.enqueue(
+            conn,
+            kind,
+            {"folder_id": folder_id, "thorough": thorough},
+            title=f"{TITLES[kind]} {folder.path.replace(chr(92), '/').rpartition('/')[2]}",
+            started_by=KEEPER,
+        )
+    engine.jobs.wake(library)

@@ -1,0 +1,356 @@
+"""Pages written to a synced folder: exported, stamped with their ids, and put in place with a report of losses.
+
+A kill at any moment loses nothing: what is about to be written is known before it is, and what waits goes on waiting until
+it is noted as written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, select
+
+from armarium.api import NotFound, ServiceError, among, json_text, now, withheld
+from armarium_documents.api import documents, pages_under
+from armarium_formats.api import export_page
+from armarium_sync.disk import Disk, Unusable
+from armarium_sync.errors import folder_gone
+from armarium_sync.identifiers import stamped
+from armarium_sync.models import files, folders
+from armarium_sync.names import layout_name
+from armarium_sync.rows import (
+    change_file,
+    disk_of,
+    done_with,
+    forget_at,
+    in_conflict,
+    is_known,
+    know,
+    move_row,
+    put_file,
+    wait_for,
+    waiting,
+)
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library, Principal
+
+QUIET = 5.0
+"""Seconds after the last change of a page before its files are written."""
+
+BATCH = 20
+"""Pages between two notes of what was written."""
+
+AHEAD = 60.0
+"""Seconds by which a change may seem to lie ahead, before the clock is taken to have been put back."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A file as it is to be written."""
+
+    document_id: str
+    format: str
+    path: str
+    data: bytes
+    mark: str
+    losses: bytes
+    row: Row[Any] | None
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def mark_of(engine: Engine, library: Library, document_id: str, format_name: str) -> str | None:
+    """What tells a page as it would be written now from any other state of it; None where it cannot be written."""
+    stated = now()
+    try:
+        made = export_page(engine, library, document_id, format_name, created=stated)
+    except ServiceError:
+        return None
+    return _mark(made["content"], stated)
+
+
+def _mark(content: str, stated: str) -> str:
+    return hashlib.sha256(content.replace(stated, "").encode()).hexdigest()
+
+
+class Writer:
+    """Writes what waits for one folder. *check* is called between two pages and may stop it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library,
+        folder_id: str,
+        principal: Principal,
+        *,
+        check: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] = lambda words: None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self.engine, self.library, self.folder_id, self.principal = engine, library, folder_id, principal
+        self.check, self.warn, self.progress = check, warn, progress
+        self.written = 0
+
+    def run(self, quiet: float | None = None) -> float | None:
+        """Write what is due; seconds until more is, None where nothing waits any more."""
+        quiet = QUIET if quiet is None else quiet
+        with self.library.db.read_all() as conn:
+            folder = conn.execute(select(folders).where(folders.c.id == self.folder_id)).first()
+        if folder is None:
+            return None
+        disk = disk_of(self.library, folder)
+        if not disk.is_there():
+            raise folder_gone(folder.path)
+        self._spread(folder)
+        with self.library.db.read_all() as conn:
+            waits = waiting(conn, self.folder_id)
+        moment = time.time() * 1000
+        limit = moment - quiet * 1000
+        due = [(one, at) for one, at in waits if at <= limit or at > moment + AHEAD * 1000]
+        for start in range(0, len(due), BATCH):
+            self.check()
+            self._batch(folder, disk, due[start : start + BATCH])
+            self.progress(min(start + BATCH, len(due)), len(due))
+        later = [at for one, at in waits if (one, at) not in set(due)]
+        return max(0.05, (min(later) - limit) / 1000) if later else None
+
+    def _spread(self, folder: Row[Any]) -> None:
+        """Let the pages beneath a changed folder wait, and drop what is no page of this tie."""
+        with self.library.db.read_all() as conn:
+            waits = waiting(conn, self.folder_id)
+            there = {
+                row[0]
+                for row in conn.execute(
+                    select(documents.c.id).where(
+                        among(documents.c.id, [one for one, _ in waits]), documents.c.deleted_at.is_(None)
+                    )
+                )
+            }
+            pages = {one: pages_under(conn, [one]) for one, _ in waits if one in there}
+            scope = None
+            if folder.root_id is not None and folder.adopted:
+                known = conn.execute(select(documents.c.id).where(documents.c.id == folder.root_id)).first()
+                scope = set(pages_under(conn, [folder.root_id])) if known else set()
+        drop: list[tuple[str, int]] = []
+        with self.library.db.write() as conn:
+            for one, at in waits:
+                beneath = pages.get(one, [])
+                wanted = [page for page in beneath if scope is None or page in scope]
+                if wanted == [one]:
+                    continue
+                drop.append((one, at))
+                wait_for(conn, self.folder_id, [page for page in wanted if page != one], at)
+                if one in wanted:
+                    drop.pop()
+            if drop:
+                done_with(conn, self.folder_id, drop)
+
+    def _batch(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> None:
+        ids = [one for one, _ in due]
+        barred = withheld(self.library, self.principal, ids, "export")
+        drafts: list[Draft] = []
+        with self.library.db.read_all() as conn:
+            names = dict(
+                conn.execute(select(documents.c.id, documents.c.name).where(among(documents.c.id, ids))).all()
+            )
+            held = set(in_conflict(conn, self.folder_id))
+            rows = {
+                (row.document_id, row.format): row
+                for row in conn.execute(
+                    select(files).where(
+                        files.c.folder_id == self.folder_id,
+                        files.c.role == "layout",
+                        among(files.c.document_id, ids),
+                    )
+                )
+            }
+        for one in ids:
+            for format_name in folder.formats:
+                row = rows.get((one, format_name))
+                if one in barred or one not in names or (row is not None and row.id in held):
+                    continue
+                draft = self._draft(disk, one, names[one], format_name, row)
+                if draft is not None:
+                    drafts.append(draft)
+        with self.library.db.write() as conn:
+            known = [one.digest for one in drafts] + [
+                hashlib.sha256(one.losses).hexdigest() for one in drafts
+            ]
+            know(conn, self.folder_id, known, "written")
+        results = [self._put(disk, one) for one in drafts]
+        with self.library.db.write() as conn:
+            for result in results:
+                result(conn)
+            done_with(conn, self.folder_id, due)
+
+    def _draft(
+        self, disk: Disk, document_id: str, title: str, format_name: str, row: Row[Any] | None
+    ) -> Draft | None:
+        stated = now()
+        try:
+            made = export_page(self.engine, self.library, document_id, format_name, created=stated)
+        except NotFound:
+            return None  # a page that nobody has read yet
+        except ServiceError as refusal:
+            self.warn(f"{title} is not written as {format_name}: {refusal.detail}")
+            return None
+        mark = _mark(made["content"], stated)
+        extension = made["filename"][made["filename"].rfind(".") :] if "." in made["filename"] else ".xml"
+        wanted = f"{format_name}/{layout_name(title, document_id, extension)}"
+        path = wanted if row is None or _is_placed(row, document_id) else row.path
+        if row is not None:
+            try:
+                there = disk.stamp(row.path)
+            except Unusable:
+                return None
+            if row.mark is None and row.digest is not None and row.written_at is None:
+                # Adopted: it holds the page as it came in, and is written when the page changes.
+                with self.library.db.write() as conn:
+                    change_file(conn, row.id, mark=mark)
+                return None
+            if there is not None and row.mark == mark and row.path == path and row.seen == row.digest:
+                return None
+        choices = made["choices"]
+        about = {
+            "service-source": document_id,
+            "service-pass": choices["pass_id"],
+            "service-order": choices["order_id"] or choices["order_name"],
+            "service-reading-kind": choices["reading_kind"],
+        }
+        data = stamped(made["content"], format_name, about)
+        losses = {
+            "file": path.rpartition("/")[2],
+            "format": format_name,
+            "document_id": document_id,
+            "pass_id": choices["pass_id"],
+            "reading_kind": choices["reading_kind"],
+            "losses": made["losses"],
+            "notes": choices["notes"],
+        }
+        return Draft(document_id, format_name, path, data, mark, (json_text(losses) + "\n").encode(), row)
+
+    def _put(self, disk: Disk, draft: Draft) -> Callable[[Connection], None]:
+        """Write one file and its report; what is to be noted of it."""
+        row = draft.row
+        if row is not None and row.path != draft.path:
+            if not self._renamed(disk, row.path, draft.path):
+                draft.path = row.path
+            else:
+                self._renamed(disk, f"{row.path}.loss.json", f"{draft.path}.loss.json")
+        try:
+            stamp = disk.write(draft.path, draft.data, self._is_ours(row))
+        except Unusable as error:
+            return self._noted_blocked(disk, draft, str(error))
+        except OSError as error:
+            raise _disk_refuses(draft.path, error) from error
+        loss_path, loss_stamp, loss_digest = f"{draft.path}.loss.json", None, None
+        try:
+            loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None))
+            loss_digest = hashlib.sha256(draft.losses).hexdigest()
+        except Unusable as error:
+            self.warn(f"{loss_path}: {error}")
+        except OSError as error:
+            raise _disk_refuses(loss_path, error) from error
+        self.written += 1
+        written_at = now()
+
+        def note(conn: Connection) -> None:
+            values = {
+                "role": "layout",
+                "document_id": draft.document_id,
+                "format": draft.format,
+                "digest": draft.digest,
+                "mark": draft.mark,
+                "seen": draft.digest,
+                "stamp": stamp,
+                "state": None,
+                "why": None,
+                "written_at": written_at,
+            }
+            if row is not None and row.path != draft.path:
+                forget_at(conn, self.folder_id, f"{row.path}.loss.json")
+                move_row(conn, row, draft.path)
+            put_file(conn, self.folder_id, draft.path, **values)
+            if loss_stamp is not None:
+                about = {"role": "loss", "document_id": draft.document_id, "format": draft.format}
+                put_file(
+                    conn,
+                    self.folder_id,
+                    loss_path,
+                    **about,
+                    digest=loss_digest,
+                    seen=loss_digest,
+                    stamp=loss_stamp,
+                )
+
+        return note
+
+    def _renamed(self, disk: Disk, before: str, after: str) -> bool:
+        """Let a file of ours have the name that its page has now; False where it keeps the old one."""
+        try:
+            if disk.stamp(before) is None:
+                return True
+            digest = disk.digest(before)
+            if digest is None or not self._is_ours(None)(digest):
+                return False
+            disk.move(before, after)
+        except Unusable:
+            return False
+        return True
+
+    def _is_ours(self, row: Row[Any] | None) -> Callable[[str], bool]:
+        def ours(digest: str) -> bool:
+            if row is not None and digest == row.digest:
+                return True
+            with self.library.db.read_all() as conn:
+                return is_known(conn, self.folder_id, digest)
+
+        return ours
+
+    def _noted_blocked(self, disk: Disk, draft: Draft, why: str) -> Callable[[Connection], None]:
+        self.warn(f"{draft.path}: {why}")
+        try:
+            seen, stamp = disk.digest(draft.path), disk.stamp(draft.path)
+        except Unusable:
+            seen = stamp = None
+
+        def note(conn: Connection) -> None:
+            if draft.row is not None and draft.row.path == draft.path and draft.row.digest is not None:
+                change_file(conn, draft.row.id, seen=seen, stamp=stamp)
+                return
+            put_file(
+                conn,
+                self.folder_id,
+                draft.path,
+                role="other",
+                document_id=draft.document_id,
+                format="layout",
+                seen=seen,
+                stamp=stamp,
+                state="in-the-way",
+                why=why,
+            )
+
+        return note
+
+
+def _is_placed(row: Row[Any], document_id: str) -> bool:
+    """Whether a file lies where the engine put it, so that it takes the new name of its page."""
+    folder, _, name = row.path.rpartition("/")
+    return bool(folder == row.format and f"--{document_id}." in name)
+
+
+def _disk_refuses(path: str, error: OSError) -> ServiceError:
+    from armarium.api import Conflict
+
+    return Conflict(
+        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine the right to; it is tried again.",
+        code="disk_refuses",
+    )
