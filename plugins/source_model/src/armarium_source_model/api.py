@@ -9,6 +9,7 @@ from armarium_source_model.facts import (
     KEYS,
     PageFacts,
 )
+from armarium_source_model.folding import FoldedText, Word, fold_text, goes_on, places_of_words, words_of
 from armarium_source_model.geometry import (
     BadGeometry,
     SoundPoints,
@@ -16,8 +17,10 @@ from armarium_source_model.geometry import (
     sound_pixels,
 )
 from armarium_source_model.models import (
+    due_pages,
     forwardings,
     links,
+    page_texts,
     passes,
     segments,
 )
@@ -78,6 +81,7 @@ __all__ = [
     "BadGeometry",
     "CountingText",
     "Derived",
+    "FoldedText",
     "MadePass",
     "NewPass",
     "NewReading",
@@ -90,13 +94,17 @@ __all__ = [
     "SoundPoints",
     "StatedFacts",
     "UnknownKind",
+    "Word",
     "add_readings",
     "add_segments",
     "counting_readings",
     "create_pass",
     "create_passes",
+    "due_pages",
+    "fold_text",
     "forwardings",
     "get_pass",
+    "goes_on",
     "is_provisional",
     "ladder_of_pass",
     "line_sequence",
@@ -107,9 +115,11 @@ __all__ = [
     "order_walk",
     "page_facts",
     "page_text",
+    "page_texts",
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "places_of_words",
     "provisional_pass",
     "reading_kind_keys",
     "reading_rule",
@@ -125,6 +135,7 @@ __all__ = [
     "standing_order",
     "text_fingerprint",
     "total_rate",
+    "words_of",
     "working_pass",
     "written_order",
 ]
