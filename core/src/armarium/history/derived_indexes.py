@@ -117,7 +117,7 @@ def _ddl(table: Table) -> str:
     names = [quoted(column.name) for column in table.columns]
     if follows.of_words:
         followed = quoted(follows.table.name)
-        names = [*names[1:], f"content={followed}", "content_rowid='rowid'"]
+        names = [*names, f"content={followed}", "content_rowid='rowid'"]
     said = ", ".join([*names, *follows.options])
     return f"CREATE VIRTUAL TABLE {quoted(table.name)} USING {follows.module}({said})"
 

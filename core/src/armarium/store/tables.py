@@ -157,10 +157,12 @@ def derived_index(
     """
     follow = Follows(follows, module, dict(values), where, tuple(columns), tuple(options))
     rules = TableRules("derived", follows=follow)
+    # An index of words is read by its `rowid`, which every table has.
+    number = [] if follow.of_words else [Column("number", Integer, primary_key=True)]
     return Table(
         name,
         metadata,
-        Column("number", Integer, primary_key=True),
+        *number,
         *(Column(column, Text if follow.of_words else Float) for column in values),
         info={"rules": rules},
     )

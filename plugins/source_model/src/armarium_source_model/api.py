@@ -21,6 +21,7 @@ from armarium_source_model.models import (
     forwardings,
     links,
     page_texts,
+    page_words,
     passes,
     segments,
 )
@@ -116,6 +117,7 @@ __all__ = [
     "page_facts",
     "page_text",
     "page_texts",
+    "page_words",
     "pass_sequence",
     "passes",
     "pixel_bounds",

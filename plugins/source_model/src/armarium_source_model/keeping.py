@@ -16,6 +16,7 @@ from armarium_source_model.folding import fold_text
 from armarium_source_model.models import (
     due_pages,
     page_texts,
+    page_words,
     pass_choices,
     passes,
     reading_choices,
@@ -102,6 +103,7 @@ def bring_up_to_date(conn: Connection, document_id: str, rule: ReadingRule) -> N
             raw.execute(f"DELETE FROM {page_texts} WHERE document_id = ?", (document_id,))
         else:
             raw.execute(_PUT, row)
+            _add_words(raw, " ".join(row[4:6]).split())
         raw.execute(f"DELETE FROM {due_pages} WHERE document_id = ?", (document_id,))
     except Exception as error:
         raw.execute("ROLLBACK TO page_text")
@@ -140,7 +142,8 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     """
     raw = raw_of(conn)
     row = raw.execute(
-        f"SELECT pass_id, text, spans FROM {page_texts} WHERE document_id = ?", (document_id,)
+        f"SELECT pass_id, text, spans, words || ' ' || halves FROM {page_texts} WHERE document_id = ?",
+        (document_id,),
     ).fetchone()
     if (
         row is None
@@ -157,7 +160,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
         "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
         (orjson.dumps(sorted(one for one in read if one)).decode(), document_id, pass_id),
     ).fetchall()
-    changed = {row[0] for row in of_pass}
+    changed = {one[0] for one in of_pass}
     if not changed <= here:
         return False
     parts: list[str] = []
@@ -173,8 +176,18 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
         parts += [between, new]
         placed.append((segment_id, at + len(between), at + len(between) + len(new)))
         at, before = placed[-1][2], end
-    raw.execute(_PUT, _values(document_id, pass_id, "".join(parts), placed))
+    row_now = _values(document_id, pass_id, "".join(parts), placed)
+    raw.execute(_PUT, row_now)
+    _add_words(raw, set(" ".join(row_now[4:6]).split()) - set(row[3].split()))
     return True
+
+
+def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
+    rows = [(word,) for word in dict.fromkeys(words)]
+    raw.executemany(
+        f"INSERT INTO {page_words} (word) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM {page_words} WHERE word = ?1)",
+        rows,
+    )
 
 
 def _writing(text: str) -> tuple[str | None, str | None]:

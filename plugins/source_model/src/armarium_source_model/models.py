@@ -269,6 +269,8 @@ page_texts = Table(
     Column("words", Text, nullable=False),
     Column("halves", Text, nullable=False),
     Column("fingerprint", Text, nullable=False),
+    # Which text a page has is asked of all pages at once, without their texts.
+    Index("ix_source_model_page_text_state", "document_id", "fingerprint"),
     info=derived(document="document_id", whole=Whole()),
 )
 """What counts on each page that has a text, line by line: kept in every step that changes it, in the step's transaction."""
@@ -280,3 +282,12 @@ due_pages = Table(
     info=derived(document="document_id"),
 )
 """The pages whose row in `page_texts` may not be what counts: too many changed at once, and a job goes through them."""
+
+page_words = Table(
+    "source_model_word",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("word", Text, nullable=False, unique=True),
+    info=derived(),
+)
+"""Every folded word that stands in `page_texts`, or stood there; the number of a later one is greater."""
