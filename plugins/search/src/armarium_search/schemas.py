@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, ShownPath, SourceText, answer_of
 from armarium_search.models import saved_searches
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
@@ -15,7 +15,7 @@ Several = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_lengt
 Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
 Moment = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d(T[0-9:.]+Z?)?)?)?$")]
 Query = Annotated[SourceText, Field(max_length=10_000)]
-FolderPath = Annotated[str, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
+FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
 
 
 class Filters(Params):
