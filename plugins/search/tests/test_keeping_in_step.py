@@ -81,11 +81,13 @@ def test_another_pass_another_order_and_joined_lines_are_followed(desk: SearchDe
         {"segment_id": page.lines[0], "expected_version": 1, "anchor": {"rect": [0.1, 0.95, 0.8, 0.04]}},
     )
     assert desk.ids('"gamma alpha"') == [page.id]
-    other = desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"]
-    desk.do("segment.pass_choose", {"pass_id": other})
+    desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})
     assert desk.ids("alpha") == []
-    desk.undo()
+    desk.do("segment.pass_choose", {"pass_id": page.pass_id})
     assert desk.ids("alpha") == [page.id]
+    desk.undo()
+    assert desk.ids("alpha") == []
+    desk.do("segment.pass_choose", {"pass_id": page.pass_id})
     desk.do("segment.update", {"segment_id": page.lines[0], "expected_version": 2, "is_furniture": True})
     assert desk.ids("alpha") == []
     assert examined(desk) == []
