@@ -131,7 +131,8 @@ def _finish(making: Path, embedder: str) -> int:
     pages: dict[str, list[Any]] = {
         name: [one for said in every for one in said[name]] for name in ("documents", "fingerprints", "rows")
     }
-    rows = sum(pages["rows"])
+    rows = int(sum(pages["rows"]))
+    matrix: Vectors
     shapes = [np.load(part, mmap_mode="r") for part in parts]
     width = shapes[0].shape[1] if shapes else 1
     if rows:

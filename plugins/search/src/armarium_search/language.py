@@ -111,7 +111,7 @@ def parse(query: str, scopes: Collection[str] = SCOPES) -> Parsed:
         excluded = False
         if len(read.terms) + len(read.scopes) > MOST_TERMS:
             raise too_many_words(sum(1 for _ in _TERM.finditer(query)), MOST_TERMS)
-    asked = [*read.terms, *read.scopes]
+    asked: list[Term | Scoped] = [*read.terms, *read.scopes]
     if asked and all(one.excluded for one in asked):
         raise only_excludes()
     return Parsed(tuple(read.terms), tuple(read.scopes), not query.strip())

@@ -16,31 +16,31 @@ USUAL_WORDS = 300
 
 
 class Folded(NamedTuple):
-    """A text as it is matched: each word between blanks of its own."""
+    """A text as it is matched: its folded words as one text and one by one, and the halves of those over a line's end."""
 
-    words: str
-    halves: str
+    text: str
+    words: list[str]
+    halves: list[str]
 
     @classmethod
     def of(cls, words: str, halves: str = "") -> Folded:
         """The folded *words* and *halves* of a text, ready to be matched."""
-        return cls(_padded(words), _padded(halves))
-
-
-def _padded(words: str) -> str:
-    return f" {words.replace(' ', '  ')} "
+        return cls(words, words.split(), halves.split())
 
 
 def occurrences(term: Term, text: Folded) -> float:
-    """How often a text has a term; what is not as written counts by its weight."""
+    """How often a text has a term; what is not as written counts by its weight. None of a phrase's places overlap."""
     found = 0.0
     for words, weight in term.alternatives:
-        sought = f" {'  '.join(words)}"
-        if not term.is_prefix:
-            sought += " "
-        found += weight * text.words.count(sought)
-        if len(words) == 1:
-            found += weight * text.halves.count(sought)
+        if len(words) > 1:
+            # Each word between blanks of its own: two that are the same may stand side by side.
+            sought = f" {'  '.join(words)}" + ("" if term.is_prefix else " ")
+            if words[0] in text.text:
+                found += weight * f" {text.text.replace(' ', '  ')} ".count(sought)
+        elif term.is_prefix:
+            found += weight * sum(one.startswith(words[0]) for one in (*text.words, *text.halves))
+        else:
+            found += weight * (text.words.count(words[0]) + text.halves.count(words[0]))
     return found
 
 
@@ -51,7 +51,7 @@ def matches(terms: Iterable[Term], text: Folded) -> bool:
 
 def relevance(terms: Iterable[Term], text: Folded) -> float:
     """How much a text is about the wanted terms: 0 to the number of terms."""
-    length = 1 - LENGTH + LENGTH * (text.words.count("  ") + 1) / USUAL_WORDS
+    length = 1 - LENGTH + LENGTH * max(len(text.words), 1) / USUAL_WORDS
     total = 0.0
     for term in terms:
         if not term.excluded:

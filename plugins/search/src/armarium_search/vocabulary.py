@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, JaroWinkler
 from sqlalchemy import Connection
 
 from armarium.api import Library, raw_of
@@ -19,7 +19,7 @@ from armarium_source_model.api import page_words
 
 SHORTEST = 4
 """Letters of the shortest word for which others are looked for."""
-MOST = 24
+MOST = 40
 """Words that stand beside one that was asked for."""
 CONFUSED = str.maketrans({"v": "u", "j": "i", "y": "i", "f": "s", "ꝑ": "p"})
 """Letters that one spelling has for another, or that are misread for each other: the long s looks like an f."""
@@ -78,7 +78,9 @@ class Vocabulary:
                 distance = OSA.distance(word, other, score_cutoff=edits)
                 if 0 < distance <= edits:
                     likely = OSA.distance(plain, other.translate(CONFUSED))
-                    found.append(((distance + likely) / 2, other))
+                    # Of words as far away, those come first that share their beginning and the order of their letters.
+                    unlike = 1 - JaroWinkler.similarity(plain, other.translate(CONFUSED))
+                    found.append(((distance + likely) / 2 + unlike, other))
         return [(other, distance) for distance, other in sorted(found)[:MOST]]
 
 

@@ -53,6 +53,7 @@ def _folded(code: int) -> str | None:
 
 _FOLDING = _Folding()
 _SEPARATES = re.compile(f"(?<=\\S)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=[^\\W\\d_])")
+_AT_END = re.compile(f"[{HYPHENS}][^\\S\\n]*\\n")
 _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\S*))")
 
 
@@ -76,7 +77,7 @@ class FoldedText(NamedTuple):
 
 def fold_text(text: str) -> FoldedText:
     """The words of *text*, whose lines end with a line feed, each parted by a space."""
-    if "\n" not in text:
+    if _AT_END.search(text) is None:
         return FoldedText(" ".join(words_of(text)), "")
     halves: list[str] = []
     for before, after in _HALVES.findall(text):
@@ -116,4 +117,5 @@ def places_of_words(text: str) -> list[Word]:
 
 def goes_on(before: str, after: str) -> bool:
     """Whether a word of the line *before* goes on in the line *after*."""
-    return _SEPARATES.search(f"{before}\n{after}") is not None
+    end = before.rstrip()[-1:]
+    return bool(end) and end in HYPHENS and _SEPARATES.search(f"{before}\n{after}") is not None

@@ -183,11 +183,9 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
 
 
 def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
-    rows = [(word,) for word in dict.fromkeys(words)]
-    raw.executemany(
-        f"INSERT INTO {page_words} (word) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM {page_words} WHERE word = ?1)",
-        rows,
-    )
+    # One statement, for a page has hundreds of words, nearly all of them known.
+    written = orjson.dumps(list(dict.fromkeys(words))).decode()
+    raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
 
 
 def _writing(text: str) -> tuple[str | None, str | None]:

@@ -102,6 +102,14 @@ def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
         if term.excluded:
             continue
         for words, _ in term.alternatives:
+            if len(words) == 1:
+                for token in tokens:
+                    if _fits(token.word, words[0], term, True):
+                        mark(token.parts)
+                for half, part in halves:
+                    if _fits(half, words[0], term, True):
+                        mark([part])
+                continue
             for at in range(len(tokens) - len(words) + 1):
                 if all(
                     _fits(tokens[at + n].word, word, term, n == len(words) - 1)
@@ -109,10 +117,6 @@ def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
                 ):
                     for token in tokens[at : at + len(words)]:
                         mark(token.parts)
-            if len(words) == 1:
-                for half, part in halves:
-                    if _fits(half, words[0], term, True):
-                        mark([part])
     return found
 
 

@@ -86,7 +86,8 @@ def check_words(search_type: str, sort_by: str, sort_direction: str) -> None:
 
 
 def _searched(asked: Asked) -> dict[str, Any]:
-    params, stands = asked.params, {}
+    params = asked.params
+    stands: dict[str, list[str]] = {}
     if params.use_fuzzy_match:
         asked.parsed, stands = widened(asked)
     notice = None
