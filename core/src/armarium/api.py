@@ -54,6 +54,7 @@ from armarium.history.visibility import (
     refuse_withheld,
     withheld,
     withheld_nodes,
+    withheld_pages,
 )
 from armarium.ids import new_id, now
 from armarium.jobs.activity import record_activity
@@ -215,6 +216,7 @@ __all__ = [
     "versions",
     "withheld",
     "withheld_nodes",
+    "withheld_pages",
     "write_private",
     "written",
 ]

@@ -10,6 +10,9 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Table
 
 from armarium.actions.rights import authorise, check_params, check_rows
+from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.history.locks import values_of_span
+from armarium.history.spans import spans
 from armarium.principals import Principal
 from armarium.store.database import bulk_insert, raw_of
 
@@ -193,6 +196,42 @@ class ActionContext:
     def on_commit(self, then: Callable[[], None]) -> None:
         """Call *then* once the step is on disk; what it raises is logged."""
         self.after_commit.append(then)
+
+    def touched(self, table: Table, column: str) -> set[str]:
+        """What *column* holds, and held, in the rows of a tracked *table* that this step has changed so far."""
+        found = self.schema.by_name.get(table.name)
+        if found is None:
+            return set()
+        raw = raw_of(self.conn)
+        return {
+            value
+            for one, where in spans(raw, [found], self.audit_seq).items()
+            for value in values_of_span(raw, one, column, where)
+        }
+
+    def moved(self, table: Table, columns: Sequence[str]) -> set[str]:
+        """The ids of the rows of a tracked *table* in which this step has changed one of *columns* so far; not of those it
+        has made or deleted."""
+        found = self.schema.by_name.get(table.name)
+        if found is None:
+            return set()
+        raw = raw_of(self.conn)
+        (key,) = map(quoted, key_columns(found))
+        changed = " OR ".join(holds(found.c[name], "h") for name in columns)
+        return {
+            row[0]
+            for one, where in spans(raw, [found], self.audit_seq).items()
+            for row in raw.execute(
+                f"SELECT DISTINCT {key} FROM {quoted(history_name(one))} h"
+                f" WHERE seq BETWEEN ? AND ? AND op = 'U' AND ({changed})",
+                where,
+            )
+        }
+
+    def touched_tables(self, tables: Sequence[Table]) -> set[str]:
+        """The names of those tracked *tables* in which this step has changed rows so far; one statement for all."""
+        here = [table for table in tables if table.name in self.schema.by_name]
+        return {table.name for table in spans(raw_of(self.conn), here, self.audit_seq)}
 
     def provenance(self) -> dict[str, Any]:
         """The four fields that say who made a row, from the principal and nowhere else."""

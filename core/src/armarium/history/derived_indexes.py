@@ -25,10 +25,15 @@ def trigger_ddl(table: Table) -> dict[str, str]:
     names = ", ".join(quoted(column.name) for column in table.columns)
     watched = ", ".join(quoted(column) for column in follows.columns)
     changed = " OR ".join(f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in follows.columns)
+    stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
     # OR REPLACE: a row that a damaged index still holds must not stand in the way of anybody's write.
     put = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
     drop = f"DELETE FROM {index} WHERE number = OLD.rowid"
-    stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
+    if follows.of_words:
+        listed = ", ".join(quoted(name) for name in follows.values)
+        put = f"INSERT INTO {index} (rowid, {listed}) SELECT {_row(follows, 'NEW')}"
+        # It keeps no texts: to take a row out it is told the words that were in it.
+        drop = f"INSERT INTO {index} ({index}, rowid, {listed}) SELECT 'delete', {_row(follows, 'OLD')} WHERE {stood}"
     on_insert, on_update, on_delete = (
         f"{table.name}__follows_{verb}" for verb in ("insert", "update", "delete")
     )
@@ -65,16 +70,30 @@ def rebuild(conn: Connection, table: Table) -> None:
             f"{table.name} needs. Use a Python whose SQLite has it (python.org, Homebrew, uv and Debian all do).",
             code="sqlite_lacks_module",
         ) from error
-    raw.execute(f"INSERT INTO {quoted(table.name)} {_contents(follows)}")
+    if follows.of_words:
+        listed = ", ".join(quoted(name) for name in follows.values)
+        raw.execute(f"INSERT INTO {quoted(table.name)} (rowid, {listed}) {_contents(follows)}")
+    else:
+        raw.execute(f"INSERT INTO {quoted(table.name)} {_contents(follows)}")
     for name, statement in trigger_ddl(table).items():
         raw.execute(f"DROP TRIGGER IF EXISTS {quoted(name)}")
         raw.execute(statement)
 
 
 def disagreements(raw: sqlite3.Connection, table: Table) -> int:
-    """How many rows of the index are not what one made anew would hold; 0 when all is well."""
+    """How many rows of the index are not what one made anew would hold; 0 when all is well.
+
+    An index of words says only whether it agrees (0 or 1), and wants the connection of the writer for that.
+    """
     follows = rules_of(table).follows
     assert follows is not None, table.name
+    if follows.of_words:
+        index = quoted(table.name)
+        try:
+            raw.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError:
+            return 1
+        return 0
     marks = ", ".join("?" * len(table.columns))
     anew = sqlite3.connect(":memory:")
     try:
@@ -95,8 +114,12 @@ def disagreements(raw: sqlite3.Connection, table: Table) -> int:
 def _ddl(table: Table) -> str:
     follows = rules_of(table).follows
     assert follows is not None, table.name
-    names = ", ".join(quoted(column.name) for column in table.columns)
-    return f"CREATE VIRTUAL TABLE {quoted(table.name)} USING {follows.module}({names})"
+    names = [quoted(column.name) for column in table.columns]
+    if follows.of_words:
+        followed = quoted(follows.table.name)
+        names = [*names, f"content={followed}", "content_rowid='rowid'"]
+    said = ", ".join([*names, *follows.options])
+    return f"CREATE VIRTUAL TABLE {quoted(table.name)} USING {follows.module}({said})"
 
 
 def _row(follows: Follows, row: str) -> str:

@@ -84,7 +84,7 @@ class Locks:
                 nodes |= self._nodes_touched(raw, where)
                 continue
             for link in self.links[table]:
-                waiting.append((link, _values(raw, table, link.column, where)))
+                waiting.append((link, values_of_span(raw, table, link.column, where)))
         seen: dict[tuple[str, str], set[str]] = {}
         while waiting:
             link, values = waiting.pop()
@@ -118,7 +118,7 @@ class Locks:
 
     def _nodes_touched(self, raw: sqlite3.Connection, where: tuple[int, int]) -> set[str]:
         rules, history = self.rules, quoted(history_name(self.tree))
-        nodes = _values(raw, self.tree, rules.parent, where)
+        nodes = values_of_span(raw, self.tree, rules.parent, where)
         moved_alone = "0"
         if rules.order is not None:
             others = [c.name for c in self.tree.columns if c.name not in (self.key, rules.order)]
@@ -189,7 +189,7 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
     return {table: [link for link in links if link.table in covered] for table, links in found.items()}
 
 
-def _values(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:
+def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:
     """What *column* held in the rows of a step, before, between and after its changes."""
     live, history, name = quoted(table.name), quoted(history_name(table)), quoted(column)
     keys = ", ".join(quoted(key) for key in key_columns(table))

@@ -24,7 +24,7 @@ from armarium.errors import Forbidden
 from armarium.history.capture import history_name, quoted
 from armarium.history.changes import images
 from armarium.history.spans import spans
-from armarium.history.visible_rows import NODES, VisibleRows, identity
+from armarium.history.visible_rows import NODES, PAGES, VisibleRows, identity
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
 from armarium.store.tables import rules_of
@@ -260,6 +260,18 @@ def withheld_nodes(conn: Connection) -> frozenset[str]:
     return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{NODES}"))
 
 
+def withheld_pages(conn: Connection) -> frozenset[str] | None:
+    """The documents of which *conn*, lent for a caller, shows a part only; None where it was lent for somebody who sees all.
+
+    For whoever keeps texts of whole pages: what of such a page may be seen is read anew.
+    """
+    raw = raw_of(conn)
+    there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
+    if there is None:
+        return None
+    return frozenset(row[0] for row in raw.execute(f"SELECT id FROM temp.{PAGES}"))
+
+
 def ids_in_event(body: bytes) -> set[str]:
     """The ids that an event of the change stream names."""
     return set(texts_in(orjson.loads(body)))
@@ -276,4 +288,5 @@ __all__ = [
     "texts_in",
     "withheld",
     "withheld_nodes",
+    "withheld_pages",
 ]

@@ -150,8 +150,12 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
             yield f"Its table {table.name} says {words}, and has no such column."
     follows = rules.follows
     if follows is not None:
-        if metadata is None or follows.table.name not in metadata.tables:
-            yield f"Its index {table.name} follows the table {follows.table.name}, which is none of its tables."
+        own = metadata is not None and follows.table.name in metadata.tables
+        if not own and rules_of(follows.table).kind != "derived":
+            yield (
+                f"Its index {table.name} follows the table {follows.table.name}, which is none of its tables "
+                "and no derived one of another family."
+            )
         lacking = set(follows.columns) - {column.name for column in follows.table.columns}
         for name in sorted(lacking):
             yield f"Its index {table.name} reads {follows.table.name}.{name}, and there is no such column."

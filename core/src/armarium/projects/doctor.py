@@ -19,6 +19,7 @@ from armarium.history import derived_indexes
 from armarium.history.capture import history_name, quoted
 from armarium.projects import snapshots
 from armarium.store.database import raw_of
+from armarium.store.tables import rules_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
@@ -43,7 +44,8 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
     audit row, the audit chain, the derived
     indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
     rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
-    callables from a library to sentences). *rebuild*: the derived indexes are made anew first. What keeps it from being
+    callables from a library to sentences). *rebuild*: the derived indexes are made anew first, and before them what
+    plugins keep for them (`extras["rebuild"]`: callables that take a library). What keeps it from being
     opened and is no damage is raised as any request is told it.
     """
     try:
@@ -61,6 +63,9 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
             "counts": {"snapshots": len(kept)},
         }
     if rebuild:
+        for plugin, remake in engine.plugins.contributions("rebuild"):
+            if plugin.name not in library.db.left_out:
+                remake(library)
         with library.db.write() as conn:
             for table in library.schema.indexes:
                 derived_indexes.rebuild(conn, table)
@@ -92,9 +97,11 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         raw = raw_of(conn)
         yield from _database(raw)
     for table in library.schema.indexes:
-        with library.db.read() as conn:
-            raw = raw_of(conn)
-            wrong = derived_indexes.disagreements(raw, table)
+        follows = rules_of(table).follows
+        # An index of words answers nobody but the writer whether it agrees; it changes nothing by that.
+        of_words = follows is not None and follows.of_words
+        with library.db.write() if of_words else library.db.read() as conn:
+            wrong = derived_indexes.disagreements(raw_of(conn), table)
         if wrong:
             yield Finding(
                 "error",

@@ -26,6 +26,13 @@ class Follows:
     """SQL, with `{row}` likewise: the rows that are in the index."""
     columns: tuple[str, ...]
     """The followed table's columns that `values` and `where` read: a change of any of them is a change here."""
+    options: tuple[str, ...] = ()
+    """What the module is told beside the columns ("tokenize='ascii'")."""
+
+    @property
+    def of_words(self) -> bool:
+        """Whether it is an index of words (FTS5), which keeps no values of its own but reads those of the table."""
+        return self.module == "fts5"
 
 
 @dataclass(frozen=True)
@@ -135,20 +142,28 @@ def derived_index(
     values: Mapping[str, str],
     columns: Iterable[str],
     where: str = "1",
+    options: Iterable[str] = (),
 ) -> Table:
     """A virtual table of SQLite (an R*Tree, say) with a row for each row of *follows* that is *where*.
 
     The database keeps it in step itself, by triggers, whoever writes: an action, its undo, a bulk statement, a
     purge. It is made where it is missing and made anew where it is not what is said here. Its first column,
     `number`, is the followed row's `rowid`; *values* are the others, in order: column name to SQL in which `{row}`
-    stands for the followed row. *columns* names all columns of *follows* that *values* and *where* read.
+    stands for the followed row. *columns* names all columns of *follows* that *values* and *where* read. *options*
+    are what the module is told beside its columns.
+
+    With the module `fts5` it is an index of words over columns of *follows*, whose texts stay where they are: each of
+    *values* is a column of *follows* under its own name, and the number is the index's `rowid`.
     """
-    rules = TableRules("derived", follows=Follows(follows, module, dict(values), where, tuple(columns)))
+    follow = Follows(follows, module, dict(values), where, tuple(columns), tuple(options))
+    rules = TableRules("derived", follows=follow)
+    # An index of words is read by its `rowid`, which every table has.
+    number = [] if follow.of_words else [Column("number", Integer, primary_key=True)]
     return Table(
         name,
         metadata,
-        Column("number", Integer, primary_key=True),
-        *(Column(column, Float) for column in values),
+        *number,
+        *(Column(column, Text if follow.of_words else Float) for column in values),
         info={"rules": rules},
     )
 

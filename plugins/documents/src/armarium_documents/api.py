@@ -21,6 +21,7 @@ from armarium_documents.models import (
     representations,
     thumbnails,
 )
+from armarium_documents.new_nodes import new_row
 from armarium_documents.pictures import LONGEST_JPEG
 from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
@@ -68,6 +69,7 @@ __all__ = [
     "ReadDate",
     "Vocabulary",
     "YearBegins",
+    "add_node",
     "add_rendition",
     "add_representations",
     "ancestor_ids",
@@ -88,6 +90,7 @@ __all__ = [
     "label_pages",
     "lineage",
     "named_files",
+    "order_nodes",
     "page_image",
     "pages_under",
     "place_documents",
@@ -180,6 +183,26 @@ def add_rendition(
     )
     ctx.changed(document_ids=[document_id])
     return rendition_id
+
+
+def add_node(
+    ctx: ActionContext, *, name: str, node_kind: str, parent_id: str | None = None, sort_order: int = 0
+) -> str:
+    """Make a node of a kind that another family keeps (a saved search, say) inside an action; its id.
+
+    NotFound and Conflict for a parent that is not there or in the Trash, Invalid for one that cannot hold it.
+    """
+    require_parent(ctx.conn, parent_id, "file", node_kind)
+    row = new_row(ctx, name=clean_name(name), node_kind=node_kind, parent_id=parent_id, sort_order=sort_order)
+    ctx.conn.execute(documents.insert().values(row))
+    ctx.target(row["id"])
+    ctx.changed(document_ids=[row["id"]])
+    return str(row["id"])
+
+
+def order_nodes(ctx: ActionContext, places: Mapping[str, int]) -> None:
+    """Give documents (by id) these sort orders."""
+    _write_pages(ctx, "sort_order", [(place, ctx.now, node) for node, place in places.items()])
 
 
 def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]) -> None:

@@ -3,9 +3,37 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_search import actions, entries
+from armarium_search.jobs import JOBS
+from armarium_search.models import metadata
+from armarium_search.queries.saved import list_saved
+from armarium_search.queries.search import search
+from armarium_search.routes import router
+from armarium_search.vectors.embedders import GROUP, check_embedder
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Full text, vectors and saved searches."""
-    return Plugin(name="search", summary="Full text, vectors and saved searches")
+    return Plugin(
+        name="search",
+        summary="Full text, vectors and saved searches",
+        prefixes=("search", "saved_search", "embeds"),
+        metadata=metadata,
+        actions=(
+            actions.create,
+            actions.update,
+            actions.delete,
+            actions.duplicate,
+            actions.reorder,
+            actions.embed,
+        ),
+        jobs=JOBS,
+        queries=(search, list_saved),
+        routers=(router,),
+        driver_groups=(GROUP,),
+        check_driver=check_embedder,
+        on_open=(entries.begin,),
+        on_step=(entries.note_step,),
+        extras={"doctor": (entries.examine,), "rebuild": (entries.remake,)},
+    )

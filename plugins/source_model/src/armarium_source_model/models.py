@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import HIDDEN, Json, append_only, provenance_columns, reference, tracked
+from armarium.api import HIDDEN, Json, Whole, append_only, derived, provenance_columns, reference, tracked
 from armarium_documents.api import documents, representations
 
 metadata = MetaData()
@@ -255,3 +255,39 @@ links = Table(
     info=tracked(label="link", document="document_id"),
 )
 """A statement about two things; its ends are of many families, so they are ids with a kind and no foreign keys."""
+
+page_texts = Table(
+    "source_model_page_text",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("document_id", Text, nullable=False, unique=True),
+    Column("pass_id", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    # [[segment_id, char_start, char_end], …] of the lines (or words) in reading order, in code points.
+    Column("spans", Json, nullable=False),
+    # The text as it is looked up (`folding`): its words, and the halves of those that go on over a line's end.
+    Column("words", Text, nullable=False),
+    Column("halves", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    # Which text a page has is asked of all pages at once, without their texts.
+    Index("ix_source_model_page_text_state", "document_id", "fingerprint"),
+    info=derived(document="document_id", whole=Whole()),
+)
+"""What counts on each page that has a text, line by line: kept in every step that changes it, in the step's transaction."""
+
+due_pages = Table(
+    "source_model_page_due",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    info=derived(document="document_id"),
+)
+"""The pages whose row in `page_texts` may not be what counts: too many changed at once, and a job goes through them."""
+
+page_words = Table(
+    "source_model_word",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("word", Text, nullable=False, unique=True),
+    info=derived(),
+)
+"""Every folded word that stands in `page_texts`, or stood there; the number of a later one is greater."""

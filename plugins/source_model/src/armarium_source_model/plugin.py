@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier, Vocabulary, representations
+from armarium_source_model import keeping
 from armarium_source_model.actions import (
     convert,
     filling,
@@ -142,11 +143,16 @@ def armarium_plugin() -> Plugin:
             resolve,
         ),
         routers=(router, settings_router),
+        jobs=(keeping.KEEPING,),
         on_create=(readings.seed_kinds,),
+        on_open=(keeping.begin,),
+        on_step=(keeping.note_step,),
         stats=_stats,
         extras={
             "carriers": (_CARRIER,),
             "writings": (BoxWriting(),),
             "earlier_segment_ids": (absorbed_into,),
+            "doctor": (keeping.examine,),
+            "rebuild": (keeping.remake,),
         },
     )

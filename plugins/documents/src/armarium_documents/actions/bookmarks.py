@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action
-from armarium_documents.actions.documents import new_row
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import alias_of_alias
+from armarium_documents.new_nodes import new_row
 from armarium_documents.queries.tree import require_depth
 from armarium_documents.schemas.bookmarks import BookmarkCreate
 from armarium_documents.schemas.documents import Document

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
+from armarium.api import ActionContext, Example, Invalid, Route, action
 from armarium_documents.api import document, documents, require_live, require_parent
 from armarium_documents.errors import sources_stays, stale_document
+from armarium_documents.new_nodes import new_row
 from armarium_documents.queries.classifications import chain_of
 from armarium_documents.queries.documents import updated_at
 from armarium_documents.queries.tree import require_depth
@@ -18,30 +19,6 @@ from armarium_documents.schemas.documents import (
     LockParams,
     UpdateParams,
 )
-
-
-def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
-    """A row for a new node: *fields* over the defaults; id and times are set here."""
-    return {
-        "id": new_id(),
-        "node_kind": "document",
-        "doc_type": "file",
-        "sort_order": 0,
-        "attributes": {},
-        "metadata": {},
-        "source_metadata": {},
-        "source_authority": "unknown",
-        "provenance_chain": [],
-        "status": "active",
-        "is_read": False,
-        "is_starred": False,
-        "is_flagged": False,
-        "is_locked": False,
-        "exclude_from_processing": False,
-        "created_at": ctx.now,
-        "updated_at": ctx.now,
-        **fields,
-    }
 
 
 def seed_sources(ctx: ActionContext) -> None:

@@ -1,0 +1,120 @@
+"""Pages of lines for searching, written by the engine's own bulk road: words of the sample books, drawn by how common they are."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from armarium.api import ActionContext, Engine, Library, Params, Plugin, action, new_id
+from armarium_documents.api import documents
+from armarium_source_model.api import (
+    NewPass,
+    NewReading,
+    NewSegment,
+    add_readings,
+    create_passes,
+    ready_segments,
+)
+from benchmarks.places import OWNER
+
+LINES = 36
+DATA = Path("/work/shared/data")
+COLUMNS = tuple(column.name for column in documents.columns)
+BATCH = 200
+
+
+def real_lines() -> list[str]:
+    """The lines of the text files among the sample data; without them, lines of made words."""
+    found: list[str] = []
+    for place in sorted(DATA.rglob("*.txt")) if DATA.is_dir() else ():
+        found += [
+            line.strip() for line in place.read_text("utf-8", "replace").splitlines() if len(line.split()) > 3
+        ]
+    for place in sorted(DATA.rglob("*.xml")) if DATA.is_dir() else ():
+        text = place.read_text("utf-8", "replace")
+        found += [line for line in re.findall(r"<Unicode>([^<]{20,})</Unicode>", text) if "\n" not in line]
+    chance = random.Random(5)
+    while len(found) < 500:
+        found.append(
+            " ".join("".join(chance.choices("aeioulnrst", k=chance.randint(2, 9))) for _ in range(7))
+        )
+    return found
+
+
+def pages(count: int) -> Iterator[list[str]]:
+    """*count* pages of lines, always the same: each line real, a word of it now and then changed as readers misread it."""
+    chance = random.Random(3)
+    lines = real_lines()
+    for _ in range(count):
+        page = []
+        for _ in range(LINES):
+            words = chance.choice(lines).split()
+            at = chance.randrange(len(words))
+            if chance.random() < 0.3:
+                word = list(words[at])
+                word[chance.randrange(len(word))] = chance.choice("abcdefghilmnopqrstu")
+                words[at] = "".join(word)
+            page.append(" ".join(words))
+        yield page
+
+
+class Stock:
+    """Pages of text that the next step writes."""
+
+    texts: list[list[str]] = []
+
+
+@action("bench_pages.fill", params=Params, summary="Write the pages in stock.")
+def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
+    """Pages with a pass, lines and readings, by the fast road."""
+    rows, ids = [], []
+    for number in range(len(Stock.texts)):
+        ids.append(new_id())
+        row = {
+            "id": ids[-1], "node_kind": "document", "doc_type": "page", "name": f"Leaf {number}", "sort_order": number,
+            "attributes": "{}", "metadata": "{}", "source_metadata": "{}", "source_authority": "unknown",
+            "provenance_chain": "[]", "status": "active", "is_read": 0, "is_starred": int(number % 50 == 0),
+            "is_flagged": 0, "is_locked": 0, "exclude_from_processing": 0, "created_at": ctx.now, "updated_at": ctx.now,
+        }  # fmt: skip
+        rows.append(tuple(row.get(name) for name in COLUMNS))
+    ctx.bulk_insert(documents, COLUMNS, rows)
+    shapes = [
+        NewSegment(str(number), "line", (0.1, 0.02 + number * 0.026, 0.8, 0.02)) for number in range(LINES)
+    ]
+    made = create_passes(
+        ctx, [NewPass(one, "Lines", provider="bench", segments=ready_segments(shapes)) for one in ids]
+    )
+    add_readings(
+        ctx,
+        [
+            NewReading(segment_id, text)
+            for page, texts in zip(made, Stock.texts, strict=True)
+            for segment_id, text in zip(page.segment_ids, texts, strict=True)
+        ],
+    )
+    return {}
+
+
+def bench_pages() -> Plugin:
+    """A plugin whose one action writes pages."""
+    return Plugin(name="bench_pages", summary="Pages of lines for measurements", actions=(fill,))
+
+
+def add_pages(engine: Engine, library: Library, count: int) -> None:
+    """Write *count* pages into a project."""
+    batch: list[list[str]] = []
+    for page in pages(count):
+        batch.append(page)
+        if len(batch) == BATCH:
+            Stock.texts = batch
+            engine.run(library, "bench_pages.fill", {}, OWNER)
+            batch = []
+    if batch:
+        Stock.texts = batch
+        engine.run(library, "bench_pages.fill", {}, OWNER)
+
+
+__all__ = ["LINES", "add_pages", "bench_pages", "pages", "real_lines"]

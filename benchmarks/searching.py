@@ -1,0 +1,228 @@
+"""Rows 23 to 25: searching pages by their words, misread words, and what the index costs a correction.
+
+``ARMARIUM_BENCH_PAGES`` says how many pages of 36 lines are made (2,000; 10,000 and 100,000 are the full figures, of about
+25 KB of disk a page). Row 23 asks in process, with the answer as JSON bytes, against a bare FTS5 table over the same
+folded texts. Row 24 takes words of five and more letters that stand in fewer than ten lines and misreads one or two
+letters. Row 25 compares a correction with one in a project whose engine has no searching, and counts the lines a second
+at which the index of a project is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from armarium.api import Engine, Library, Plugin, raw_of
+from benchmarks.bench_pages import LINES, add_pages, bench_pages
+from benchmarks.harness import Result, compare, seconds
+from benchmarks.places import OWNER, running_engine, scratch_folder
+
+PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "2000"))
+REPEATS = 20
+MISREAD = 60
+
+
+def plugins(*, searching: bool = True) -> list[Plugin]:
+    """The families that searching stands on, with or without it."""
+    from armarium_documents.plugin import armarium_plugin as documents
+    from armarium_reading.plugin import armarium_plugin as reading
+    from armarium_rights.plugin import armarium_plugin as rights
+    from armarium_search.plugin import armarium_plugin as search
+    from armarium_source_model.plugin import armarium_plugin as source_model
+
+    with_search = [search()] if searching else []
+    return [documents(), source_model(), reading(), rights(), *with_search, bench_pages()]
+
+
+def measure(rounds: int) -> list[Result]:
+    """All three rows."""
+    with scratch_folder() as folder, running_engine(folder / "with", plugins()) as (engine, library):
+        add_pages(engine, library, PAGES)
+        results = [*_words(engine, library, rounds), _misread(engine, library)]
+        results += _corrections(folder, engine, library, rounds)
+        results.append(_remaking(library))
+        return results
+
+
+def _ask(engine: Engine, library: Library, query: str, **more: Any) -> dict[str, Any]:
+    from armarium_search.queries.search import search
+    from armarium_search.schemas import SearchParams
+
+    with library.db.read() as conn:
+        params = SearchParams(query=query, search_type="fulltext", **more)
+        answer = search(conn, library, engine, params)
+    orjson.dumps(answer)
+    return answer
+
+
+def _frequent(library: Library) -> list[tuple[str, int]]:
+    """Words by how many pages have them."""
+    with library.db.read() as conn:
+        counts: dict[str, int] = {}
+        for (words,) in raw_of(conn).execute("SELECT words FROM source_model_page_text"):
+            for word in set(words.split()):
+                counts[word] = counts.get(word, 0) + 1
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _bare(library: Library) -> sqlite3.Connection:
+    bare = sqlite3.connect(":memory:", check_same_thread=False)
+    bare.execute("CREATE VIRTUAL TABLE page USING fts5(words, tokenize='ascii')")
+    with library.db.read() as conn:
+        rows = raw_of(conn).execute("SELECT number, words FROM source_model_page_text")
+        bare.executemany("INSERT INTO page (rowid, words) VALUES (?, ?)", rows)
+    return bare
+
+
+def _words(engine: Engine, library: Library, rounds: int) -> list[Result]:
+    counted = [one for one in _frequent(library) if len(one[0]) > 2]
+    bare = _bare(library)
+    common, middling, rare = counted[0][0], counted[len(counted) // 50][0], counted[len(counted) // 2][0]
+    with library.db.read() as conn:
+        words = raw_of(conn).execute("SELECT words FROM source_model_page_text LIMIT 1").fetchone()[0].split()
+    questions: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("a rare word", rare, f'"{rare}"', {}),
+        ("a middling word", middling, f'"{middling}"', {}),
+        ("a common word", common, f'"{common}"', {}),
+        ("a phrase", f'"{words[3]} {words[4]}"', f'"{words[3]} {words[4]}"', {}),
+        ("a common word among starred pages", common, f'"{common}"', {"filters": {"is_starred": True}}),
+    ]
+    results = []
+    for what, query, match, more in questions:
+        times: list[float] = []
+
+        def ours(query: str = query, more: dict[str, Any] = more, times: list[float] = times) -> float:
+            own = [seconds(lambda: _ask(engine, library, query, **more)) for _ in range(REPEATS)]
+            times += own
+            return statistics.median(own)
+
+        def theirs(match: str = match) -> float:
+            statement = "SELECT rowid, snippet(page, 0, '[', ']', '…', 12) FROM page WHERE page MATCH ? ORDER BY rank LIMIT 10"
+            return statistics.median(
+                seconds(lambda: bare.execute(statement, (match,)).fetchall()) for _ in range(REPEATS)
+            )
+
+        found = compare(23, f"{what} in {PAGES:,} pages", engine=ours, peer=theirs, peer_name="bare FTS5, ranked",
+                        unit="s", rounds=rounds, limit=2.0)  # fmt: skip
+        p95 = sorted(times)[int(len(times) * 0.95)]
+        results += [
+            found,
+            Result(23, f"{what}: p95 against 50 ms", "s", p95, 0.05, "50 ms", p95 / 0.05, limit=1.0),
+        ]
+    return results
+
+
+def _misread(engine: Engine, library: Library) -> Result:
+    chance = random.Random(7)
+    with library.db.read() as conn:
+        places: dict[str, list[str]] = {}
+        lines: dict[str, int] = {}
+        for document_id, words in raw_of(conn).execute(
+            "SELECT document_id, words FROM source_model_page_text"
+        ):
+            for word in words.split():
+                lines[word] = lines.get(word, 0) + 1
+                places.setdefault(word, []).append(document_id)
+    seldom = sorted(word for word, count in lines.items() if count < 10 and len(word) >= 5 and word.isalpha())
+    found = plain = 0
+    times: list[float] = []
+    asked = chance.sample(seldom, min(MISREAD, len(seldom)))
+    for word in asked:
+        letters = list(word)
+        for at in chance.sample(range(len(letters)), chance.randint(1, 2)):
+            letters[at] = chance.choice("abcdefghilmnoprstu")
+        misread = "".join(letters)
+        plain += _has(_ask(engine, library, misread), places[word])
+        answer: list[dict[str, Any]] = []
+        times.append(
+            seconds(lambda q=misread, a=answer: a.append(_ask(engine, library, q, use_fuzzy_match=True)))
+        )
+        found += _has(answer[0], places[word])
+    p95 = sorted(times)[int(len(times) * 0.95)]
+    recall = found / len(asked)
+    note = (
+        f"plain search finds {plain / len(asked):.2f}; p95 {p95 * 1000:.0f} ms of {len(seldom):,} such words"
+    )
+    return Result(24, f"recall at 10 of words misread by one or two letters, {PAGES:,} pages", "of 1", recall, 0.95,
+                  "0.95", recall / 0.95, "at least", 1.0, note)  # fmt: skip
+
+
+def _has(answer: dict[str, Any], pages: list[str]) -> bool:
+    return any(one["document_id"] in pages for one in answer["results"])
+
+
+def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> list[Result]:
+    with running_engine(folder / "without", plugins(searching=False)) as (bare_engine, bare_library):
+        add_pages(bare_engine, bare_library, PAGES)
+        with bare_library.db.write() as conn:
+            # The engine without searching keeps no texts either: what is measured is all that searching asks for.
+            raw_of(conn).execute("DELETE FROM source_model_page_text")
+        from armarium_source_model import keeping
+
+        original = keeping.note_step
+
+        def side(one: Engine, other: Library, *, keeps: bool) -> Callable[[], float]:
+            with other.db.read() as conn:
+                rows = raw_of(conn).execute("SELECT id FROM segment ORDER BY random() LIMIT 400").fetchall()
+            turn = iter(range(10**9))
+
+            def work() -> float:
+                times = []
+                for _ in range(REPEATS):
+                    number = next(turn)
+                    given = {
+                        "segment_id": rows[number % len(rows)][0],
+                        "text": f"corrected line {number} de la ciudad",
+                    }
+                    times.append(seconds(lambda g=given: one.run(other, "representation.create", g, OWNER)))
+                return statistics.median(times)
+
+            return work
+
+        for plugin in bare_engine.plugins.loaded:
+            if plugin.name == "source_model":
+                object.__setattr__(
+                    plugin, "on_step", tuple(one for one in plugin.on_step if one is not original)
+                )
+        return [
+            compare(
+                25,
+                f"a correction in {PAGES:,} pages",
+                engine=side(engine, library, keeps=True),
+                peer=side(bare_engine, bare_library, keeps=False),
+                peer_name="the same without texts and index",
+                unit="s",
+                rounds=rounds,
+                limit=1.3,
+            )
+        ]
+
+
+def _remaking(library: Library) -> Result:
+    from armarium_search import entries
+    from armarium_source_model import keeping
+
+    took = seconds(lambda: (keeping.remake(library), entries.remake(library)))
+    rate = PAGES * LINES / took
+    size = (library.path / "library.sqlite").stat().st_size / 1e6
+    with library.db.read() as conn:
+        of_index = raw_of(conn).execute(
+            "SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'search_%' OR name LIKE 'source_model_%'"
+        ).fetchone()[0] if _has_dbstat(conn) else 0  # fmt: skip
+    note = f"texts and index {(of_index or 0) / 1e6:.0f} MB of {size:.0f} MB"
+    return Result(25, "lines a second at which texts and index are made anew", "1/s", rate, 8000, "8,000", rate / 8000,
+                  "at least", 1.0, note)  # fmt: skip
+
+
+def _has_dbstat(conn: Any) -> bool:
+    try:
+        raw_of(conn).execute("SELECT 1 FROM dbstat LIMIT 1").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    return True

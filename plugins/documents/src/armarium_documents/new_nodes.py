@@ -1,0 +1,31 @@
+"""The row of a node that is made: what is given, over the defaults of a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, new_id
+
+
+def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
+    """A row for a new node: *fields* over the defaults of A 2.1; id and times are set here."""
+    return {
+        "id": new_id(),
+        "node_kind": "document",
+        "doc_type": "file",
+        "sort_order": 0,
+        "attributes": {},
+        "metadata": {},
+        "source_metadata": {},
+        "source_authority": "unknown",
+        "provenance_chain": [],
+        "status": "active",
+        "is_read": False,
+        "is_starred": False,
+        "is_flagged": False,
+        "is_locked": False,
+        "exclude_from_processing": False,
+        "created_at": ctx.now,
+        "updated_at": ctx.now,
+        **fields,
+    }

@@ -1,0 +1,192 @@
+"""The only writes of searching: saved searches, which are nodes, and the order to give passages vectors (A 4.5)."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
+from armarium_documents.api import add_node, order_nodes, require_document
+from armarium_search.errors import named_twice, not_in_folder, unknown_embedder
+from armarium_search.models import saved_searches
+from armarium_search.queries.saved import LIVE, SAVED, live_search
+from armarium_search.queries.search import check_words
+from armarium_search.schemas import (
+    DeletedSearch,
+    EmbedParams,
+    Filters,
+    Reordered,
+    ReorderParams,
+    SavedSearch,
+    SavedSearchCreate,
+    SavedSearchId,
+    SavedSearchUpdate,
+    StartedJob,
+)
+from armarium_search.vectors.embedders import GROUP
+
+LONGEST_NAME = 100
+
+
+def name_of(query: str) -> str:
+    """What the node of a saved search is called: its query, as far as a name can hold it."""
+    shown = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in query)
+    return " ".join(shown.split())[:LONGEST_NAME].strip() or "Everything"
+
+
+def _a_search(ex: Example) -> dict[str, Any]:
+    return {"query": '"Dear Sir" NOT Madam', "filters": {"is_starred": True}, "folder_path": "/Letters"}
+
+
+@action(
+    "saved_search.create",
+    params=SavedSearchCreate,
+    result=SavedSearch,
+    summary="Keep a search.",
+    route=Route("POST", "/api/search/saved", refusals=(400, 404)),
+    words="Kept a search",
+    example=_a_search,
+)
+def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
+    """A node of the kind saved_search, called after its query. BadRequest for a word that a search does not know."""
+    check_words(p.search_type, p.sort_by, p.sort_direction)
+    _check_filters(ctx, p.filters)
+    search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
+    stated = p.model_dump(mode="json", exclude={"sort_order", "filters"})
+    row = {"id": search_id, **stated, "filters": _kept(p.filters), **ctx.provenance(), "updated_at": ctx.now}
+    ctx.conn.execute(saved_searches.insert().values(row))
+    return live_search(ctx.conn, search_id)
+
+
+def _kept(filters: Filters | None) -> dict[str, Any] | None:
+    return None if filters is None else filters.model_dump(mode="json", exclude_none=True)
+
+
+def _check_filters(ctx: ActionContext, filters: Filters | None) -> None:
+    if filters is not None and filters.parent_id is not None:
+        require_document(ctx.conn, filters.parent_id)
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    kept = ex.run("saved_search.create", _a_search(ex))
+    return {"search_id": kept["id"], "query": "Madam", "filters": None}
+
+
+@action(
+    "saved_search.update",
+    params=SavedSearchUpdate,
+    result=SavedSearch,
+    summary="Change a saved search; a field left out stays.",
+    route=Route("PUT", "/api/search/saved/{search_id}", refusals=(400, 404)),
+    words="Changed a saved search",
+    example=_update_example,
+)
+def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
+    """NotFound for one that is not there or in the Trash; its node is called after the new query."""
+    before = live_search(ctx.conn, p.search_id)
+    changes = {
+        name: getattr(p, name) for name in p.model_fields_set if name != "search_id" and name != "filters"
+    }
+    changes = {name: value for name, value in changes.items() if value is not None}
+    words = {**before, **changes}
+    check_words(words["search_type"], words["sort_by"], words["sort_direction"])
+    if "filters" in p.model_fields_set:
+        _check_filters(ctx, p.filters)
+        changes["filters"] = _kept(p.filters)
+    where = saved_searches.c.id == p.search_id
+    ctx.conn.execute(saved_searches.update().where(where).values(**changes, updated_at=ctx.now))
+    if "query" in changes:
+        ctx.run("document.update", {"document_id": p.search_id, "name": name_of(changes["query"])})
+    ctx.target(p.search_id)
+    ctx.changed(document_ids=[p.search_id])
+    return live_search(ctx.conn, p.search_id)
+
+
+def _id_example(ex: Example) -> dict[str, Any]:
+    return {"search_id": ex.run("saved_search.create", _a_search(ex))["id"]}
+
+
+@action(
+    "saved_search.delete",
+    params=SavedSearchId,
+    result=DeletedSearch,
+    summary="Send a saved search to the Trash.",
+    route=Route("DELETE", "/api/search/saved/{search_id}", refusals=(404,)),
+    words="Sent a saved search to the Trash",
+    example=_id_example,
+)
+def delete(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
+    """NotFound for one that is not there or in the Trash already."""
+    live_search(ctx.conn, p.search_id)
+    ctx.run("document.delete", {"ids": [p.search_id]})
+    return {"status": "deleted", "id": p.search_id}
+
+
+@action(
+    "saved_search.duplicate",
+    params=SavedSearchId,
+    result=SavedSearch,
+    summary="Keep the same search once more.",
+    route=Route("POST", "/api/search/saved/{search_id}/duplicate", refusals=(404,)),
+    words="Duplicated a saved search",
+    example=_id_example,
+)
+def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
+    """Under a new id, by whoever duplicates it; in the same place of the same folder."""
+    before = live_search(ctx.conn, p.search_id)
+    search_id = add_node(
+        ctx, name=name_of(before["query"]), node_kind="saved_search", sort_order=before["sort_order"]
+    )
+    asked = {name: before[name] for name in ("query", "is_smart_search", "filters", "search_type", "sort_by",
+                                             "sort_direction", "folder_path")}  # fmt: skip
+    row = {"id": search_id, **asked, **ctx.provenance(), "updated_at": ctx.now}
+    ctx.conn.execute(saved_searches.insert().values(row))
+    return live_search(ctx.conn, search_id)
+
+
+def _reorder_example(ex: Example) -> dict[str, Any]:
+    ids = [_id_example(ex)["search_id"], _id_example(ex)["search_id"]]
+    return {"folder_path": "/Letters", "search_ids": ids[::-1]}
+
+
+@action(
+    "saved_search.reorder",
+    params=ReorderParams,
+    result=Reordered,
+    summary="Put the saved searches of a folder in order.",
+    words="Put saved searches in order",
+    example=_reorder_example,
+)
+def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
+    """Those named come first, in the order given. Invalid for an id that is not of the folder, or is named twice."""
+    here = SAVED.all(ctx.conn, saved_searches.c.folder_path == p.folder_path, LIVE)
+    here.sort(key=lambda one: (one["sort_order"], one["id"]))
+    ids = [one["id"] for one in here]
+    for number, search_id in enumerate(p.search_ids):
+        if search_id not in ids:
+            raise not_in_folder(search_id, p.folder_path)
+        if search_id in p.search_ids[:number]:
+            raise named_twice(search_id)
+    ordered = [*p.search_ids, *(one for one in ids if one not in set(p.search_ids))]
+    order_nodes(ctx, {search_id: place for place, search_id in enumerate(ordered)})
+    ctx.target(*p.search_ids)
+    return {"status": "reordered", "count": len(ordered)}
+
+
+@action(
+    "search.embed",
+    params=EmbedParams,
+    result=StartedJob,
+    summary="Give the passages of all pages vectors, so that likeness can be searched.",
+    words="Began to give passages vectors",
+    example=lambda ex: {},
+    after_undo=cancel_with_undo,
+)
+def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
+    """Puts the job `embeds` in the queue; pages whose text is the same keep their vectors. Invalid for no embedder."""
+    known = ctx.engine.drivers.names(GROUP)
+    if p.embedder not in known:
+        raise unknown_embedder(p.embedder, known)
+    job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors")
+    ctx.target(job_id)
+    return {"job_id": job_id, "state": "waiting"}

@@ -1,0 +1,9 @@
+"""What other families may use of searching: how they add scopes and kinds of hits, and what an embedder is."""
+
+from __future__ import annotations
+
+from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
+from armarium_search.dates import days_of
+from armarium_search.vectors.embedders import GROUP, Embedder, Trained
+
+__all__ = ["GROUP", "KINDS", "SCOPES", "Embedder", "Hit", "Kind", "Scope", "Trained", "days_of"]

@@ -1,0 +1,152 @@
+"""The command of searching: pages with the lines in which the words stand, and on request their cut-out pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    Topic,
+    answer,
+    file_name,
+    plural,
+    project_session,
+    write_file,
+)
+from armarium_documents.commandline import document_id, document_names
+
+LISTS = ("doc_types", "file_types", "prototype_keys", "languages", "source_authority")
+SINGLE = ("date_from", "date_to", "created_from", "created_to")
+FLAGS = ("is_starred", "has_reading")
+
+
+def commands() -> typer.Typer:
+    """The command."""
+    program = typer.Typer()
+    program.command(
+        rich_help_panel=Topic.pages,
+        epilog="Example: armarium search 'city of Mexico' --fuzzy --picture found",
+    )(search)
+    # Without this, typer would make the one command the whole program.
+    program.callback()(lambda: None)
+    return program
+
+
+def search(
+    words: Annotated[
+        list[str],
+        typer.Argument(help="What to look for; in quotes within the query: a phrase. NOT leaves out."),
+    ],
+    fuzzy: Annotated[
+        bool, typer.Option("--fuzzy", help="Also words a letter or two away: misread, or spelled otherwise.")
+    ] = False,
+    alike: Annotated[
+        bool, typer.Option("--alike", help="Also passages that are alike, where they have vectors.")
+    ] = False,
+    people: Annotated[list[str] | None, typer.Option(help="Where this person is named.")] = None,
+    places: Annotated[list[str] | None, typer.Option(help="Where this place is named.")] = None,
+    dates: Annotated[
+        str | None, typer.Option(help="A year, month, day, decade (183X) or interval (1832/1840).")
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            "--in", help="Only at or beneath this folder or document.", autocompletion=document_names
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="A filter, as in languages=es, is_starred=true or date_from=1832."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Pages that are listed.")] = 10,
+    offset: Annotated[int, typer.Option(min=0, help="Pages that are left out first.")] = 0,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="A folder for the pictures of the lines that were found.")
+    ] = None,
+) -> None:
+    """Find pages by their words, and show the lines in which they stand."""
+    with project_session() as session:
+        scopes = [f'people:"{one}"' for one in people or ()] + [f'places:"{one}"' for one in places or ()]
+        query = " ".join([*words, *scopes, *([f"dates:{dates}"] if dates else [])])
+        filters = filters_of(where or ())
+        if within is not None:
+            filters["parent_id"] = document_id(session, within)
+        body = {
+            "query": query,
+            "limit": limit,
+            "offset": offset,
+            "use_fuzzy_match": fuzzy,
+            "search_type": "hybrid" if alike else "fulltext",
+            "filters": filters or None,
+        }
+        found = session.post("/api/search", body)
+        if picture is not None:
+            for result in found["results"]:
+                for line in result["transcript_excerpts"]:
+                    line["picture"] = picture_of(session, line["segment_id"], result, picture)
+
+    answer(found, lambda: show(found))
+
+
+def filters_of(where: Any) -> dict[str, Any]:
+    """`name=value` as the filters of a search; Refused for a name that is none of them."""
+    filters: dict[str, Any] = {}
+    for one in where:
+        name, parted, value = one.partition("=")
+        if not parted or name not in (*LISTS, *SINGLE, *FLAGS):
+            raise Refused(
+                f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *FLAGS))}; {one!r} is none."
+            )
+        if name in LISTS:
+            filters.setdefault(name, []).append(value)
+        else:
+            filters[name] = value.casefold() in ("true", "yes", "1") if name in FLAGS else value
+    return filters
+
+
+def picture_of(session: Session, segment_id: str, result: dict[str, Any], folder: Path) -> str | None:
+    """The cut-out picture of a line, in a file of *folder*; None where the page has no picture."""
+    try:
+        bytes_of_it = session.raw("GET", f"/api/segments/{segment_id}/picture")
+    except Refused:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / file_name(f"{result['metadata']['name']}-{segment_id}.png")
+    write_file(place, bytes_of_it, overwrite=True)
+    return str(place)
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print what was found, the words in it marked."""
+    at_least = "" if found["total_is_exact"] else "at least "
+    typer.echo(f"{at_least}{plural(found['total_results'], 'document')} found.".capitalize())
+    for result in found["results"]:
+        meta = result["metadata"]
+        where = f" in {meta['parent_name']}" if meta["parent_name"] else ""
+        typer.echo(f"{typer.style(meta['name'], bold=True)}{where}  {result['document_id']}")
+        for line in result["transcript_excerpts"]:
+            shown = f"  {marked(line['text'], line['ranges'])}"
+            typer.echo(shown + (f"  ({line['picture']})" if line.get("picture") else ""))
+    for word, others in found["fuzzy_words"].items():
+        typer.echo(f"Beside {word}: {', '.join(others)}")
+    if found["suggestions"]:
+        typer.echo(f"Perhaps: {'; '.join(found['suggestions'])}")
+    notices = [found["notice"], (found["semantic"] or {}).get("notice")]
+    if found["pages_behind"]:
+        notices.append(f"{plural(found['pages_behind'], 'page')} changed and not looked over yet.")
+    for notice in filter(None, notices):
+        typer.echo(notice)
+
+
+def marked(text: str, ranges: list[list[int]]) -> str:
+    """The *text* with the stretches of *ranges* marked."""
+    parts: list[str] = []
+    at = 0
+    for start, end in ranges:
+        parts += [text[at:start], typer.style(text[start:end], bold=True, underline=True)]
+        at = end
+    return "".join([*parts, text[at:]])

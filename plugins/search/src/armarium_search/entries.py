@@ -1,0 +1,173 @@
+"""Keeps what documents and artifacts are looked up by: in the step that changes them, and for older projects by a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, raw_of
+from armarium_documents.api import artifacts, documents
+from armarium_search.dates import days_of
+from armarium_search.models import artifact_texts, names
+from armarium_source_model.api import fold_text
+
+JOB_KIND = "search-names"
+BATCH = 500
+"""Documents or artifacts looked over in one transaction."""
+LONGEST = 200_000
+"""Characters of one document's description, or one artifact, that are looked up."""
+
+_DESCRIBED = (
+    "id, name, date_original, page_label, case_id, date_iso, attributes, source_metadata, page_content"
+)
+_PUT_NAME = (
+    f"INSERT INTO {names} (document_id, name, more, first_day, last_day) VALUES (?, ?, ?, ?, ?) "
+    "ON CONFLICT (document_id) DO UPDATE SET name = excluded.name, more = excluded.more, first_day = excluded.first_day, "
+    "last_day = excluded.last_day WHERE name IS NOT excluded.name OR more IS NOT excluded.more "
+    "OR first_day IS NOT excluded.first_day OR last_day IS NOT excluded.last_day"
+)
+_PUT_ARTIFACT = (
+    f"INSERT INTO {artifact_texts} (artifact_id, document_id, words) VALUES (?, ?, ?) ON CONFLICT (artifact_id) DO UPDATE "
+    "SET words = excluded.words, document_id = excluded.document_id WHERE words IS NOT excluded.words"
+)
+
+
+def note_step(ctx: ActionContext) -> None:
+    """At the end of each step: look over the documents and artifacts that it changed."""
+    touched = ctx.touched_tables((documents, artifacts))
+    raw = raw_of(ctx.conn)
+    if documents.name in touched:
+        keep_names(raw, ctx.touched(documents, "id"))
+    if artifacts.name in touched:
+        keep_artifacts(raw, ctx.touched(artifacts, "id"))
+
+
+def keep_names(raw: Any, ids: Iterable[str]) -> None:
+    """Write the entries of the documents *ids*, and remove those of documents that are gone."""
+    wanted = orjson.dumps(list(ids)).decode()
+    rows = raw.execute(
+        f"SELECT {_DESCRIBED} FROM {documents} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
+    ).fetchall()
+    raw.executemany(_PUT_NAME, [_entry(row) for row in rows])
+    raw.execute(
+        f"DELETE FROM {names} WHERE document_id IN (SELECT value FROM json_each(?)) "
+        f"AND NOT EXISTS (SELECT 1 FROM {documents} d WHERE d.id = document_id)",
+        (wanted,),
+    )
+
+
+def _entry(row: tuple[Any, ...]) -> tuple[str, str, str, str | None, str | None]:
+    identity, name, *said, date_iso, attributes, source_metadata, page_content = row
+    first, last = (days_of(date_iso) if date_iso else None) or (None, None)
+    described = [one for one in (*said, date_iso) if one]
+    described += _texts_in(orjson.loads(attributes)) or []
+    described += _texts_in(orjson.loads(source_metadata)) or []
+    described.append(page_content or "")
+    folded = fold_text("\n\n".join(described)[:LONGEST])
+    return identity, " ".join(fold_text(name)).strip(), " ".join(folded).strip(), first, last
+
+
+def _texts_in(value: Any) -> list[str]:
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            found.append(str(one))
+        elif isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return found
+
+
+def keep_artifacts(raw: Any, ids: Iterable[str]) -> None:
+    """Write the entries of the artifacts *ids*, and remove those of artifacts that are gone or say nothing."""
+    wanted = orjson.dumps(list(ids)).decode()
+    rows = raw.execute(
+        f"SELECT id, document_id, content FROM {artifacts} WHERE id IN (SELECT value FROM json_each(?)) AND content <> ''",
+        (wanted,),
+    ).fetchall()
+    folded = [(row[0], row[1], fold_text(row[2][:LONGEST])) for row in rows]
+    raw.executemany(_PUT_ARTIFACT, [(one, page, " ".join(said).strip()) for one, page, said in folded])
+    raw.execute(
+        f"DELETE FROM {artifact_texts} WHERE artifact_id IN (SELECT value FROM json_each(?)) "
+        f"AND NOT EXISTS (SELECT 1 FROM {artifacts} a WHERE a.id = artifact_id AND a.content <> '')",
+        (wanted,),
+    )
+
+
+_KEPT = ((documents, keep_names), (artifacts, keep_artifacts))
+
+
+def look_over(job: JobContext) -> dict[str, int]:
+    """Look over all documents and artifacts, in the order of their ids; killed anywhere it goes on where it was."""
+    kept = {"table": 0, "after": "", "done": 0, **job.checkpoint}
+    while kept["table"] < len(_KEPT):
+        job.check()
+        kept = _look_over_some(job.library, kept)
+        job.save(kept, done=kept["done"])
+    return {"entries": kept["done"]}
+
+
+def _look_over_some(library: Library, kept: dict[str, Any]) -> dict[str, Any]:
+    table, keep = _KEPT[kept["table"]]
+    with library.db.write() as conn:
+        raw = raw_of(conn)
+        some = f"SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT {BATCH}"
+        ids = [row[0] for row in raw.execute(some, (kept["after"],))]
+        keep(raw, ids)
+    if not ids:
+        return {**kept, "table": kept["table"] + 1, "after": ""}
+    return {**kept, "after": ids[-1], "done": kept["done"] + len(ids)}
+
+
+def begin(engine: Engine, library: Library) -> None:
+    """When a project is opened that was made before names were kept: the job looks over what is there."""
+    with library.db.write() as conn:
+        raw = raw_of(conn)
+        lacking = f"SELECT NOT EXISTS (SELECT 1 FROM {names}) AND EXISTS (SELECT 1 FROM {documents})"
+        queued = "SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'running', 'paused')"
+        if raw.execute(lacking).fetchone()[0] and raw.execute(queued, (JOB_KIND,)).fetchone() is None:
+            engine.jobs.enqueue(conn, JOB_KIND, {}, title="Look over the names of documents")
+
+
+def remake(library: Library) -> None:
+    """Write all entries anew, for the doctor."""
+    with library.db.write() as conn:
+        raw_of(conn).execute(f"DELETE FROM {names}")
+        raw_of(conn).execute(f"DELETE FROM {artifact_texts}")
+    kept: dict[str, Any] = {"table": 0, "after": "", "done": 0}
+    while kept["table"] < len(_KEPT):
+        kept = _look_over_some(library, kept)
+
+
+def examine(library: Library) -> Iterator[str]:
+    """What is wrong with the entries, in sentences."""
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        kept = {
+            row[0]: row
+            for row in raw.execute(f"SELECT document_id, name, more, first_day, last_day FROM {names}")
+        }
+        wrong = sum(
+            kept.pop(row[0], None) != _entry(row)
+            for row in raw.execute(f"SELECT {_DESCRIBED} FROM {documents}")
+        ) + len(kept)
+    if wrong:
+        yield (
+            f"The words by which {wrong} documents are found are not those of their names and descriptions. Nothing is "
+            "lost: `armarium doctor --rebuild` makes them anew."
+        )
+
+
+NAMES = JobKind(
+    name=JOB_KIND,
+    lane="database",
+    summary="Look over the names of documents and what artifacts say, so that they are found.",
+    run=look_over,
+)

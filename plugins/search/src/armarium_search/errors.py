@@ -1,0 +1,72 @@
+"""The refusals of searching, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from armarium.api import BadRequest, Invalid, missing
+
+unknown_search = missing(
+    "saved search", "List the saved searches to find the right id.", code="unknown_search"
+)
+
+
+def bad_word(field: str, word: str, known: Iterable[str]) -> BadRequest:
+    """400: a word that the field does not know."""
+    return BadRequest(
+        f"{field} does not know {word!r}. It takes: {', '.join(known)}.", code="bad_word", field=field
+    )
+
+
+def too_many_words(count: int, most: int) -> Invalid:
+    """422: more words than one question may hold."""
+    return Invalid(
+        f"A query has at most {most} words, phrases and scopes; this one has {count}. Ask for less at once.",
+        code="too_many_words",
+    )
+
+
+def only_excludes() -> Invalid:
+    """422: nothing is searched for, only left out."""
+    return Invalid(
+        "The query only says what to leave out. Name a word that is to be there beside what follows NOT.",
+        code="only_excludes",
+    )
+
+
+def bad_date(value: str) -> Invalid:
+    """422: no date, interval or decade."""
+    return Invalid(
+        f"{value!r} is no date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a decade (183X) or "
+        "an interval (1832/1840, ../1840).",
+        code="bad_date",
+    )
+
+
+def not_in_folder(search_id: str, folder_path: str) -> Invalid:
+    """422: a saved search that does not stand in the folder that is put in order."""
+    return Invalid(
+        f"No saved search {search_id} stands in {folder_path}. List the saved searches and name those of that folder.",
+        code="not_in_folder",
+        search_id=search_id,
+    )
+
+
+def named_twice(search_id: str) -> Invalid:
+    """422: an order that names a saved search more than once."""
+    return Invalid(f"{search_id} is named twice; name each saved search once.", code="named_twice")
+
+
+def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
+    """422: no embedder of that name."""
+    return Invalid(
+        f"There is no embedder {name!r}. Installed: {', '.join(known) or 'none'}.", code="unknown_embedder"
+    )
+
+
+def nothing_to_embed() -> Invalid:
+    """422: no page of the project has a text."""
+    return Invalid(
+        "No page has a text yet, so there is nothing to learn from. Read or transcribe some pages first.",
+        code="nothing_to_embed",
+    )

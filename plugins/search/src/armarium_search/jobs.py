@@ -1,0 +1,176 @@
+"""The long work of searching: passages are given vectors, some pages at a time."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from armarium.api import JobContext, JobKind, new_id, raw_of
+from armarium_search.entries import NAMES
+from armarium_search.errors import nothing_to_embed
+from armarium_search.schemas import EmbedParams
+from armarium_search.vectors.embedders import GROUP, SAMPLE, Trained, Vectors, passages_of
+from armarium_search.vectors.files import making_of, put_in_place, read
+from armarium_source_model.api import page_texts
+
+BATCH = 100
+"""Pages whose passages are embedded between two checkpoints."""
+UNRELATED_PAIRS = 20_000
+
+
+def embed_pages(job: JobContext) -> dict[str, Any]:
+    """Learn where nothing was learned yet, give every passage a vector, and put all in place at once.
+
+    Pages whose text is the same keep their vectors. Killed anywhere and run again it goes on with the next pages.
+    """
+    args: EmbedParams = job.args
+    making = making_of(job.library, job.job_id)
+    kept = {"next": 0, "after": 0, "pages": 0, **job.checkpoint}
+    if not kept["next"] or not making.is_dir():
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(parents=True)
+        kept = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
+        job.save(kept)
+    trained: Trained = job.engine.drivers.load(GROUP, args.embedder)().load(making)
+    before = None if kept["learned"] else read(job.library)
+    old = {} if before is None else _rows_before(before)
+    total = _count(job)
+    while True:
+        job.check()
+        pages = _some_pages(job, kept["after"])
+        if not pages:
+            break
+        _embed_some(trained, pages, old, making / f"part-{kept['next']:06d}")
+        kept = {
+            **kept,
+            "next": kept["next"] + 1,
+            "after": pages[-1][0],
+            "pages": kept["pages"] + len(pages),
+        }
+        job.save(kept, done=kept["pages"], total=total)
+    rows = _finish(making, args.embedder)
+    put_in_place(job.library, making)
+    return {"pages": kept["pages"], "passages": rows, "learned": kept["learned"]}
+
+
+def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
+    """Learn, or take over what was learned before; whether it was learned now."""
+    before = read(job.library)
+    if before is not None and before.embedder == args.embedder and not args.learn_anew:
+        for file in before.folder.iterdir():
+            if file.name not in ("matrix.npy", "pages.json", "about.json"):
+                shutil.copy2(file, making / file.name)
+        return False
+    with job.library.db.read_all() as conn:
+        rows = raw_of(conn).execute(
+            f"SELECT text FROM {page_texts} ORDER BY substr(fingerprint, 1, 16) LIMIT {SAMPLE}"
+        )
+        sample = [passage for (text,) in rows for passage in passages_of(text)][:SAMPLE]
+    if not sample:
+        raise nothing_to_embed()
+    job.engine.drivers.load(GROUP, args.embedder)().train(sample).save(making)
+    return True
+
+
+def _count(job: JobContext) -> int:
+    with job.library.db.read_all() as conn:
+        (count,) = raw_of(conn).execute(f"SELECT count(*) FROM {page_texts}").fetchone()
+    return int(count)
+
+
+def _some_pages(job: JobContext, after: int) -> list[tuple[int, str, str, str]]:
+    with job.library.db.read_all() as conn:
+        rows: list[tuple[int, str, str, str]] = (
+            raw_of(conn)
+            .execute(
+                f"SELECT number, document_id, fingerprint, text FROM {page_texts} WHERE number > ? ORDER BY number "
+                f"LIMIT {BATCH}",
+                (after,),
+            )
+            .fetchall()
+        )
+    return rows
+
+
+def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
+    """The vectors there were, by page and fingerprint."""
+    ends = np.searchsorted(before.page_of_row, np.arange(len(before.documents) + 1))
+    return {
+        key: before.matrix[ends[number] : ends[number + 1]]
+        for number, key in enumerate(zip(before.documents, before.fingerprints, strict=True))
+    }
+
+
+def _embed_some(
+    trained: Trained,
+    pages: list[tuple[int, str, str, str]],
+    old: dict[tuple[str, str], Vectors],
+    place: Path,
+) -> None:
+    vectors: list[Vectors] = []
+    for _, document_id, fingerprint, text in pages:
+        same = old.get((document_id, fingerprint))
+        vectors.append(trained.embed(list(passages_of(text))) if same is None else np.asarray(same))
+    np.save(place.with_suffix(".npy"), np.concatenate(vectors))
+    said = {
+        "documents": [page[1] for page in pages],
+        "fingerprints": [page[2] for page in pages],
+        "rows": [len(one) for one in vectors],
+    }
+    place.with_suffix(".json").write_bytes(orjson.dumps(said))
+
+
+def _finish(making: Path, embedder: str) -> int:
+    """Put the parts together; the number of passages."""
+    parts = sorted(making.glob("part-*.npy"))
+    every = [orjson.loads(part.with_suffix(".json").read_bytes()) for part in parts]
+    pages: dict[str, list[Any]] = {
+        name: [one for said in every for one in said[name]] for name in ("documents", "fingerprints", "rows")
+    }
+    rows = int(sum(pages["rows"]))
+    matrix: Vectors
+    shapes = [np.load(part, mmap_mode="r") for part in parts]
+    width = shapes[0].shape[1] if shapes else 1
+    if rows:
+        matrix = np.lib.format.open_memmap(making / "matrix.npy", "w+", np.float32, (rows, width))
+        at = 0
+        for part in shapes:
+            matrix[at : at + len(part)] = part
+            at += len(part)
+        matrix.flush()
+    else:
+        matrix = np.zeros((0, width), dtype=np.float32)
+        np.save(making / "matrix.npy", matrix)
+    about = {"made": new_id(), "embedder": embedder, "unrelated": _unrelated(np.asarray(matrix))}
+    (making / "pages.json").write_bytes(orjson.dumps(pages))
+    (making / "about.json").write_bytes(orjson.dumps(about))
+    for part in parts:
+        part.unlink()
+        part.with_suffix(".json").unlink()
+    return rows
+
+
+def _unrelated(matrix: Vectors) -> float:
+    """The cosine that one in a hundred pairs of passages drawn by chance reaches."""
+    if len(matrix) < 2:
+        return 0.5
+    chance = np.random.default_rng(len(matrix))
+    left, right = chance.integers(0, len(matrix), (2, UNRELATED_PAIRS))
+    different = left != right
+    cosines = np.einsum("ij,ij->i", matrix[left[different]], matrix[right[different]])
+    return float(np.clip(np.quantile(cosines, 0.99), 0.05, 0.95))
+
+
+EMBEDS = JobKind(
+    name="embeds",
+    lane="local-model",
+    summary="Give the passages of all pages vectors, so that likeness can be searched.",
+    run=embed_pages,
+    args=EmbedParams,
+)
+
+JOBS = (EMBEDS, NAMES)

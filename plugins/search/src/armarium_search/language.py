@@ -1,0 +1,130 @@
+"""The language of queries: words, phrases, scopes and NOT, read into terms; pure.
+
+Every text is a query: what cannot be meant otherwise is words. `"in quotes"` is a phrase, `word*` the beginning of
+words, `NOT` leaves out what the next term finds, `AND` may stand between terms and says nothing, and `scope:word` or
+`scope:"several words"` asks a scope.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from armarium_search.errors import only_excludes, too_many_words
+from armarium_source_model.api import words_of
+
+MOST_TERMS = 64
+"""Words, phrases and scopes of one query."""
+
+SCOPES = ("name", "tag", "dates", "people", "places", "organizations")
+"""The scopes that every project has; families add others, or find more under these."""
+
+_TERM = re.compile(
+    r'(?P<scope>[^\W\d_]\w*):(?="|\S)(?P<scoped>"[^"]*(?:"|$)|[^\s"]+)|"(?P<phrase>[^"]*)(?:"|$)|(?P<word>[^\s"]+)'
+)
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one word or phrase asks for.
+
+    alternatives: phrases of folded words, of which any will do, each with its weight (1 for what was written).
+    """
+
+    written: str
+    alternatives: tuple[tuple[tuple[str, ...], float], ...]
+    excluded: bool = False
+    is_prefix: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The folded words as written."""
+        return self.alternatives[0][0]
+
+
+@dataclass(frozen=True)
+class Scoped:
+    """A question to a scope."""
+
+    scope: str
+    text: str
+    excluded: bool = False
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A query, read."""
+
+    terms: tuple[Term, ...] = ()
+    scopes: tuple[Scoped, ...] = ()
+    is_empty: bool = True
+    """Nothing was written at all; otherwise there may be no terms because no letter was among the signs."""
+
+    @property
+    def wanted(self) -> tuple[Term, ...]:
+        """The terms that a page must have."""
+        return tuple(term for term in self.terms if not term.excluded)
+
+    @property
+    def unwanted(self) -> tuple[Term, ...]:
+        """The terms that it must not have."""
+        return tuple(term for term in self.terms if term.excluded)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All folded words that a page must have, in the order written."""
+        return tuple(word for term in self.wanted for word in term.words)
+
+    def with_terms(self, terms: tuple[Term, ...]) -> Parsed:
+        """The same with other terms."""
+        return replace(self, terms=terms)
+
+
+@dataclass
+class _Reading:
+    terms: list[Term] = field(default_factory=list)
+    scopes: list[Scoped] = field(default_factory=list)
+
+
+def parse(query: str, scopes: Collection[str] = SCOPES) -> Parsed:
+    """*query* as terms; Invalid where it has too many, or only says what to leave out."""
+    read = _Reading()
+    excluded = False
+    for match in _TERM.finditer(query):
+        word = match["word"]
+        if word == "NOT":
+            excluded = True
+            continue
+        if word == "AND":
+            continue
+        scope = match["scope"]
+        if scope is not None and scope.casefold() in scopes:
+            text = match["scoped"].strip('"').strip()
+            if text:
+                read.scopes.append(Scoped(scope.casefold(), text, excluded))
+        else:
+            written = match["phrase"] if match["phrase"] is not None else word or f"{scope}:{match['scoped']}"
+            term = term_of(written, excluded, quoted=match["phrase"] is not None)
+            if term is not None:
+                read.terms.append(term)
+        excluded = False
+        if len(read.terms) + len(read.scopes) > MOST_TERMS:
+            raise too_many_words(sum(1 for _ in _TERM.finditer(query)), MOST_TERMS)
+    asked: list[Term | Scoped] = [*read.terms, *read.scopes]
+    if asked and all(one.excluded for one in asked):
+        raise only_excludes()
+    return Parsed(tuple(read.terms), tuple(read.scopes), not query.strip())
+
+
+def term_of(written: str, excluded: bool, *, quoted: bool) -> Term | None:
+    """A word or phrase as a term; None where no letter or digit is among its signs."""
+    words = tuple(words_of(written))
+    if not words:
+        return None
+    alternatives = [(words, 1.0)]
+    joined = "".join(words)
+    if not quoted and len(words) > 1 and "-" in written:
+        # Where it was parted at a line's end, the hyphen is gone.
+        alternatives.append(((joined,), 1.0))
+    return Term(written, tuple(alternatives), excluded, not quoted and written.endswith("*"))

@@ -1,0 +1,203 @@
+"""What is asked, as SQL: which documents may be a result, by filters, scopes and what a page must not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, raw_of, withheld_pages
+from armarium_documents.api import (
+    annotation_table,
+    classifications,
+    documents,
+    representations,
+    require_document,
+)
+from armarium_search.contributions import Scope, scopes_of
+from armarium_search.dates import required_days
+from armarium_search.language import Parsed, Scoped
+from armarium_search.matching import expression
+from armarium_search.models import name_index, names, text_index
+from armarium_search.schemas import Filters, SearchParams
+from armarium_source_model.api import page_texts, words_of
+
+SEARCHED = "d.deleted_at IS NULL AND d.node_kind IN ('document', 'note')"
+"""The nodes that are searched: no aliases, saved searches or workspaces, and nothing in the Trash."""
+
+ENTITY_SCOPES = frozenset({"people", "places", "organizations"})
+
+
+@dataclass
+class Asked:
+    """One question of one caller, in one snapshot of the project."""
+
+    conn: Connection
+    engine: Engine
+    library: Library
+    params: SearchParams
+    parsed: Parsed
+    conditions: list[str] = field(default_factory=lambda: [SEARCHED])
+    values: dict[str, Any] = field(default_factory=dict)
+    partial: frozenset[str] | None = None
+    """The documents of which the caller sees a part only; None where the caller sees all there is."""
+
+    @property
+    def raw(self) -> Any:
+        """The connection that statements go through."""
+        return raw_of(self.conn)
+
+    @property
+    def where(self) -> str:
+        """SQL of what a document `d` must be, with the values named in `values`."""
+        return " AND ".join(self.conditions)
+
+    def bind(self, value: Any) -> str:
+        """Name a value; what stands for it in SQL."""
+        name = f"v{len(self.values)}"
+        self.values[name] = value
+        return f":{name}"
+
+    def listed(self, ids: Iterable[str]) -> str:
+        """SQL: the rows of a list of ids."""
+        return f"(SELECT value FROM json_each({self.bind(orjson.dumps(list(ids)).decode())}))"
+
+    def rows(self, statement: str, **more: Any) -> list[Any]:
+        """All rows of *statement*."""
+        found: list[Any] = self.raw.execute(statement, {**self.values, **more}).fetchall()
+        return found
+
+
+def ask(conn: Connection, engine: Engine, library: Library, params: SearchParams, parsed: Parsed) -> Asked:
+    """*params* with their filters and scopes as conditions. NotFound for a parent_id that names nothing."""
+    asked = Asked(conn, engine, library, params, parsed, partial=withheld_pages(conn))
+    _filter(asked, params.filters or Filters())
+    for scoped in parsed.scopes:
+        ids = asked.listed(_documents_of(asked, scoped))
+        asked.conditions.append(f"d.id {'NOT ' if scoped.excluded else ''}IN {ids}")
+    _exclude(asked)
+    return asked
+
+
+def _exclude(asked: Asked) -> None:
+    """Leave out documents whose text, name or description has an excluded term."""
+    for term in asked.parsed.unwanted:
+        wanted = (replace(term, excluded=False),)
+        text, name = asked.bind(expression(wanted)), asked.bind(expression(wanted, None))
+        asked.conditions += [
+            f"NOT EXISTS (SELECT 1 FROM {page_texts} xp CROSS JOIN {text_index} WHERE {text_index}.rowid = xp.number "
+            f"AND xp.document_id = d.id AND {text_index} MATCH {text})",
+            f"NOT EXISTS (SELECT 1 FROM {names} xn CROSS JOIN {name_index} WHERE {name_index}.rowid = xn.number "
+            f"AND xn.document_id = d.id AND {name_index} MATCH {name})",
+        ]
+
+
+def _filter(asked: Asked, filters: Filters) -> None:
+    add = asked.conditions.append
+    if filters.parent_id is not None:
+        require_document(asked.conn, filters.parent_id)
+        top = asked.bind(filters.parent_id)
+        add(
+            f"d.id IN (WITH RECURSIVE down(id) AS (SELECT {top} UNION SELECT c.id FROM down JOIN {documents} c "
+            "ON c.parent_id = down.id) SELECT id FROM down)"
+        )
+    for column, words in (
+        ("doc_type", filters.doc_types),
+        ("file_type", filters.file_types),
+        ("prototype_key", filters.prototype_keys),
+        ("source_authority", filters.source_authority),
+    ):
+        if words is not None:
+            add(f"d.{column} IN {asked.listed(words)}")
+    if filters.languages is not None:
+        tags = asked.listed(one.lower() for one in filters.languages)
+        add(
+            f"EXISTS (SELECT 1 FROM {tags} t WHERE lower(d.language) = t.value "
+            "OR substr(lower(d.language), 1, length(t.value) + 1) = t.value || '-')"
+        )
+    if filters.date_from is not None:
+        day = asked.bind(required_days(filters.date_from)[0])
+        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {day})")
+    if filters.date_to is not None:
+        day = asked.bind(required_days(filters.date_to)[1])
+        add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {day})")
+    if filters.created_from is not None:
+        add(f"d.created_at >= {asked.bind(filters.created_from)}")
+    if filters.created_to is not None:
+        moment = asked.bind(filters.created_to)
+        add(f"substr(d.created_at, 1, length({moment})) <= {moment}")
+    if filters.is_starred is not None:
+        add(f"d.is_starred = {asked.bind(int(filters.is_starred))}")
+    if filters.has_reading is not None:
+        add(
+            f"{'' if filters.has_reading else 'NOT '}EXISTS (SELECT 1 FROM {representations} r WHERE "
+            "r.document_id = d.id AND r.segment_id IS NOT NULL AND NOT r.retracted)"
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------- scopes
+
+
+def _documents_of(asked: Asked, scoped: Scoped) -> set[str]:
+    """The documents that a question to a scope finds: ours, and those of the families that add to it."""
+    found: set[str] = set()
+    if scoped.scope == "name":
+        found |= _named(asked, scoped.text)
+    elif scoped.scope == "tag":
+        found |= _tagged(asked, scoped.text)
+    elif scoped.scope == "dates":
+        found |= _dated(asked, scoped.text)
+    added: list[Scope] = scopes_of(asked.engine).get(scoped.scope, [])
+    for one in added:
+        found |= set(one.documents(asked.conn, scoped.text))
+    return found
+
+
+def _named(asked: Asked, text: str) -> set[str]:
+    words = words_of(text)
+    if not words:
+        return set()
+    star = " *" if text.endswith("*") else ""
+    rows = asked.rows(
+        f"SELECT n.document_id FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
+        f"WHERE {name_index} MATCH :sought",
+        sought=f'name : "{" ".join(words)}"{star}',
+    )
+    return {row[0] for row in rows}
+
+
+def _tagged(asked: Asked, text: str) -> set[str]:
+    words = words_of(text)
+    fits = [
+        tag
+        for (tag,) in asked.rows(
+            f"SELECT DISTINCT j.value FROM {annotation_table} a, json_each(a.tags) j WHERE a.tags <> '[]'"
+        )
+        if words and words_of(str(tag)) == words
+    ]
+    keys = [
+        key
+        for key, label in asked.rows(f"SELECT key, label FROM {classifications}")
+        if words and words in (words_of(key), words_of(label))
+    ]
+    rows = asked.rows(
+        f"SELECT coalesce(a.page_id, a.document_id) FROM {annotation_table} a, json_each(a.tags) j "
+        "WHERE a.tags <> '[]' AND j.value IN (SELECT value FROM json_each(:tags)) UNION "
+        f"SELECT id FROM {documents} WHERE prototype_key IN (SELECT value FROM json_each(:keys))",
+        tags=orjson.dumps(fits).decode(),
+        keys=orjson.dumps(keys).decode(),
+    )
+    return {row[0] for row in rows}
+
+
+def _dated(asked: Asked, text: str) -> set[str]:
+    first, last = required_days(text)
+    rows = asked.rows(
+        f"SELECT document_id FROM {names} WHERE first_day <= :last AND last_day >= :first",
+        first=first,
+        last=last,
+    )
+    return {row[0] for row in rows}

@@ -1,0 +1,326 @@
+"""Which documents are found and in which order: by words, by likeness, by what stands beside the text.
+
+Up to `EXACT` pages with the words, everything is exact: each is matched and weighed, and all of them are counted. Of more,
+the first `EXACT` in the order in which their texts came to be are weighed; the others follow in that order, each once.
+
+A result's score is its authority's weight times the sum of: its place in each ranked list, as 61 / (60 + place) (so 1 for
+the first) divided by the number of lists; what its name adds (10 where it is the query, 5 where it has all its words, 2
+where it has one); and 0.5 where only an entity, claim, artifact or interpretation led to it. Of equal scores the document
+that was made first comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from armarium.api import NotFound
+from armarium_documents.api import documents
+from armarium_search.contributions import Hit
+from armarium_search.matching import Folded, expression, matches, relevance
+from armarium_search.models import name_index, names, text_index
+from armarium_search.queries.asked import Asked
+from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
+
+EXACT = 500
+"""Pages with the words of a query up to which everything is exact."""
+COUNTED = 2_000
+"""As many are counted where there are more."""
+FUSION = 60
+"""The constant of reciprocal-rank fusion."""
+NAME_IS, NAME_HAS_ALL, NAME_HAS_ONE = 10.0, 5.0, 2.0
+BESIDE = 0.5
+"""The score of what only an entity, claim, artifact or interpretation led to."""
+AUTHORITY = {"primary": 1.0, "secondary": 0.6, "tertiary": 0.3, "unknown": 1.0}
+
+_TEXTS = (
+    f"FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
+    f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :words"
+)
+_NAMES = (
+    f"FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
+    f"CROSS JOIN {documents} d ON d.id = n.document_id WHERE {name_index} MATCH :names AND n.more IS NOT NULL"
+)
+
+
+@dataclass
+class Candidate:
+    """A document that may be answered."""
+
+    document_id: str
+    relevance: float = 0.0
+    by_text: bool = False
+    by_name: bool = False
+    likeness: float | None = None
+    beside: tuple[str, Hit] | None = None
+    """What alone led to it (entity, claim …)."""
+    score: float = 0.0
+
+
+@dataclass
+class Found:
+    """The candidates that were weighed, best first, and what follows them."""
+
+    ranked: list[Candidate]
+    last_text: int | None = None
+    """The number of the last page text that was weighed, where there are more."""
+    last_name: int | None = None
+    words: str = ""
+    names: str = ""
+    by_id: dict[str, Candidate] = field(default_factory=dict)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every document that is found was weighed."""
+        return self.last_text is None and self.last_name is None
+
+
+def find(
+    asked: Asked,
+    likeness: dict[str, float] | None,
+    beside: Sequence[tuple[str, Hit]],
+    *,
+    by_words: bool = True,
+) -> Found:
+    """The candidates of a question. *likeness*: documents by the likeness of their best passage, where it was searched;
+    *beside*: hits of other kinds, each with what a result says of it. by_words False: words are not searched."""
+    found = Found([])
+    by_id = found.by_id
+    wanted = asked.parsed.wanted
+    if wanted and by_words:
+        found.words, found.names = expression(wanted), expression(wanted, None)
+        _by_text(asked, found)
+        _by_name(asked, found)
+        _by_visible_part(asked, found)
+    elif not wanted and asked.parsed.scopes:
+        _by_scope(asked, found)
+    for document_id in _standing(asked, likeness or ()):
+        by_id.setdefault(document_id, Candidate(document_id)).likeness = (likeness or {})[document_id]
+    resting = {one: (via, hit) for via, hit in reversed(beside) for one in hit.document_ids}
+    for document_id in _standing(asked, resting):
+        if document_id not in by_id:
+            by_id[document_id] = Candidate(document_id, beside=resting[document_id])
+    _score(asked, found, 2 if likeness is not None and wanted and by_words else 1)
+    return found
+
+
+def _candidate(found: Found, document_id: str) -> Candidate:
+    return found.by_id.setdefault(document_id, Candidate(document_id))
+
+
+def _by_text(asked: Asked, found: Found) -> None:
+    rows = asked.rows(
+        f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
+        f"ORDER BY {text_index}.rowid LIMIT {EXACT + 1}",
+        words=found.words,
+    )
+    if len(rows) > EXACT:
+        del rows[EXACT:]
+        found.last_text = rows[-1][0]
+    for _, document_id, words, halves in rows:
+        one = _candidate(found, document_id)
+        one.by_text = True
+        one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded.of(words, halves)))
+
+
+def _by_name(asked: Asked, found: Found) -> None:
+    rows = asked.rows(
+        f"SELECT n.number, n.document_id, n.name, n.more {_NAMES} AND {asked.where} "
+        f"ORDER BY {name_index}.rowid LIMIT {EXACT + 1}",
+        names=found.names,
+    )
+    if len(rows) > EXACT:
+        del rows[EXACT:]
+        found.last_name = rows[-1][0]
+    for _, document_id, name, more in rows:
+        _weigh_name(asked, found, document_id, name, more)
+
+
+def _weigh_name(asked: Asked, found: Found, document_id: str, name: str, more: str) -> None:
+    one = _candidate(found, document_id)
+    one.by_name = matches(asked.parsed.wanted, Folded.of(name))
+    one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded.of(described(name, more))))
+
+
+def described(name: str, more: str) -> str:
+    """A name with what describes it: two texts, so that no phrase goes from one into the other."""
+    return f"{name}  {more}" if more else name
+
+
+def _by_visible_part(asked: Asked, found: Found) -> None:
+    """Pages of which the caller sees a part only: what of them is seen is put together and matched here and now."""
+    for document_id in _standing(asked, asked.partial or ()):
+        text = visible_text(asked, document_id)
+        row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
+        name = row[0][0] if row else ""
+        folded = [Folded.of(*text[1]), Folded.of(name)]
+        if any(not matches([term], one) for term in asked.parsed.unwanted for one in folded):
+            continue
+        if matches(asked.parsed.wanted, folded[0]):
+            one = _candidate(found, document_id)
+            one.by_text = True
+            one.relevance = relevance(asked.parsed.terms, folded[0])
+        if matches(asked.parsed.wanted, folded[1]):
+            _weigh_name(asked, found, document_id, name, "")
+
+
+def visible_text(asked: Asked, document_id: str) -> tuple[Any, tuple[str, str]]:
+    """The page's text as far as the caller sees it, and its folded words."""
+    try:
+        text = page_text(asked.conn, document_id, rule=reading_rule(asked.conn))
+    except NotFound:
+        return None, ("", "")
+    return text, fold_text(text.text)
+
+
+def _by_scope(asked: Asked, found: Found) -> None:
+    for (document_id,) in asked.rows(f"SELECT d.id FROM {documents} d WHERE {asked.where}"):
+        _candidate(found, document_id)
+
+
+def _standing(asked: Asked, ids: Iterable[str]) -> list[str]:
+    """Those of *ids* that may be a result."""
+    wanted = list(ids)
+    if not wanted:
+        return []
+    rows = asked.rows(
+        f"SELECT d.id FROM {documents} d WHERE d.id IN {asked.listed(wanted)} AND {asked.where} ORDER BY d.id"
+    )
+    return [row[0] for row in rows]
+
+
+# ------------------------------------------------------------------------------------------------------------ scores
+
+
+def _score(asked: Asked, found: Found, lists: int) -> None:
+    everything = list(found.by_id.values())
+    facts = {
+        row[0]: (row[1], row[2])
+        for row in asked.rows(
+            f"SELECT d.id, d.source_authority, n.name FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id "
+            f"WHERE d.id IN {asked.listed(found.by_id)}"
+        )
+    }
+    for one in everything:
+        one.score = 0.0
+    for ranked in (
+        sorted((c for c in everything if c.relevance > 0), key=lambda c: (-c.relevance, c.document_id)),
+        sorted(
+            (c for c in everything if c.likeness is not None),
+            key=lambda c: (-(c.likeness or 0.0), c.document_id),
+        ),
+    ):
+        for place, one in enumerate(ranked, start=1):
+            one.score += fused(place, lists)
+    words = list(asked.parsed.words)
+    for one in everything:
+        authority, name = facts.get(one.document_id, ("unknown", ""))
+        if one.beside is not None or (one.relevance == 0 and one.likeness is None):
+            one.score += BESIDE
+        one.score += of_name(words, (name or "").split())
+        one.score *= AUTHORITY.get(authority, 1.0)
+    found.ranked = sorted(everything, key=lambda c: (-c.score, c.document_id))
+
+
+def fused(place: int, lists: int = 1) -> float:
+    """What the *place* in one of so many lists adds to a score: 1 for the first of a single list."""
+    return (FUSION + 1) / (FUSION + place) / lists
+
+
+def of_name(words: list[str], name: list[str]) -> float:
+    """What a name adds to the score: whether it is the query, has all its words, or has one."""
+    if not words or not name:
+        return 0.0
+    if words == name:
+        return NAME_IS
+    has = set(words) & set(name)
+    if has == set(words):
+        return NAME_HAS_ALL
+    return NAME_HAS_ONE if has else 0.0
+
+
+# ------------------------------------------------------------------------------------------------------ one page of it
+
+
+def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> list[Candidate]:
+    """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
+    answer = found.ranked[offset : offset + limit]
+    if found.is_exact or len(answer) == limit:
+        return answer
+    weighed = asked.listed(found.by_id)
+    at = max(offset, len(found.ranked))
+    place = len(found.ranked)
+    for where, last, match in _following(found):
+        if last is None:
+            continue
+        rest = f"{where} AND {asked.where} AND d.id NOT IN {weighed}"
+        more = {"words": found.words, "names": found.names, "last": last, **match}
+        rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
+                          **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
+        answer += [
+            Candidate(row[0], by_text=True, score=fused(at + number + 1)) for number, row in enumerate(rows)
+        ]
+        if len(answer) == limit:
+            break
+        place += asked.rows(f"SELECT count(*) {rest}", **more)[0][0]
+        at = max(at + len(rows), place)
+    return answer
+
+
+def _following(found: Found) -> list[tuple[str, int | None, dict[str, Any]]]:
+    in_text = (
+        f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
+        f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
+    )
+    return [
+        (f"{_TEXTS} AND {text_index}.rowid > :last", found.last_text, {}),
+        (f"{_NAMES} AND {name_index}.rowid > :last AND {in_text}", found.last_name, {}),
+    ]
+
+
+def match_order(where: str) -> str:
+    """The order in which the index gives what a statement finds."""
+    return f"{text_index if where.startswith(_TEXTS) else name_index}.rowid"
+
+
+def count(asked: Asked, found: Found) -> int:
+    """How many are found; at least so many where not all were weighed."""
+    if found.is_exact:
+        return len(found.ranked)
+    capped = 0
+    for counted, match in ((_TEXTS, found.words), (_NAMES, found.names)):
+        statement = f"SELECT count(*) FROM (SELECT 1 {counted} AND {asked.where} LIMIT {COUNTED})"
+        capped = max(capped, asked.rows(statement, words=match, names=match)[0][0])
+    return max(capped, len(found.ranked))
+
+
+_KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
+
+
+def page_sorted(
+    asked: Asked, found: Found, by: str, direction: str, limit: int, offset: int
+) -> list[Candidate]:
+    """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
+    everything = f"SELECT value FROM json_each({asked.bind(_json(found.by_id))})"
+    if not found.is_exact:
+        everything += (
+            f" UNION SELECT d.id {_TEXTS} AND {asked.where} UNION SELECT d.id {_NAMES} AND {asked.where}"
+        )
+    key = _KEYS[by]
+    rows = asked.rows(
+        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
+        f"ORDER BY {key} IS NULL, {key} {'ASC' if direction == 'asc' else 'DESC'}, d.id LIMIT :limit OFFSET :skip",
+        words=found.words,
+        names=found.names,
+        limit=limit,
+        skip=offset,
+    )
+    return [found.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]
+
+
+def _json(ids: Iterable[str]) -> str:
+
+    return orjson.dumps(list(ids)).decode()

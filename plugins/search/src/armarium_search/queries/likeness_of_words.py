@@ -1,0 +1,78 @@
+"""Words beside those of a query: others that are spelled or misread like them, and suggestions while it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from armarium_documents.api import documents
+from armarium_search.language import Parsed, Term
+from armarium_search.models import text_index
+from armarium_search.queries.asked import SEARCHED, Asked
+from armarium_search.vocabulary import SHORTEST, vocabulary_of
+from armarium_source_model.api import page_texts, page_words
+
+FARTHER = 0.5
+"""What a letter of distance leaves of a word's weight."""
+SUGGESTED = 5
+LOOKED_AT = 40
+"""Words that begin like the last of the query, of which those are suggested that the caller may see."""
+
+
+def widened(asked: Asked) -> tuple[Parsed, dict[str, list[str]]]:
+    """The query with other words beside each of its own, and which these are, for the caller sees a page with each."""
+    vocabulary = vocabulary_of(asked.library, asked.conn)
+    stands: dict[str, list[str]] = {}
+    terms: list[Term] = []
+    for term in asked.parsed.terms:
+        alternatives = dict(term.alternatives)
+        if not term.excluded and not term.is_prefix:
+            for number, word in enumerate(term.words):
+                if len(word) < SHORTEST:
+                    continue
+                near = [(other, far) for other, far in vocabulary.near(word) if is_seen(asked, other)]
+                stands.setdefault(word, [other for other, _ in near])
+                for other, far in near:
+                    changed = (*term.words[:number], other, *term.words[number + 1 :])
+                    alternatives.setdefault(changed, FARTHER**far)
+        terms.append(replace(term, alternatives=tuple(alternatives.items())))
+    return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
+
+
+def is_seen(asked: Asked, word: str) -> bool:
+    """Whether a page that the caller sees whole, and that is not in the Trash, has the folded *word*."""
+    rows = asked.rows(
+        f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
+        f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :word AND {SEARCHED} LIMIT 1",
+        word=f'"{word}"',
+    )
+    return bool(rows)
+
+
+def suggestions(asked: Asked, nothing_found: bool) -> list[str]:
+    """The query with its last word written out, or, where nothing was found, with words that are there."""
+    wanted = asked.parsed.wanted
+    if not wanted or asked.parsed.unwanted or asked.parsed.scopes:
+        return []
+    before = [term.written for term in wanted[:-1]]
+    last = wanted[-1]
+    if len(last.words) != 1:
+        return []
+    words = list(_beginning_with(asked, last.words[0]))
+    if nothing_found and not words:
+        near = vocabulary_of(asked.library, asked.conn).near(last.words[0])
+        words = [word for word, _ in near[:LOOKED_AT] if is_seen(asked, word)]
+    return [" ".join([*before, word]) for word in words[:SUGGESTED]]
+
+
+def _beginning_with(asked: Asked, word: str) -> Iterable[str]:
+    rows = asked.rows(
+        f"SELECT word FROM {page_words} WHERE word > :word AND word < :end ORDER BY length(word), word LIMIT {LOOKED_AT}",
+        word=word,
+        end=word + chr(0x10FFFF),
+    )
+    found = 0
+    for (other,) in rows:
+        if found < SUGGESTED and is_seen(asked, other):
+            found += 1
+            yield other

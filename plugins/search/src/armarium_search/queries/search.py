@@ -1,0 +1,283 @@
+"""The one question of searching: words, phrases, scopes and filters in; pages, lines and boxes out (A 4.5)."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, query
+from armarium_documents.api import artifacts, documents
+from armarium_search.contributions import Hit, kinds_of, scopes_of
+from armarium_search.errors import bad_word
+from armarium_search.language import SCOPES, Parsed, parse
+from armarium_search.matching import expression
+from armarium_search.models import artifact_index, artifact_texts, names
+from armarium_search.queries.asked import ENTITY_SCOPES, Asked, ask
+from armarium_search.queries.candidates import (
+    Candidate,
+    Found,
+    count,
+    find,
+    page_by_relevance,
+    page_sorted,
+)
+from armarium_search.queries.excerpts import PREVIEW, add_boxes, excerpts, texts_of_pages
+from armarium_search.queries.likeness_of_words import suggestions, widened
+from armarium_search.queries.semantic import Likeness, likeness_of
+from armarium_search.schemas import Answer, SearchParams
+from armarium_source_model.api import due_pages
+
+SEARCH_TYPES = ("hybrid", "semantic", "fulltext")
+SORTS = ("relevance", "date", "name", "size")
+DIRECTIONS = ("asc", "desc")
+INCLUDES = ("content", "entities", "claims", "artifacts", "interpretations")
+MOST_BESIDE = 100
+"""Entities, claims, artifacts and interpretations that one answer may hold of each."""
+
+MODEL_MISSING = (
+    "No model of this engine turns sentences into queries yet; the words were searched as they were written."
+)
+
+
+@query(
+    "/api/search",
+    summary="Find pages by their words, names, dates and what is said of them",
+    answer=Answer,
+    refusals=(400, 404),
+    name="search",
+    method="POST",
+)
+def search(conn: Connection, library: Library, engine: Engine, params: SearchParams) -> dict[str, Any]:
+    """The best first; of an empty query the documents that were changed last."""
+    began = perf_counter()
+    check_words(params.search_type, params.sort_by, params.sort_direction)
+    kinds = kinds_of(engine)
+    for word in params.include:
+        if word not in INCLUDES and word not in kinds:
+            raise bad_word("include", word, dict.fromkeys((*INCLUDES, *kinds)))
+    parsed = parse(params.query, {*SCOPES, *scopes_of(engine)})
+    asked = ask(conn, engine, library, params, parsed)
+    answer = _recent(asked) if parsed.is_empty else _searched(asked)
+    behind = asked.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
+    return {
+        "query": params.query,
+        **answer,
+        "count": len(answer["results"]),
+        "filters_applied": params.filters.model_dump(exclude_none=True) if params.filters else None,
+        "compiled_query": None,
+        "compilation_error": MODEL_MISSING if params.compile else None,
+        "pages_behind": behind,
+        "execution_time_ms": round((perf_counter() - began) * 1000, 3),
+    }
+
+
+def check_words(search_type: str, sort_by: str, sort_direction: str) -> None:
+    """BadRequest for a word that is none of those known."""
+    for name, word, known in (
+        ("search_type", search_type, SEARCH_TYPES),
+        ("sort_by", sort_by, SORTS),
+        ("sort_direction", sort_direction, DIRECTIONS),
+    ):
+        if word not in known:
+            raise bad_word(name, word, known)
+
+
+def _searched(asked: Asked) -> dict[str, Any]:
+    params = asked.params
+    stands: dict[str, list[str]] = {}
+    if params.use_fuzzy_match:
+        asked.parsed, stands = widened(asked)
+    notice = None
+    if not asked.parsed.terms and not asked.parsed.scopes:
+        notice = "No letter or digit is among the signs of the query, so there is nothing to look for."
+    likeness: Likeness | None = None
+    if params.search_type != "fulltext" and asked.parsed.wanted:
+        likeness = likeness_of(asked)
+    answered_as = params.search_type
+    if params.search_type == "hybrid" and (likeness is None or likeness.pages is None):
+        answered_as = "fulltext"
+    beside, lists = _beside(asked)
+    found = find(
+        asked,
+        likeness.pages if likeness is not None else None,
+        beside,
+        by_words=params.search_type != "semantic" and "content" in params.include,
+    )
+    total = count(asked, found)
+    if params.sort_by == "relevance":
+        page = _by_relevance(asked, found, total)
+    else:
+        page = page_sorted(
+            asked, found, params.sort_by, params.sort_direction, params.limit + 1, params.offset
+        )
+    has_more = len(page) > params.limit
+    page = page[: params.limit]
+    return {
+        "results": _results(asked, page, lists),
+        "entity_hits": [dict(hit.answer) for hit in lists.get("entities", ())],
+        "claim_hits": [dict(hit.answer) for hit in lists.get("claims", ())],
+        "artifact_hits": [dict(hit.answer) for hit in lists.get("artifacts", ())],
+        "total_results": total if found.is_exact else max(total, params.offset + len(page) + has_more),
+        "total_is_exact": found.is_exact,
+        "has_more": has_more,
+        "search_type": answered_as,
+        "suggestions": suggestions(asked, total == 0),
+        "fuzzy_words": stands,
+        "semantic": likeness.state if likeness is not None else None,
+        "notice": notice,
+    }
+
+
+def _by_relevance(asked: Asked, found: Found, total: int) -> list[Candidate]:
+    params = asked.params
+    if params.sort_direction == "asc" and found.is_exact:
+        found.ranked.reverse()
+    return page_by_relevance(asked, found, params.limit + 1, params.offset)
+
+
+def _recent(asked: Asked) -> dict[str, Any]:
+    params = asked.params
+    where = f"{asked.where} AND d.doc_type NOT IN ('folder', 'group')"
+    total = asked.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
+    rows = asked.rows(
+        f"SELECT d.id FROM {documents} d WHERE {where} ORDER BY d.updated_at DESC, d.id DESC LIMIT :limit OFFSET :skip",
+        limit=params.limit,
+        skip=params.offset,
+    )
+    page = [Candidate(row[0], by_text=True) for row in rows]
+    return {
+        "results": _results(asked, page, {}),
+        "entity_hits": [],
+        "claim_hits": [],
+        "artifact_hits": [],
+        "total_results": total,
+        "total_is_exact": True,
+        "has_more": params.offset + len(page) < total,
+        "search_type": "recent",
+        "suggestions": [],
+        "fuzzy_words": {},
+        "semantic": None,
+        "notice": None,
+    }
+
+
+# ------------------------------------------------------------------------------------------- what stands beside pages
+
+
+def _beside(asked: Asked) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
+    """What is found of the kinds that are asked for: with the word for how it led to a document, and by kind."""
+    found: list[tuple[str, Hit]] = []
+    lists: dict[str, list[Hit]] = {}
+    words = asked.parsed.words
+    kinds = kinds_of(asked.engine)
+    for name in dict.fromkeys(asked.params.include):
+        if name == "artifacts" and asked.parsed.wanted:
+            lists[name] = _artifacts(asked)
+            found += [("artifact", hit) for hit in lists[name]]
+        elif name in kinds and words:
+            lists[name] = list(kinds[name].find(asked.conn, words, MOST_BESIDE))
+            found += [(kinds[name].matched_via, hit) for hit in lists[name]]
+    return found, lists
+
+
+def _artifacts(asked: Asked) -> list[Hit]:
+    rows = asked.rows(
+        f"SELECT a.id, a.artifact_type, a.content, d.id, d.name FROM {artifact_index} CROSS JOIN {artifact_texts} t "
+        f"ON t.number = {artifact_index}.rowid CROSS JOIN {artifacts} a ON a.id = t.artifact_id CROSS JOIN {documents} d "
+        f"ON d.id = a.document_id WHERE {artifact_index} MATCH :words AND {asked.where} "
+        f"ORDER BY {artifact_index}.rowid LIMIT {MOST_BESIDE}",
+        words=expression(asked.parsed.terms, None),
+    )
+    hits = []
+    for identity, artifact_type, content, document_id, name in rows:
+        snippet = snippet_of(content, asked.parsed)
+        said = {
+            "document_id": document_id,
+            "document_name": name,
+            "artifact_id": identity,
+            "artifact_type": artifact_type,
+            "snippet": snippet,
+        }
+        hits.append(Hit(identity, (document_id,), snippet, said))
+    return hits
+
+
+def snippet_of(text: str, parsed: Parsed) -> str:
+    """A stretch of *text* around the first line with a word of the query."""
+    from armarium_search.queries.excerpts import Line, PageText
+
+    lines = [Line("", line) for line in text[:200_000].splitlines()]
+    return excerpts(PageText(lines), parsed.terms, mark=False)[2]
+
+
+# ------------------------------------------------------------------------------------------------------------- answers
+
+
+def _results(asked: Asked, page: list[Candidate], lists: dict[str, list[Hit]]) -> list[dict[str, Any]]:
+    ids = [one.document_id for one in page]
+    rows = asked.rows(
+        f"SELECT d.id, d.name, d.doc_type, d.file_type, p.name, d.sequence, d.page_label, d.page_content, n.name "
+        f"FROM {documents} d LEFT JOIN {documents} p ON p.id = d.parent_id LEFT JOIN {names} n ON n.document_id = d.id "
+        "WHERE d.id IN (SELECT value FROM json_each(:ids))",
+        ids=orjson.dumps(ids).decode(),
+    )
+    facts = {row[0]: row[1:] for row in rows}
+    texts = texts_of_pages(asked, ids)
+    results = []
+    for one in page:
+        name, doc_type, file_type, parent_name, number, label, content, _ = facts[one.document_id]
+        lines: list[dict[str, Any]] = []
+        highlights: list[str] = []
+        preview = (content or "")[:PREVIEW]
+        if one.document_id in texts:
+            lines, highlights, preview = excerpts(
+                texts[one.document_id], asked.parsed.terms, mark=asked.params.highlight_results
+            )
+        elif content:
+            preview = snippet_of(content, asked.parsed)
+        metadata = {
+            "name": name,
+            "doc_type": doc_type,
+            "file_type": file_type,
+            "parent_name": parent_name,
+            "page_number": number,
+            "page_label": label,
+            "matched_via": _via(asked, one),
+        }
+        if one.beside is not None:
+            preview = one.beside[1].text or preview
+            metadata |= one.beside[1].metadata
+        results.append(
+            {
+                "document_id": one.document_id,
+                "score": one.score,
+                "content_preview": preview,
+                "metadata": metadata,
+                "highlights": highlights,
+                "transcript_excerpts": lines,
+                "kg_claim_ids": _resting(lists.get("claims", ()), one.document_id),
+                "kg_entity_ids": _resting(lists.get("entities", ()), one.document_id),
+            }
+        )
+    add_boxes(asked, results)
+    return results
+
+
+def _via(asked: Asked, one: Candidate) -> str:
+    if one.beside is not None:
+        return one.beside[0]
+    if one.by_text or one.likeness is not None:
+        return "content"
+    if one.by_name:
+        return "name"
+    scopes = {scoped.scope for scoped in asked.parsed.scopes if not scoped.excluded}
+    if not asked.parsed.wanted and scopes & ENTITY_SCOPES:
+        return "entity"
+    return "name" if not asked.parsed.wanted and "name" in scopes else "content"
+
+
+def _resting(hits: Any, document_id: str) -> list[str]:
+    return [hit.id for hit in hits if document_id in hit.document_ids]

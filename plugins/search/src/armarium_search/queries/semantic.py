@@ -1,0 +1,30 @@
+"""Likeness: pages whose passages are like a query, where passages were given vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armarium_search.queries.asked import Asked
+from armarium_search.vectors.searching import NO_VECTORS, nearest, state_of
+
+MOST_PAGES = 200
+"""Pages that likeness may add to what is found."""
+
+
+@dataclass
+class Likeness:
+    """Pages by the likeness of their best passage, None where there are no vectors; and in what was searched."""
+
+    pages: dict[str, float] | None
+    state: dict[str, Any]
+
+
+def likeness_of(asked: Asked) -> Likeness:
+    """The pages most like the words of the query that are at least as like as asked for."""
+    state = state_of(asked.library, asked.conn)
+    words = " ".join(term.written for term in asked.parsed.wanted)
+    if state["embedder"] is None:
+        return Likeness(None, {**state, "notice": NO_VECTORS})
+    pages = nearest(asked.library, asked.engine, asked.conn, words, asked.params.min_score, MOST_PAGES)
+    return Likeness(pages, state)

@@ -1,0 +1,229 @@
+"""Requests and answers of searching and of saved searches (open-fields A 4.5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from armarium.api import Message, Params, ShownPath, SourceText, answer_of
+from armarium_search.models import saved_searches
+
+Word = Annotated[str, Field(min_length=1, max_length=64)]
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Several = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=1_000)]
+Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")]
+Moment = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d(T[0-9:.]+Z?)?)?)?$")]
+Query = Annotated[SourceText, Field(max_length=10_000)]
+FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=1_000)]
+
+
+class Filters(Params):
+    """What a result must be; of a list, one of its words is enough."""
+
+    parent_id: Annotated[Id | None, Field(description="What lies at or beneath this node")] = None
+    doc_types: Several | None = None
+    file_types: Several | None = None
+    prototype_keys: Several | None = None
+    languages: Annotated[Several | None, Field(description="BCP 47 tags; en finds en-GB too")] = None
+    source_authority: Several | None = None
+    date_from: Annotated[Day | None, Field(description="Its date_iso does not end before")] = None
+    date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after")] = None
+    created_from: Moment | None = None
+    created_to: Moment | None = None
+    is_starred: bool | None = None
+    has_reading: bool | None = None
+
+
+class SearchParams(Params):
+    """A question; an empty query asks for what was changed last."""
+
+    query: Query
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    offset: Annotated[int, Field(ge=0, le=10**12)] = 0
+    include: Annotated[
+        list[Word],
+        Field(max_length=20, description="content, entities, claims; also artifacts, interpretations"),
+    ] = ["content", "entities", "claims"]
+    search_type: Annotated[Word, Field(description="hybrid, semantic or fulltext")] = "hybrid"
+    min_score: Annotated[
+        float, Field(ge=0, le=1, description="How alike a passage must be, where likeness is searched")
+    ] = 0.55
+    filters: Filters | None = None
+    sort_by: Annotated[Word, Field(description="relevance, date, name or size")] = "relevance"
+    sort_direction: Annotated[Word, Field(description="asc or desc")] = "desc"
+    use_fuzzy_match: Annotated[
+        bool, Field(description="Find words a letter or two away, as they are misread or spelled otherwise")
+    ] = False
+    highlight_results: bool = True
+    compile: Annotated[bool, Field(description="Let a model turn the sentence into a query")] = False
+
+
+class Excerpt(Message):
+    """A line in which something was found, and where it stands on the picture of its page."""
+
+    segment_id: str
+    text: str
+    ranges: list[tuple[int, int]]
+    rect: tuple[float, float, float, float] | None
+
+
+class ResultMetadata(Message):
+    """What a result is, and what found it."""
+
+    name: str
+    doc_type: str
+    file_type: str | None
+    parent_name: str | None
+    page_number: int | None
+    page_label: str | None
+    matched_via: Literal["content", "name", "entity", "claim", "artifact", "interpretation"]
+    interpretation_id: str | None = None
+    framework_id: str | None = None
+
+
+class Result(Message):
+    """A document that was found."""
+
+    document_id: str
+    score: float
+    content_preview: str
+    metadata: dict[str, Any]
+    highlights: list[str]
+    transcript_excerpts: list[Excerpt]
+    kg_claim_ids: list[str]
+    kg_entity_ids: list[str]
+
+
+class ArtifactHit(Message):
+    """An artifact that says what was searched for."""
+
+    document_id: str
+    document_name: str
+    artifact_id: str
+    artifact_type: str
+    snippet: str
+
+
+class SemanticState(Message):
+    """What likeness was searched in: passages, and pages whose text is another since, or has no vector yet."""
+
+    embedder: str | None
+    pages: int
+    stale: int
+    missing: int
+    min_score: float | None
+    notice: str | None
+
+
+class Answer(Message):
+    """What was found. `total_is_exact` false: there are at least so many, and has_more says whether another page follows."""
+
+    query: str
+    results: list[Result]
+    entity_hits: list[dict[str, Any]]
+    claim_hits: list[dict[str, Any]]
+    artifact_hits: list[ArtifactHit]
+    count: int
+    total_results: int
+    total_is_exact: bool
+    has_more: bool
+    search_type: str
+    execution_time_ms: float
+    filters_applied: dict[str, Any] | None
+    suggestions: list[str]
+    compiled_query: str | None
+    compilation_error: str | None
+    fuzzy_words: dict[str, list[str]]
+    pages_behind: int
+    semantic: SemanticState | None
+    notice: str | None
+
+
+class SavedSearchFields(Params):
+    """What a saved search asks."""
+
+    query: Query
+    is_smart_search: bool = True
+    filters: Filters | None = None
+    search_type: Word = "hybrid"
+    sort_by: Word = "relevance"
+    sort_direction: Word = "desc"
+    folder_path: FolderPath = "/"
+
+
+class SavedSearchCreate(SavedSearchFields):
+    """A search to keep."""
+
+    sort_order: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
+
+
+class SavedSearchUpdate(Params):
+    """Changes to a saved search: a field left out stays, null clears the filters."""
+
+    search_id: Id
+    query: Query | None = None
+    is_smart_search: bool | None = None
+    filters: Filters | None = None
+    search_type: Word | None = None
+    sort_by: Word | None = None
+    sort_direction: Word | None = None
+    folder_path: FolderPath | None = None
+
+
+class SavedSearchId(Params):
+    """Names a saved search."""
+
+    search_id: Id
+
+
+class ReorderParams(Params):
+    """The saved searches of one folder in the order they are to stand in; those left out follow as they stood."""
+
+    folder_path: FolderPath = "/"
+    search_ids: Annotated[list[Id], Field(max_length=10_000)]
+
+
+@answer_of(saved_searches)
+class SavedSearch(Message):
+    """A saved search as it is answered."""
+
+    search_type: str
+    sort_order: int
+
+
+class SavedSearchList(Message):
+    """Saved searches, in the order they stand in."""
+
+    items: list[SavedSearch]
+    count: int
+
+
+class DeletedSearch(Message):
+    """A saved search that was sent to the Trash."""
+
+    status: Literal["deleted"]
+    id: str
+
+
+class Reordered(Message):
+    """How many saved searches of the folder were put in order."""
+
+    status: Literal["reordered"]
+    count: int
+
+
+class EmbedParams(Params):
+    """What to learn the likeness of passages with."""
+
+    embedder: Annotated[Word, Field(description="project learns from the project's own pages")] = "project"
+    learn_anew: Annotated[
+        bool, Field(description="Learn again, as after much was added; every passage gets a new vector")
+    ] = False
+
+
+class StartedJob(Message):
+    """Work that was put in the queue."""
+
+    job_id: str
+    state: str

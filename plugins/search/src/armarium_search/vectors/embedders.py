@@ -1,0 +1,180 @@
+"""Embedders: what turns passages into vectors. The one that comes with Armarium learns from the project's own pages.
+
+It counts the groups of three and four letters in folded words, weighs rare ones more (TF-IDF), and keeps the directions in
+which passages differ most (a truncated SVD), so that a misread word lies near the word it stands for. It needs no model
+from elsewhere and no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarium_source_model.api import fold_text
+
+GROUP = "armarium.embedders"
+DEFAULT = "project"
+
+Vectors = NDArray[np.float32]
+
+
+class Trained(Protocol):
+    """What makes vectors, once it has learned what it needs."""
+
+    def embed(self, passages: Sequence[str]) -> Vectors:
+        """A row of length 1 for each passage (float32); zeros for one that says nothing."""
+
+    def save(self, folder: Path) -> None:
+        """Write what `Embedder.load` reads into *folder*."""
+
+
+class Embedder(Protocol):
+    """A driver of the group `armarium.embedders`: a class, made without arguments, with the name it is found under."""
+
+    name: str
+
+    def train(self, passages: Sequence[str]) -> Trained:
+        """Learn from a sample of the project's passages; one that has learned elsewhere answers itself."""
+
+    def load(self, folder: Path) -> Trained:
+        """What `Trained.save` wrote."""
+
+
+FEATURES = 1 << 16
+DIMENSIONS = 128
+SAMPLE = 3_000
+"""Passages that are learned from."""
+_ROUNDS = 2
+_SEED = 20_240_501
+
+
+@dataclass
+class LearnedLetters:
+    """What was learned of one project: how rare each group of letters is, and the directions (FEATURES x DIMENSIONS)."""
+
+    rarity: NDArray[np.float32]
+    directions: Vectors
+
+    def embed(self, passages: Sequence[str]) -> Vectors:
+        """As `Trained.embed`."""
+        found = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
+        for row, (groups, weights) in enumerate(map(self._weighed, passages)):
+            if len(groups):
+                found[row] = weights @ self.directions[groups]
+        return normalised(found)
+
+    def save(self, folder: Path) -> None:
+        """As `Trained.save`."""
+        np.save(folder / "rarity.npy", self.rarity)
+        np.save(folder / "directions.npy", self.directions)
+
+    def _weighed(self, passage: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        groups, often = groups_of(passage)
+        return groups, weighed(groups, often, self.rarity)
+
+
+class ProjectEmbedder:
+    """The embedder that learns from the project itself."""
+
+    name = DEFAULT
+
+    def train(self, passages: Sequence[str]) -> LearnedLetters:
+        """As `Embedder.train`; the same passages give the same vectors."""
+        chance = np.random.default_rng(_SEED)
+        counted = [groups_of(passage) for passage in passages]
+        standing = np.zeros(FEATURES, dtype=np.float32)
+        for groups, _ in counted:
+            standing[groups] += 1
+        rarity = (np.log((1 + len(counted)) / (1 + standing)) + 1).astype(np.float32)
+        rows = [(groups, weighed(groups, often, rarity)) for groups, often in counted if len(groups)]
+        width = min(DIMENSIONS + 16, max(2, len(rows)))
+        basis = chance.standard_normal((FEATURES, width), dtype=np.float32)
+        for _ in range(_ROUNDS):
+            spread, _ = np.linalg.qr(_times(rows, basis))
+            basis, _ = np.linalg.qr(_times_back(rows, spread, FEATURES))
+        _, lengths, turned = np.linalg.svd(_times(rows, basis), full_matrices=False)
+        kept = min(DIMENSIONS, int((lengths > 1e-6 * max(float(lengths[0]), 1e-12)).sum()))
+        return LearnedLetters(rarity, np.ascontiguousarray((basis @ turned.T)[:, : max(kept, 1)]))
+
+    def load(self, folder: Path) -> LearnedLetters:
+        """As `Embedder.load`."""
+        directions = np.load(folder / "directions.npy", mmap_mode="r")
+        return LearnedLetters(np.load(folder / "rarity.npy"), directions)
+
+
+def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The groups of letters in a passage, as numbers below FEATURES, and how often each stands there."""
+    words = fold_text(passage).words
+    letters = np.frombuffer(f" {words} ".encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
+    if len(words) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    found = []
+    for size in (3, 4):
+        if len(letters) >= size:
+            number = np.full(len(letters) - size + 1, size, dtype=np.uint64)
+            for at in range(size):
+                number = (number * np.uint64(1_000_003)) ^ letters[at : len(letters) - size + 1 + at]
+            found.append((number ^ (number >> np.uint64(17))) % np.uint64(FEATURES))
+    groups, often = np.unique(np.concatenate(found), return_counts=True)
+    return groups.astype(np.int64), often.astype(np.int64)
+
+
+def weighed(
+    groups: NDArray[np.int64], often: NDArray[np.int64], rarity: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The weights of the groups of one passage: of length 1 together."""
+    weights = ((1 + np.log(often)) * rarity[groups]).astype(np.float32)
+    length = float(np.linalg.norm(weights))
+    return weights / np.float32(length) if length else weights
+
+
+def normalised(vectors: Vectors) -> Vectors:
+    """The rows of length 1; rows of zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    shortened: Vectors = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+    return shortened
+
+
+_Rows = Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]
+
+
+def _times(rows: _Rows, basis: NDArray[Any]) -> NDArray[Any]:
+    return np.stack([weights @ basis[groups] for groups, weights in rows])
+
+
+def _times_back(rows: _Rows, spread: NDArray[Any], features: int) -> NDArray[Any]:
+    found = np.zeros((features, spread.shape[1]), dtype=np.float32)
+    for (groups, weights), row in zip(rows, spread, strict=True):
+        found[groups] += np.outer(weights, row)
+    return found
+
+
+LENGTH = 800
+"""Characters of a passage, which ends with a line."""
+
+
+def passages_of(text: str) -> Iterator[str]:
+    """A page's text in passages of whole lines."""
+    lines: list[str] = []
+    size = 0
+    for line in text.splitlines():
+        if lines and size + len(line) > LENGTH:
+            yield "\n".join(lines)
+            lines, size = [], 0
+        lines.append(line)
+        size += len(line) + 1
+    if lines:
+        yield "\n".join(lines)
+
+
+def check_embedder(group: str, name: str, driver: Any) -> str | None:
+    """Why what was found under the group is no embedder; None when it is one."""
+    lacking = [method for method in ("train", "load") if not callable(getattr(driver, method, None))]
+    if lacking:
+        return f"An embedder has the methods train and load; {name} lacks {' and '.join(lacking)}."
+    return None

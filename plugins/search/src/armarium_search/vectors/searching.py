@@ -1,0 +1,104 @@
+"""The pages nearest to a query: every passage is compared, and what the caller may not see is never among them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Library, ServiceError, raw_of, withheld_pages
+from armarium_search.vectors.embedders import GROUP
+from armarium_search.vectors.files import Kept, read
+from armarium_source_model.api import page_texts
+
+NO_VECTORS = (
+    "No passages were given vectors in this project, so likeness was not searched. `armarium act search.embed` or the job "
+    "make-a-vector gives them."
+)
+
+
+class Standing(NamedTuple):
+    """How the vectors stand to the pages a caller sees: those that have some, and how many are stale or have none."""
+
+    seen: frozenset[str]
+    stale: int
+    missing: int
+
+
+def standing_of(library: Library, conn: Connection, kept: Kept | None) -> Standing:
+    """How the vectors stand to the pages that *conn* sees; remembered until something is written."""
+    key = (library.db.commits, "" if kept is None else kept.made)
+    sees_all = withheld_pages(conn) is None
+    held = library.held.get(_HELD)
+    if sees_all and held is not None and held[0] == key:
+        found: Standing = held[1]
+        return found
+    made_of = {} if kept is None else dict(zip(kept.documents, kept.fingerprints, strict=True))
+    seen: list[str] = []
+    stale = missing = 0
+    for document_id, fingerprint in raw_of(conn).execute(
+        f"SELECT document_id, fingerprint FROM {page_texts}"
+    ):
+        before = made_of.get(document_id)
+        if before is None:
+            missing += 1
+        else:
+            seen.append(document_id)
+            stale += before != fingerprint
+    standing = Standing(frozenset(seen), stale, missing)
+    if sees_all:
+        library.held[_HELD] = (key, standing)
+    return standing
+
+
+def state_of(library: Library, conn: Connection) -> dict[str, Any]:
+    """What is searched: pages with vectors, those whose text is another since, and those without; as the caller sees them."""
+    kept = read(library)
+    standing = standing_of(library, conn, kept)
+    state = {"pages": len(standing.seen), "stale": standing.stale, "missing": standing.missing}
+    if kept is None:
+        return {"embedder": None, **state, "min_score": None, "notice": NO_VECTORS}
+    notice = None
+    if standing.stale or standing.missing:
+        notice = (
+            f"{standing.stale + standing.missing} pages have a text that their vectors do not know; it is found by its "
+            "words. `armarium act search.embed` brings the vectors up to date."
+        )
+    return {"embedder": kept.embedder, **state, "min_score": 0.55, "notice": notice}
+
+
+def nearest(
+    library: Library, engine: Engine, conn: Connection, text: str, min_score: float, most: int
+) -> dict[str, float] | None:
+    """Documents by the likeness of their best passage to *text*; None where nothing can be compared."""
+    kept = read(library)
+    if kept is None or not len(kept.matrix):
+        return None
+    try:
+        embedder = engine.drivers.load(GROUP, kept.embedder)()
+        vector = embedder.load(kept.folder).embed([text])[0]
+    except (ServiceError, OSError, ValueError):
+        return None
+    if not vector.any():
+        return {}
+    return _best(
+        kept, kept.likeness(kept.matrix @ vector), standing_of(library, conn, kept).seen, min_score, most
+    )
+
+
+_HELD = "search.vectors.standing"
+
+
+def _best(
+    kept: Kept, likeness: np.ndarray[Any, Any], seen: frozenset[str], min_score: float, most: int
+) -> dict[str, float]:
+    near = np.flatnonzero(likeness >= min_score)
+    found: dict[str, float] = {}
+    for row in near[np.argsort(-likeness[near], kind="stable")]:
+        document_id = kept.documents[kept.page_of_row[row]]
+        if document_id in seen and document_id not in found:
+            found[document_id] = float(likeness[row])
+            if len(found) == most:
+                break
+    return found

@@ -1,0 +1,133 @@
+"""Random questions to random projects, with trash, rights, corrections and undo: the answers are those of plain Python."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+
+import pytest
+from search_desk import EDITOR, SearchDesk
+from search_oracle import Asked, Leaf, expected
+
+QUESTIONS = int(os.environ.get("ARMARIUM_SEARCH_QUESTIONS", "150"))
+WORDS = (
+    "rey",
+    "reyes",
+    "ciudad",
+    "México",
+    "plata",
+    "mina",
+    "minas",
+    "señor",
+    "año",
+    "1832",
+    "de",
+    "la",
+    "fray",
+    "con",
+)
+
+
+class Project:
+    """A project that changes by chance, and what the test knows of it."""
+
+    def __init__(self, desk: SearchDesk, chance: random.Random) -> None:
+        self.desk, self.chance = desk, chance
+        self.leaves: list[Leaf] = []
+
+    def text(self) -> str:
+        chance = self.chance
+        words = [chance.choice(WORDS) for _ in range(chance.randint(1, 6))]
+        if chance.random() < 0.2:
+            words[-1] += "-"
+        return " ".join(words)
+
+    def add(self) -> None:
+        chance = self.chance
+        authority = chance.choice(("primary", "secondary", "tertiary", "unknown"))
+        name = " ".join(chance.choice(WORDS) for _ in range(chance.randint(1, 2)))
+        texts = [self.text() for _ in range(chance.randint(1, 3))]
+        page = self.desk.page(*texts, name=name, source_authority=authority)
+        self.leaves.append(Leaf(page.id, name, dict(zip(page.lines, texts, strict=True)), authority))
+
+    def correct(self, leaf: Leaf) -> None:
+        line, text = self.chance.choice(list(leaf.lines)), self.text()
+        self.desk.correct(line, text)
+        if self.chance.random() < 0.4:
+            self.desk.undo()
+        else:
+            leaf.lines[line] = text
+
+    def trash(self, leaf: Leaf) -> None:
+        if leaf.in_trash:
+            self.desk.do("document.restore", {"document_id": leaf.id})
+        else:
+            self.desk.do("document.delete", {"ids": [leaf.id]})
+        if self.chance.random() < 0.3:
+            self.desk.undo()
+        else:
+            leaf.in_trash = not leaf.in_trash
+
+    def withhold(self, leaf: Leaf) -> None:
+        line = self.chance.choice([None, *leaf.lines])
+        target = (
+            {"target_kind": "document", "target_id": leaf.id}
+            if line is None
+            else {"target_kind": "segment", "target_id": line}
+        )
+        self.desk.do("rights.set", {**target, "restricted": True, "readers": []})
+        if self.chance.random() < 0.3:
+            self.desk.undo()
+        elif line is None:
+            leaf.is_withheld = True
+        else:
+            leaf.withheld_lines.add(line)
+
+    def change(self) -> None:
+        leaf = self.chance.choice(self.leaves)
+        steps: list[Callable[[Leaf], None]] = [self.trash]
+        if not leaf.in_trash:
+            steps = [self.correct, self.correct, self.correct, self.trash, self.withhold]
+        self.chance.choice(steps)(leaf)
+
+    def question(self) -> list[Asked]:
+        chance = self.chance
+
+        def word() -> str:
+            return chance.choice(WORDS).lower().translate(str.maketrans("éñ", "en"))
+
+        terms = [Asked((word(),))]
+        for _ in range(chance.randint(0, 2)):
+            kind = chance.random()
+            excluded = chance.random() < 0.25
+            if kind < 0.3:
+                terms.append(Asked((word(), word()), is_excluded=excluded))
+            elif kind < 0.5:
+                terms.append(Asked((word()[:2],), is_prefix=True, is_excluded=excluded))
+            else:
+                terms.append(Asked((word(),), is_excluded=excluded))
+        return terms
+
+    def compare(self) -> None:
+        asked = self.question()
+        for who, for_owner in ((None, True), (EDITOR, False)):
+            wanted = expected(self.leaves, asked, for_owner=for_owner)
+            query = " ".join(one.written() for one in asked)
+            sent = {"limit": 100, "include": ["content"]}
+            answer = self.desk.ask(query, **sent) if who is None else self.desk.ask_as(who, query, **sent)
+            found = [(one["document_id"], one["score"]) for one in answer["results"]]
+            assert [one for one, _ in found] == [one for one, _ in wanted], (query, for_owner)
+            assert [score for _, score in found] == pytest.approx([score for _, score in wanted]), query
+            assert (answer["total_results"], answer["total_is_exact"]) == (len(wanted), True)
+
+
+@pytest.mark.parametrize("seed", [17])
+def test_answers_are_those_of_the_oracle(desk: SearchDesk, seed: int) -> None:
+    project = Project(desk, random.Random(seed))
+    for _ in range(8):
+        project.add()
+    for number in range(QUESTIONS):
+        if number % 5 == 0:
+            project.change()
+        project.compare()

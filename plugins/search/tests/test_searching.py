@@ -1,0 +1,236 @@
+"""Words are found on pages, in the line and on the picture where they stand, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from search_desk import SearchDesk
+
+
+def test_a_word_is_found_in_its_line_and_on_the_picture(desk: SearchDesk) -> None:
+    page = desk.page("En la ciudad de", "México a diez")
+    desk.page("Otra cosa")
+    answer = desk.ask("mexico")
+    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    (result,) = answer["results"]
+    (line,) = result["transcript_excerpts"]
+    assert line["segment_id"] == page.lines[1]
+    assert line["text"] == "México a diez"
+    assert line["ranges"] == [[0, 6]]
+    assert line["rect"][0] == 0.1
+    assert result["highlights"] == ["México"]
+    assert (answer["total_results"], answer["total_is_exact"], answer["has_more"]) == (1, True, False)
+    assert result["metadata"]["matched_via"] == "content"
+
+
+def test_a_corrected_line_is_found_at_once_and_no_longer_once_it_is_undone(desk: SearchDesk) -> None:
+    page = desk.page("alpha beta", "gamma")
+    desk.correct(page.lines[1], "delta")
+    assert desk.ids("delta") == [page.id]
+    assert desk.ids("gamma") == []
+    desk.undo()
+    assert desk.ids("delta") == []
+    assert desk.ids("gamma") == [page.id]
+
+
+def test_and_and_not_apply_to_the_page(desk: SearchDesk) -> None:
+    both = desk.page("alpha", "beta")
+    one = desk.page("alpha", "gamma")
+    assert desk.ids("alpha beta") == [both.id]
+    assert desk.ids("alpha AND beta") == [both.id]
+    assert desk.ids("alpha NOT beta") == [one.id]
+    assert desk.ids('alpha NOT "gamma"') == [both.id]
+
+
+def test_a_phrase_goes_on_over_the_end_of_a_line(desk: SearchDesk) -> None:
+    page = desk.page("in the city of", "Mexico on the tenth")
+    desk.page("Mexico of city")
+    assert desk.ids('"city of Mexico"') == [page.id]
+    assert desk.ids('"Mexico city"') == []
+
+
+def test_a_hyphenated_word_is_found_whole_and_by_its_halves(desk: SearchDesk) -> None:
+    page = desk.page("der ehrbare Kauf-", "mann von Lübeck")
+    for query in ("Kaufmann", "kauf", "mann", '"Kaufmann von"', "lubeck", "Kauf-mann"):
+        assert desk.ids(query) == [page.id], query
+    marked = desk.ask("Kaufmann")["results"][0]["highlights"]
+    assert marked == ["Kauf", "mann"]
+
+
+SCRIPTS = (
+    ("北京大学出版社", "大学"),
+    ("مُحَمَّدٌ رسول", "محمد"),
+    ("علي رسول", "عَلِيّ"),
+    ("שָׁלוֹם עליכם", "שלום"),
+    ("हिन्दी भाषा", "हिन्दी"),
+    ("auf der großen Straße", "STRASSE"),
+    ("daſs er ſein", "sein"),
+    ("ﬁnis coronat", "finis"),
+    ("ประเทศไทย", "ไทย"),
+    ("Ærø og Malmø", "aero"),
+)
+
+
+def test_scripts_and_old_letters(desk: SearchDesk) -> None:
+    pages = [desk.page(text).id for text, _ in SCRIPTS]
+    for page, (_, query) in zip(pages, SCRIPTS, strict=True):
+        assert desk.ids(query) == [page], query
+
+
+def test_a_word_in_another_order_of_chinese_is_another_word(desk: SearchDesk) -> None:
+    desk.page("北京大学")
+    assert desk.ids("学大") == []
+
+
+def test_the_beginning_of_words(desk: SearchDesk) -> None:
+    page = desk.page("ciudadano")
+    assert desk.ids("ciud*") == [page.id]
+    assert desk.ids("ciud") == []
+
+
+def test_names_are_found_and_lift_a_result(desk: SearchDesk) -> None:
+    in_text = desk.page("the letter of the king", name="Leaf 3")
+    called = desk.page("nothing", name="Letter")
+    also = desk.page("nothing either", name="King's letter")
+    answer = desk.ask("letter")
+    assert [one["document_id"] for one in answer["results"]] == [called.id, also.id, in_text.id]
+    assert [one["metadata"]["matched_via"] for one in answer["results"]] == ["name", "name", "content"]
+    assert answer["results"][0]["score"] > 10 > answer["results"][1]["score"] > 5
+    assert desk.ids("name:letter") == [called.id, also.id]
+    assert set(desk.ids("letter NOT name:king")) == {in_text.id, called.id}
+
+
+def test_authority_weighs(desk: SearchDesk) -> None:
+    first = desk.page("alpha", source_authority="tertiary")
+    second = desk.page("alpha", source_authority="primary")
+    found = desk.ask("alpha")["results"]
+    assert [one["document_id"] for one in found] == [second.id, first.id]
+    assert desk.ids("alpha", filters={"source_authority": ["tertiary"]}) == [first.id]
+
+
+def test_what_is_in_the_trash_is_not_found_until_it_is_restored(desk: SearchDesk) -> None:
+    page = desk.page("alpha", name="Alpha")
+    desk.do("document.delete", {"ids": [page.id]})
+    answer = desk.ask("alpha")
+    assert (answer["count"], answer["total_results"], answer["suggestions"]) == (0, 0, [])
+    assert desk.ask("alph")["suggestions"] == []
+    desk.do("document.restore", {"document_id": page.id})
+    assert desk.ids("alpha") == [page.id]
+
+
+def test_filters(desk: SearchDesk) -> None:
+    box = desk.folder("Box")
+    inside = desk.page("alpha", parent=box, language="de-AT", date_iso="1832-05")
+    outside = desk.page("alpha", date_iso="1840/1842")
+    assert desk.ids("alpha", filters={"parent_id": box}) == [inside.id]
+    assert desk.ids("alpha", filters={"languages": ["de"]}) == [inside.id]
+    assert desk.ids("alpha", filters={"doc_types": ["file"]}) == []
+    assert desk.ids("alpha", filters={"date_from": "1841"}) == [outside.id]
+    assert desk.ids("alpha", filters={"date_to": "1832-05-09"}) == [inside.id]
+    assert desk.ids("alpha", filters={"is_starred": True}) == []
+    assert desk.ids("alpha", filters={"has_reading": False}) == []
+    assert set(desk.ids("alpha", filters={"has_reading": True})) == {inside.id, outside.id}
+    assert desk.ids("alpha", filters={"created_from": "2999"}) == []
+    assert desk.ids("dates:1832") == [inside.id]
+    assert desk.ids("dates:183X alpha") == [inside.id]
+    assert desk.ids("dates:1841/..") == [outside.id]
+    answer = desk.ask("alpha", filters={"parent_id": box})
+    assert answer["filters_applied"] == {"parent_id": box}
+
+
+def test_tags_are_those_of_annotations_and_prototypes(desk: SearchDesk) -> None:
+    page = desk.page("alpha")
+    anchor = {
+        "anchor_kind": "paragraph",
+        "paragraph_index": 0,
+        "kind": "note",
+        "text": "n",
+        "tags": ["Königin"],
+    }
+    desk.do("annotation.create", {"document_id": page.id, **anchor})
+    assert desk.ids("tag:konigin") == [page.id]
+    assert desk.ids("tag:konig") == []
+
+
+def test_pages_of_answers_neither_repeat_nor_lose_a_hit(desk: SearchDesk) -> None:
+    made = {desk.page("alpha " * (number % 3 + 1)).id for number in range(7)}
+    seen: list[str] = []
+    while True:
+        answer = desk.ask("alpha", limit=2, offset=len(seen))
+        seen += [one["document_id"] for one in answer["results"]]
+        if not answer["has_more"]:
+            break
+    assert len(seen) == len(set(seen)) == 7
+    assert set(seen) == made
+    for key in ("name", "date", "size"):
+        ordered = [
+            desk.ids("alpha", limit=3, offset=at, sort_by=key, sort_direction="asc") for at in (0, 3, 6)
+        ]
+        assert sorted(one for some in ordered for one in some) == sorted(made)
+
+
+def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
+    desk: SearchDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_search.queries import candidates
+
+    monkeypatch.setattr(candidates, "EXACT", 3)
+    in_text = [desk.page("alpha").id for _ in range(7)]
+    named = [desk.page("beta", name="Alpha").id for _ in range(5)]
+    seen: list[str] = []
+    while True:
+        answer = desk.ask("alpha", limit=2, offset=len(seen))
+        seen += [one["document_id"] for one in answer["results"]]
+        assert not answer["total_is_exact"]
+        if not answer["has_more"]:
+            break
+    assert len(seen) == len(set(seen))
+    assert set(seen) == {*in_text, *named}
+    by_name = desk.ids("alpha", sort_by="name", sort_direction="asc", limit=100)
+    assert by_name[:5] == sorted(named)
+
+
+def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
+    first, second = desk.page("alpha"), desk.page("beta")
+    desk.do("document.update", {"document_id": first.id, "is_starred": True})
+    answer = desk.ask("  ")
+    assert answer["search_type"] == "recent"
+    assert [one["document_id"] for one in answer["results"]] == [first.id, second.id]
+    assert answer["total_results"] == 2
+
+
+def test_misread_words_are_found_by_likeness(desk: SearchDesk) -> None:
+    page = desk.page("el conuento de San Franciſco")
+    desk.page("nada")
+    assert desk.ids("convento") == []
+    answer = desk.ask("convento", use_fuzzy_match=True)
+    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert answer["fuzzy_words"] == {"convento": ["conuento"]}
+    assert answer["results"][0]["highlights"] == ["conuento"]
+    assert desk.ids("Erancifco", use_fuzzy_match=True) == [page.id]
+
+
+def test_suggestions_write_the_last_word_out(desk: SearchDesk) -> None:
+    desk.page("ciudad ciudadano")
+    assert desk.ask("la ciud")["suggestions"] == ["la ciudad", "la ciudadano"]
+    assert desk.ask("ciudat")["suggestions"] == ["ciudad"]
+
+
+def test_artifacts_are_searched_when_asked_for(desk: SearchDesk) -> None:
+    page = desk.page("alpha")
+    desk.do(
+        "artifact.create", {"document_id": page.id, "artifact_type": "keywords", "content": "omega and more"}
+    )
+    assert desk.ids("omega") == []
+    answer = desk.ask("omega", include=["content", "artifacts"])
+    assert [one["artifact_type"] for one in answer["artifact_hits"]] == ["keywords"]
+    assert answer["results"][0]["metadata"]["matched_via"] == "artifact"
+    assert answer["results"][0]["score"] == 0.5
+    assert answer["results"][0]["content_preview"] == "omega and more"
+
+
+def test_notes_are_found_by_their_text(desk: SearchDesk) -> None:
+    note = desk.do("document.create", {"name": "N", "node_kind": "note", "page_content": "Querétaro"})["id"]
+    answer = desk.ask("queretaro")
+    assert [one["document_id"] for one in answer["results"]] == [note]
+    assert answer["results"][0]["metadata"]["matched_via"] == "content"
+    assert "Querétaro" in answer["results"][0]["content_preview"]

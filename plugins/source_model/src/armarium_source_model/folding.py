@@ -1,0 +1,121 @@
+"""The words of a text as searching compares them: case, accents, ligatures and line ends left aside; pure.
+
+Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowels are left out; vowel signs that are letters of their
+script (Devanagari, Thai) stay. Scripts that are written without spaces give a word for each character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+HYPHENS = "-\u00ad\u2010\u2011\u00ac\u2e17\u2e40="
+"""What may stand at the end of a line in the middle of a word; the equals sign and the not sign do so in old prints."""
+
+_LETTERS = {
+    "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ŋ": "n", "ħ": "h",
+    "ꝛ": "r", "ꝺ": "d", "ꝼ": "f", "ᵹ": "g", "ꞇ": "t", "ꞅ": "s", "ƶ": "z", "ꝰ": "us",
+}  # fmt: skip
+_JOINED_MARKS = frozenset({0x0640, 0x034F, *range(0xFE00, 0xFE10)})
+"""The Arabic lengthening stroke, and marks that say only how another is drawn."""
+_WITHOUT_SPACES = (
+    (0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
+    (0x20000, 0x3FFFF),
+)  # fmt: skip
+"""Thai and Lao, Tibetan and Burmese, Khmer, kana, and Chinese characters."""
+
+
+class _Folding(dict[int, str | None]):
+    """What each character becomes, worked out when it is first met: a letter, nothing, or a space between words."""
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = found = _folded(code)
+        return found
+
+
+def _folded(code: int) -> str | None:
+    sign = chr(code)
+    if sign in _LETTERS:
+        return _LETTERS[sign]
+    category = unicodedata.category(sign)
+    if category == "Cf" or code in _JOINED_MARKS:
+        return None
+    if any(first <= code <= last for first, last in _WITHOUT_SPACES) and category[0] in "LMN":
+        return f" {sign} "
+    if category[0] == "M":
+        order = unicodedata.combining(sign)
+        return None if order in (1, 7) or 10 <= order <= 36 or order >= 200 else sign
+    if category[0] in "LN" or category == "Co":
+        return sign
+    return " "
+
+
+_FOLDING = _Folding()
+_SEPARATES = re.compile(f"(?<=\\S)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=[^\\W\\d_])")
+_AT_END = re.compile(f"[{HYPHENS}][^\\S\\n]*\\n")
+_HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\S*))")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of *text*, folded, in their order."""
+    if text.isascii():
+        return text.lower().translate(_FOLDING).split()
+    return _plain(text).translate(_FOLDING).split()
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+
+
+class FoldedText(NamedTuple):
+    """A text as it is looked up: its words with those joined that go on over a line's end, and the halves of these."""
+
+    words: str
+    halves: str
+
+
+def fold_text(text: str) -> FoldedText:
+    """The words of *text*, whose lines end with a line feed, each parted by a space."""
+    if _AT_END.search(text) is None:
+        return FoldedText(" ".join(words_of(text)), "")
+    halves: list[str] = []
+    for before, after in _HALVES.findall(text):
+        halves += words_of(before)[-1:] + words_of(after)[:1]
+    return FoldedText(" ".join(words_of(_SEPARATES.sub("", text))), " ".join(halves))
+
+
+class Word(NamedTuple):
+    """A folded word and where it stands: the characters from `start` up to `end` (code points)."""
+
+    word: str
+    start: int
+    end: int
+
+
+def places_of_words(text: str) -> list[Word]:
+    """The words of one line, as `words_of`, each with its place in *text*."""
+    found: list[Word] = []
+    letters = ""
+    start = end = 0
+    for number, sign in enumerate(text):
+        plain = sign.lower() if sign.isascii() else _plain(sign)
+        for letter in plain.translate(_FOLDING):
+            if letter != " ":
+                start = start if letters else number
+                letters += letter
+            elif letters:
+                found.append(Word(letters, start, end))
+                letters = ""
+            end = number + 1
+        # A mark that is left out belongs to the letter before it.
+        end = number + 1 if letters else end
+    if letters:
+        found.append(Word(letters, start, end))
+    return found
+
+
+def goes_on(before: str, after: str) -> bool:
+    """Whether a word of the line *before* goes on in the line *after*."""
+    end = before.rstrip()[-1:]
+    return bool(end) and end in HYPHENS and _SEPARATES.search(f"{before}\n{after}") is not None

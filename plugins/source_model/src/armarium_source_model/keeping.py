@@ -1,0 +1,279 @@
+"""Keeps the row of each page's text: in the step that changes what counts, or by a job where very many pages change."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, NotFound, raw_of
+from armarium_documents.api import documents, renditions, representations
+from armarium_source_model.counting import ReadingRule
+from armarium_source_model.folding import fold_text
+from armarium_source_model.models import (
+    due_pages,
+    page_texts,
+    page_words,
+    pass_choices,
+    passes,
+    reading_choices,
+    segments,
+    source_settings,
+)
+from armarium_source_model.queries.passes import reading_rule, working_pass
+from armarium_source_model.queries.readings import counting_of_segments
+from armarium_source_model.queries.text import page_text
+from armarium_source_model.scripts import script_of
+from armarium_source_model.text import first_strong_direction, text_fingerprint
+
+log = logging.getLogger("armarium.source_model.page_texts")
+
+MOST_AT_ONCE = 200
+"""Pages whose texts one step brings up to date itself; where it changes more, a job does the rest."""
+JOB_KIND = "source_model-page-texts"
+BATCH = 100
+"""Pages that the job brings up to date in one transaction."""
+
+_OF_PAGES = (representations, reading_choices, segments, passes, pass_choices, renditions)
+_READINGS = frozenset({representations.name, reading_choices.name, documents.name})
+_INHERITED = ("parent_id", "script", "direction")
+"""What of a document tells how the pages beneath it are written."""
+_SETTINGS = "library_setting"
+
+_PUT = (
+    f"INSERT INTO {page_texts} (document_id, pass_id, text, spans, words, halves, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (document_id) DO UPDATE SET pass_id = excluded.pass_id, text = excluded.text, spans = excluded.spans, "
+    "words = excluded.words, halves = excluded.halves, fingerprint = excluded.fingerprint "
+    "WHERE text IS NOT excluded.text OR spans IS NOT excluded.spans OR pass_id IS NOT excluded.pass_id"
+)
+_BENEATH = (
+    f"WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?) UNION SELECT d.id FROM down JOIN {documents} d "
+    "ON d.parent_id = down.id) SELECT id FROM down WHERE EXISTS "
+    f"(SELECT 1 FROM {passes} p WHERE p.document_id = down.id)"
+)
+_ALL = f"INSERT OR IGNORE INTO {due_pages} SELECT DISTINCT document_id FROM {passes}"
+
+
+def note_step(ctx: ActionContext) -> None:
+    """At the end of each step: bring the texts of the pages it changed up to date, or leave them to the job."""
+    watched = (*_OF_PAGES, documents, source_settings)
+    settings = ctx.schema.by_name.get(_SETTINGS)
+    touched = ctx.touched_tables((*watched, *([] if settings is None else [settings])))
+    if not touched:
+        return
+    raw = raw_of(ctx.conn)
+    ruled = _SETTINGS in touched and settings is not None and "reading_rule" in ctx.touched(settings, "key")
+    if ruled or source_settings.name in touched:
+        raw.execute(_ALL)
+    pages: set[str] = set()
+    for table in _OF_PAGES:
+        if table.name in touched:
+            pages |= ctx.touched(table, "document_id")
+    is_reading = touched <= _READINGS
+    if documents.name in touched and (moved := ctx.moved(documents, _INHERITED)):
+        is_reading = False
+        beneath = raw.execute(_BENEATH, (orjson.dumps(sorted(moved)).decode(),)).fetchall()
+        pages |= {row[0] for row in beneath}
+    rule = reading_rule(ctx.conn)
+    changed = sorted(pages)
+    if is_reading and changed:
+        read = set().union(
+            *(ctx.touched(table, "segment_id") for table in (representations, reading_choices))
+        )
+        changed = [one for one in changed if not splice(ctx.conn, one, read, rule)]
+    for page in changed[:MOST_AT_ONCE]:
+        bring_up_to_date(ctx.conn, page, rule)
+    raw.executemany(
+        f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", [(one,) for one in changed[MOST_AT_ONCE:]]
+    )
+    if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not _is_queued(raw):
+        ctx.enqueue(JOB_KIND, {}, title=TITLE)
+
+
+def bring_up_to_date(conn: Connection, document_id: str, rule: ReadingRule) -> None:
+    """Write the row of a page as its text is now; none where it has none. Where that fails the page is left to the job."""
+    raw = raw_of(conn)
+    raw.execute("SAVEPOINT page_text")
+    try:
+        row = _row(conn, document_id, rule)
+        if row is None:
+            raw.execute(f"DELETE FROM {page_texts} WHERE document_id = ?", (document_id,))
+        else:
+            raw.execute(_PUT, row)
+            _add_words(raw, " ".join(row[4:6]).split())
+        raw.execute(f"DELETE FROM {due_pages} WHERE document_id = ?", (document_id,))
+    except Exception as error:
+        raw.execute("ROLLBACK TO page_text")
+        log.error("the text of page %s could not be kept: %s", document_id, type(error).__name__)
+        raw.execute(f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", (document_id,))
+    finally:
+        raw.execute("RELEASE page_text")
+
+
+def _row(conn: Connection, document_id: str, rule: ReadingRule) -> tuple[str, ...] | None:
+    try:
+        found = page_text(conn, document_id, rule=rule)
+    except NotFound:
+        return None
+    if not found.text or found.pass_id is None:
+        return None
+    spans = [(one.segment_id, one.char_start, one.char_end) for one in found.assembled.spans]
+    return _values(document_id, found.pass_id, found.text, spans)
+
+
+def _values(
+    document_id: str, pass_id: str, text: str, spans: Iterable[tuple[str, int, int]]
+) -> tuple[str, ...]:
+    # What no database holds, half of a pair of surrogates, is no letter to search for either.
+    text = text.encode("utf-8", "replace").decode()
+    folded = fold_text(text)
+    written = orjson.dumps(list(spans)).decode()
+    return (document_id, pass_id, text, written, folded.words, folded.halves, text_fingerprint(text))
+
+
+def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule) -> bool:
+    """Put new readings of the segments *read* into the row of a page; False where more than these lines may be another.
+
+    The order of a page may hang on which way its texts run; where a line keeps its direction and script, and has a text
+    before and after, nothing but the line is changed.
+    """
+    raw = raw_of(conn)
+    row = raw.execute(
+        f"SELECT pass_id, text, spans, words || ' ' || halves FROM {page_texts} WHERE document_id = ?",
+        (document_id,),
+    ).fetchone()
+    if (
+        row is None
+        or raw.execute(f"SELECT 1 FROM {due_pages} WHERE document_id = ?", (document_id,)).fetchone()
+    ):
+        return False
+    pass_id, text, spans = row[0], row[1], orjson.loads(row[2])
+    if working_pass(conn, document_id, rule)[0] != pass_id:
+        return False
+    counting = counting_of_segments(conn, read, rule=rule)
+    here = {one[0] for one in spans}
+    of_pass = raw.execute(
+        f"SELECT s.id FROM json_each(?) j JOIN {segments} s ON s.id = j.value "
+        "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
+        (orjson.dumps(sorted(one for one in read if one)).decode(), document_id, pass_id),
+    ).fetchall()
+    changed = {one[0] for one in of_pass}
+    if not changed <= here:
+        return False
+    parts: list[str] = []
+    placed: list[tuple[str, int, int]] = []
+    at = before = 0
+    for segment_id, start, end in spans:
+        new = old = text[start:end]
+        if segment_id in changed:
+            new = counting[segment_id].text if segment_id in counting else ""
+            if not new or _writing(new) != _writing(old):
+                return False
+        between = text[before:start]
+        parts += [between, new]
+        placed.append((segment_id, at + len(between), at + len(between) + len(new)))
+        at, before = placed[-1][2], end
+    row_now = _values(document_id, pass_id, "".join(parts), placed)
+    raw.execute(_PUT, row_now)
+    _add_words(raw, set(" ".join(row_now[4:6]).split()) - set(row[3].split()))
+    return True
+
+
+def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
+    # One statement, for a page has hundreds of words, nearly all of them known.
+    written = orjson.dumps(list(dict.fromkeys(words))).decode()
+    raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
+
+
+def _writing(text: str) -> tuple[str | None, str | None]:
+    return first_strong_direction(text), script_of(text)
+
+
+def _is_queued(raw: sqlite3.Connection) -> bool:
+    asked = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting' LIMIT 1"
+    return raw.execute(asked, (JOB_KIND,)).fetchone() is not None
+
+
+TITLE = "Bring the texts of pages up to date"
+
+
+def work_off(job: JobContext) -> dict[str, int]:
+    """Bring every page that is due up to date, some of them in each transaction; killed anywhere it goes on with the rest."""
+    done = int(job.checkpoint.get("done", 0))
+    while True:
+        job.check()
+        counted = _work_off_some(job.library)
+        if not counted[0]:
+            return {"pages": done}
+        done += counted[0]
+        job.save({"done": done}, done=done, total=done + counted[1])
+
+
+def _work_off_some(library: Library) -> tuple[int, int]:
+    """How many were worked off, and how many are left. One that fails twice is left out until it changes again."""
+    with library.db.write() as conn:
+        raw = raw_of(conn)
+        due = [row[0] for row in raw.execute(f"SELECT document_id FROM {due_pages} LIMIT ?", (BATCH,))]
+        rule = reading_rule(conn)
+        for page in due:
+            bring_up_to_date(conn, page, rule)
+        raw.executemany(f"DELETE FROM {due_pages} WHERE document_id = ?", [(one,) for one in due])
+        (left,) = raw.execute(f"SELECT count(*) FROM {due_pages}").fetchone()
+    return len(due), left
+
+
+def begin(engine: Engine, library: Library) -> None:
+    """When a project is opened: one that was made before texts were kept gets them by the job, as does one left behind."""
+    with library.db.write() as conn:
+        raw = raw_of(conn)
+        some = raw.execute(
+            f"SELECT EXISTS (SELECT 1 FROM {page_texts}), EXISTS (SELECT 1 FROM {due_pages})"
+        ).fetchone()
+        if some == (0, 0):
+            raw.execute(_ALL)
+        if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not _is_queued(raw):
+            engine.jobs.enqueue(conn, JOB_KIND, {}, title=TITLE)
+
+
+def remake(library: Library) -> None:
+    """Write the rows of all pages anew, for the doctor."""
+    with library.db.write() as conn:
+        raw_of(conn).execute(f"DELETE FROM {page_texts}")
+        raw_of(conn).execute(_ALL)
+    while _work_off_some(library)[0]:
+        pass
+
+
+def examine(library: Library) -> Iterator[str]:
+    """What is wrong with the kept texts, in sentences; pages that are due are told, for they are searched as they were."""
+    wrong: list[str] = []
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        rule = reading_rule(conn)
+        asked = (
+            f"SELECT document_id FROM {passes} UNION SELECT document_id FROM {page_texts} "
+            f"EXCEPT SELECT document_id FROM {due_pages}"
+        )
+        columns = "document_id, pass_id, text, spans, words, halves, fingerprint"
+        for (page,) in raw.execute(asked).fetchall():
+            kept = raw.execute(
+                f"SELECT {columns} FROM {page_texts} WHERE document_id = ?", (page,)
+            ).fetchone()
+            if kept != _row(conn, page, rule):
+                wrong.append(page)
+    if wrong:
+        yield (
+            f"The kept text of {len(wrong)} pages is not what counts on them (the first is {wrong[0]}). Nothing is lost: "
+            "`armarium doctor --rebuild` makes the texts and their index anew."
+        )
+
+
+KEEPING = JobKind(
+    name=JOB_KIND,
+    lane="database",
+    summary="Bring the texts of pages up to date, which searching reads.",
+    run=work_off,
+)
