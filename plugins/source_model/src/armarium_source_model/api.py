@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium_source_model.cer import total_rate
 from armarium_source_model.counting import ReadingRule
-from armarium_source_model.errors import UnknownKind
+from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
     KEYS,
     PageFacts,
@@ -22,6 +22,7 @@ from armarium_source_model.models import (
     segments,
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
+from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -40,6 +41,7 @@ from armarium_source_model.queries.provisional_text import (
 )
 from armarium_source_model.queries.readings import (
     CountingText,
+    counting_of_segment,
     reading_kind_keys,
     standing_choices,
 )
@@ -59,6 +61,7 @@ from armarium_source_model.queries.text import (
     pass_sequence,
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
+from armarium_source_model.spans import Corrected, SegmentFollower, SpanMover, Why, placed
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
@@ -76,6 +79,7 @@ __all__ = [
     "KEYS",
     "ONE_PASS_A_FILE",
     "BadGeometry",
+    "Corrected",
     "CountingText",
     "Derived",
     "MadePass",
@@ -87,14 +91,20 @@ __all__ = [
     "ProvisionalPass",
     "ReadingRule",
     "ReadySegments",
+    "SegmentDeleted",
+    "SegmentFollower",
     "SoundPoints",
+    "SpanMover",
     "StatedFacts",
     "UnknownKind",
+    "Why",
     "add_readings",
     "add_segments",
+    "counting_of_segment",
     "counting_readings",
     "create_pass",
     "create_passes",
+    "follow",
     "forwardings",
     "get_pass",
     "is_provisional",
@@ -110,10 +120,12 @@ __all__ = [
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "placed",
     "provisional_pass",
     "reading_kind_keys",
     "reading_rule",
     "ready_segments",
+    "refuse_provisional",
     "resolve_settings",
     "segment_fingerprints",
     "segments",
@@ -125,6 +137,7 @@ __all__ = [
     "standing_order",
     "text_fingerprint",
     "total_rate",
+    "unknown_segment",
     "working_pass",
     "written_order",
 ]
