@@ -20,7 +20,7 @@ _CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4,5}|10[0-9A-F]{4})")
 
 
 def _code_point(value: str) -> str:
-    if not _CODE_POINT.fullmatch(value) or "U+D800" <= value <= "U+DFFF" and len(value) == 6:
+    if not _CODE_POINT.fullmatch(value) or ("U+D800" <= value <= "U+DFFF" and len(value) == 6):
         raise ValueError("a code point is written as U+ and four to six hexadecimal capitals, such as U+A75B")
     return value
 
