@@ -9,7 +9,7 @@ from typing import Any
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
-FAMILIES = ("documents", "source_model", "images", "formats", "reading", "rights", "paleography")
+FAMILIES = ("documents", "source_model", "paleography")
 EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="editor-token", token_kind="device")
 MACHINE = replace(EDITOR, kind="machine", name="an agent", token_id="agent-token", token_kind="agent")
 WIDTH, HEIGHT, ROW = 1000, 800, 80

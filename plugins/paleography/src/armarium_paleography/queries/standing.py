@@ -44,12 +44,14 @@ def segment_row(conn: Connection, segment_id: str) -> Row[Any]:
 
 
 def live_ids(conn: Connection, segment_id: str) -> list[str]:
-    """The live segments that *segment_id* leads to, itself where it is live; NotFound where there never was one.
+    """The segment itself where it is live, else the live ones it leads to; NotFound where there never was one.
 
     A segment whose making was taken back is led on by its notes, though its row is gone.
     """
     trail, found = follow(conn, segment_id)
-    if not trail and not found:
+    if segment_id in found:
+        return [segment_id]
+    if not trail:
         segment_row(conn, segment_id)
     return found
 
