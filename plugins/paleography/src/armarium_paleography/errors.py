@@ -152,3 +152,6 @@ def already_decided(proposal_id: str, state: str) -> Conflict:
         f"The proposal {proposal_id} is {state} already; undo that step to decide again.",
         code="already_decided",
     )
+
+
+unknown_font = missing("font", "The list of fonts has the right name.", key="name")

@@ -12,6 +12,7 @@ from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import signs as sign_queries
+from armarium_paleography.routes import router
 
 _CARRIER = Carrier(companions=("hand", "sign"), arrived=arrived)
 """A hand or a sign comes along with the judgements that name it, and is matched by its name in the other project."""
@@ -61,6 +62,7 @@ def armarium_plugin() -> Plugin:
             letterform_queries.list_features,
             letterform_queries.letterform_of_segment,
         ),
+        routers=(router,),
         extras={
             "carriers": (_CARRIER,),
             "span_movers": (SpansOfFacts(),),

@@ -370,3 +370,25 @@ class Features(Message):
 
     items: list[FeatureCount]
     count: int
+
+
+# ------------------------------------------------------------------------------------------- fonts
+
+
+class Font(Message):
+    """A bundled font."""
+
+    name: str
+    family: str
+    scripts: list[str]
+    file: str
+    licence: str
+    licence_file: str
+    order: int
+
+
+class Fonts(Message):
+    """The bundled fonts in fallback order."""
+
+    items: list[Font]
+    count: int

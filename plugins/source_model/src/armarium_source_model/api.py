@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armarium_source_model.cer import total_rate
 from armarium_source_model.counting import ReadingRule
+from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
     KEYS,
@@ -104,11 +105,13 @@ __all__ = [
     "counting_readings",
     "create_pass",
     "create_passes",
+    "cut_segment",
     "follow",
     "forwardings",
     "get_pass",
     "is_provisional",
     "ladder_of_pass",
+    "lean_of",
     "line_sequence",
     "links",
     "list_orders",
