@@ -12,6 +12,7 @@ from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import signs as sign_queries
+from armarium_paleography.queries.exporting import MarksOfPages
 from armarium_paleography.routes import router
 
 _CARRIER = Carrier(companions=("hand", "sign"), arrived=arrived)
@@ -67,5 +68,6 @@ def armarium_plugin() -> Plugin:
             "carriers": (_CARRIER,),
             "span_movers": (SpansOfFacts(),),
             "segment_followers": (JudgementsOfSegments(),),
+            "page_marks": (MarksOfPages(),),
         },
     )
