@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Conflict, Invalid, NotFound, missing
+from armarium.api import Conflict, Invalid, NotFound, Unavailable, missing
 
 unknown_hand = missing("hand", "The list of hands has the right one.")
 unknown_attribution = missing("attribution to a hand", "The judgements on its segment have the right one.")
@@ -155,3 +155,23 @@ def already_decided(proposal_id: str, state: str) -> Conflict:
 
 
 unknown_font = missing("font", "The list of fonts has the right name.", key="name")
+
+
+def not_looked_at(segment_id: str) -> Conflict:
+    """409: there is no vector of a segment's picture."""
+    return Conflict(
+        f"Segment {segment_id} was not looked at yet: look at its page first (POST /api/likeness/look, or armarium likeness).",
+        code="not_looked_at",
+    )
+
+
+def no_eyes() -> Unavailable:
+    """503: no package is installed that makes vectors of pictures."""
+    return Unavailable(
+        "Nothing is installed here that can look at pictures; install armarium-reader-hand.", code="no_eyes"
+    )
+
+
+def no_pages() -> Invalid:
+    """422: no page lies in the scope."""
+    return Invalid("No page lies at or beneath what scope_ids name.", code="no_pages")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier
-from armarium_paleography.actions import campaigns, editorial, hands, letterforms, signs
+from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
 from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, arrived
+from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.models import metadata
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
+from armarium_paleography.queries import likeness as likeness_queries
 from armarium_paleography.queries import signs as sign_queries
 from armarium_paleography.queries.exporting import MarksOfPages
 from armarium_paleography.routes import router
@@ -47,7 +49,12 @@ def armarium_plugin() -> Plugin:
             letterforms.clear,
             letterforms.create_allograph,
             letterforms.withdraw_allograph,
+            likeness.look,
+            likeness.propose,
+            likeness.accept,
+            likeness.reject,
         ),
+        jobs=(LOOK_KIND,),
         queries=(
             campaign_queries.campaigns_of_document,
             campaign_queries.campaign_of_segment,
@@ -62,6 +69,8 @@ def armarium_plugin() -> Plugin:
             letterform_queries.list_allographs,
             letterform_queries.list_features,
             letterform_queries.letterform_of_segment,
+            likeness_queries.list_alike,
+            likeness_queries.list_proposals,
         ),
         routers=(router,),
         extras={
