@@ -424,6 +424,13 @@ LISTINGS = (
 )
 
 ELSEWHERE = {
+    "/api/hands": "proved in plugins/paleography/tests/test_hands_and_campaigns.py",
+    "/api/hands/{hand_id}/attributions": "proved in plugins/paleography/tests/test_hands_and_campaigns.py",
+    "/api/signs": "proved in plugins/paleography/tests/test_facts_signs_letters.py",
+    "/api/signs/{sign_id}/instances": "proved in plugins/paleography/tests/test_facts_signs_letters.py",
+    "/api/letterforms": "proved in plugins/paleography/tests/test_facts_signs_letters.py",
+    "/api/likeness": "proved in plugins/paleography/tests/test_likeness.py",
+    "/api/likeness/proposals": "proved in plugins/paleography/tests/test_likeness.py",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",

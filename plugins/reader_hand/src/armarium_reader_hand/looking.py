@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.picture import HEIGHT, Grey
 from armarium_worker import LineShape, Refused
-from armarium_worker.server import Call, WorkerContext
+from armarium_worker.server import Call, Handler, WorkerContext
 
 EYES = "Relu-49"
 """The output of the convolutional part: (steps, lines, 256), before the first LSTM."""
@@ -70,6 +70,11 @@ class Looking:
     def __init__(self, context: WorkerContext) -> None:
         self.context = context
         self.eyes: LineEyes | None = None
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> dict[str, Handler]:
+        """The methods that the engine calls."""
+        return {"look": cls(context).look}
 
     def look(self, call: Call) -> dict[str, Any]:
         """Params: image, max_pixels, lines[] {rect, polygon?, baseline?} in pixels. Result: vectors (base64, float16), length."""
