@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from armarium_testing.command_line import Machine, Pictures, desk, machine, pictures, serving, world
 
 __all__ = ["desk", "machine", "pictures", "serving", "world"]
 
 
+@pytest.mark.slow
 def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
     desk.done("create", "Letters")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import FAMILIES, MACHINE, Desk
+from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk
 
 from armarium.api import Engine, Forbidden
 from armarium_paleography.models import vectors
@@ -85,6 +85,19 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
         "/api/likeness", params={"segment_id": line}, headers={"Authorization": f"Bearer {secret}"}
     )
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
+    for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
+        desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
+    keep(
+        desk,
+        {
+            line: [1, 1, 0],
+            second.lines[0]: [1, 1, 0],
+            third.lines[1]: [1, 0.5, 0],
+            third.lines[0]: [-3, 0, 1],
+        },
+    )
+    made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": [line]}, EDITOR)["items"]
+    assert [one["like_segment_id"] for one in made] == [third.lines[1]]
 
 
 def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> None:

@@ -200,13 +200,17 @@ def _settle(
         if row is None or row[name] is None or row["withdrawn_at"] is not None:
             continue
         same = (table.c[name] == row[name], live(table), table.c.id != identity)
-        own = next(
-            (one["id"] for one in rows.all(ctx.conn, *same, order=(table.c.id,)) if one["id"] not in came),
-            None,
-        )
+        named = rows.all(ctx.conn, *same, order=(table.c.id,))
+        own = next((one["id"] for one in named if one["id"] not in came and not _differ(one, row)), None)
         if own is None:
             continue
         for other in t.metadata.tables.values():
             for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
                 ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))
         ctx.conn.execute(table.delete().where(table.c.id == identity))
+
+
+def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two signs of one name have two code points: then they are two signs."""
+    points = {row["code_point"] for row in (one, other) if row.get("code_point")}
+    return len(points) > 1

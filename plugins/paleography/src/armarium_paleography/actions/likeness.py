@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, withheld
 from armarium_documents.api import pages_under
 from armarium_paleography.actions.ground import add, sample_hand, sample_lines, standing_segment, touched
 from armarium_paleography.errors import already_decided, no_pages
@@ -74,7 +74,11 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     items = []
     for segment_id in dict.fromkeys(p.segment_ids):
         segment = standing_segment(ctx.conn, segment_id)
-        found = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
+        alike = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
+        # What the caller may not see is no reason for a proposal to him.
+        found = next(
+            (one for one in alike if not withheld(ctx.project, ctx.principal, [one[1]], "show")), None
+        )
         if found is None:
             continue
         identity, like, score = found

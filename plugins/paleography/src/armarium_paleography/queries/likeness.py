@@ -168,8 +168,8 @@ def list_proposals(
 
 def likest_judged(
     conn: Connection, library: Library, kind: str, segment_id: str
-) -> tuple[str, str, float] | None:
-    """The hand or sign whose judged segments look most like one, the likest of them, and how alike they are.
+) -> list[tuple[str, str, float]]:
+    """(hand or sign, judged segment, how alike) of the judged segments that look like one, the likest first.
 
     What is judged to be of it already, or was proposed for it before, is passed over. Conflict where it was not looked at.
     """
@@ -182,14 +182,13 @@ def likest_judged(
         conn.execute(select(table.c[name]).where(table.c.segment_id == segment_id, live(table))).scalars()
     )
     said |= set(conn.execute(select(proposals.c[name]).where(proposals.c.segment_id == segment_id)).scalars())
-    best: tuple[str, str, float] | None = None
-    for row in conn.execute(select(table.c[name], table.c.segment_id).where(live(table), stands(table))):
-        number = looks.place.get(row[1])
-        if number is None or row[0] in said or row[1] == segment_id:
-            continue
-        if best is None or scores[number] > best[2]:
-            best = row[0], row[1], float(scores[number])
-    return best if best is not None and best[2] > 0 else None
+    judged = conn.execute(select(table.c[name], table.c.segment_id).where(live(table), stands(table)))
+    found = [
+        (identity, like, float(scores[number]))
+        for identity, like in judged
+        if identity not in said and like != segment_id and (number := looks.place.get(like)) is not None
+    ]
+    return sorted((one for one in found if one[2] > 0), key=lambda one: (-one[2], one[1]))
 
 
 def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
