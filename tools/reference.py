@@ -35,6 +35,7 @@ MODULES = (
     "armarium_finding.api",
     "armarium_exports.api",
     "armarium_iiif.api",
+    "armarium_paleography.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

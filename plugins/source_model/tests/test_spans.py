@@ -12,8 +12,8 @@ from source_model_desk import AGENT, PERSON, Desk, anchor
 
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
-from armarium_source_model.actions.spans import Corrected, placed
 from armarium_source_model.plugin import armarium_plugin
+from armarium_source_model.spans import Corrected, placed
 
 
 @pytest.fixture

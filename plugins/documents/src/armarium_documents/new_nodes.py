@@ -8,7 +8,7 @@ from armarium.api import ActionContext, new_id
 
 
 def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
-    """A row for a new node: *fields* over the defaults of A 2.1; id and times are set here."""
+    """A row for a new node: *fields* over the defaults; id and times are set here."""
     return {
         "id": new_id(),
         "node_kind": "document",

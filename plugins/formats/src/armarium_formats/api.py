@@ -6,15 +6,19 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, Written
 from armarium_formats.exercise import Sample, exercise_format
+from armarium_formats.marks import PageMarker
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import (
+    PageHand,
     PageModel,
     PageOrder,
     PageSegment,
+    PageSign,
     PageText,
     Point,
     SegmentKind,
+    TextMark,
 )
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
@@ -23,14 +27,18 @@ __all__ = [
     "Format",
     "FormatDriver",
     "Loss",
+    "PageHand",
+    "PageMarker",
     "PageModel",
     "PageOrder",
     "PageSegment",
+    "PageSign",
     "PageText",
     "Point",
     "ReadContext",
     "Sample",
     "SegmentKind",
+    "TextMark",
     "WriteContext",
     "Written",
     "exercise_format",

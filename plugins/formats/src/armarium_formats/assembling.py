@@ -48,6 +48,8 @@ class Assembled:
     """The ids of its segments in the project by those that they have in the file."""
     reading_ids: set[str] = field(default_factory=set)
     """The readings that the file holds."""
+    reading_of: dict[str, str] = field(default_factory=dict)
+    """The reading whose text a segment has, by the segment's id in the project."""
     edited: set[str] = field(default_factory=set)
     """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
 
@@ -107,7 +109,10 @@ def assemble(
     assembled = Assembled(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
-    assembled.reading_ids = {one.representation_id for one in counting.values() if one.representation_id}
+    assembled.reading_of = {
+        key: one.representation_id for key, one in counting.items() if one.representation_id
+    }
+    assembled.reading_ids = set(assembled.reading_of.values())
     assembled.edited = {
         identity
         for identity, part in parts.items()

@@ -94,6 +94,8 @@ class Format:
     validated: ClassVar[bool] = False
     versions: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[tuple[str, ...]] = ()
+    carries: ClassVar[frozenset[str]] = frozenset()
+    """Which of `marks.KINDS` it writes; an export counts the others as losses."""
 
     def sniff(self, data: bytes) -> float:
         return 0.0

@@ -6,7 +6,7 @@ of the driver that understands it, so that the same driver can write it back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -14,6 +14,37 @@ Point: TypeAlias = tuple[float, float]
 """x and y in pixels of the page's image, origin top left."""
 
 SegmentKind: TypeAlias = Literal["region", "line", "word"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextMark:
+    """What is said of the characters *start* to *end* of a text (both None: of it all).
+
+    `kind` is that of an editorial fact (unclear, lost, restored, supplied, superfluous, deleted, added), or `sign`;
+    `stated` holds what is said of it: reason, place, certainty, extent, quantity, unit, source, or the `sign`'s key.
+    """
+
+    kind: str
+    start: int | None = None
+    end: int | None = None
+    stated: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PageHand:
+    """A hand of the page: its label, and what is said of it (scribe, date, place, style, notes)."""
+
+    label: str
+    stated: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSign:
+    """A sign of the page: its name, its character where it has a code point, its numbers in lists."""
+
+    name: str
+    character: str | None = None
+    references: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(slots=True)
@@ -24,6 +55,7 @@ class PageText:
     confidence: float | None = None
     kind: str = "transcription"
     extras: dict[str, Any] | None = None
+    marks: Sequence[TextMark] = ()
 
 
 @dataclass(slots=True)
@@ -53,6 +85,8 @@ class PageSegment:
     extras: dict[str, Any] | None = None
     line_order: str | None = None
     shape_of: str | None = None
+    hand: str | None = None
+    """The key of one of the page's hands."""
 
     @property
     def text(self) -> str:
@@ -111,6 +145,9 @@ class PageModel:
     version: str | None = None
     unknown_classes: list[str] = field(default_factory=list)
     line_order: str | None = None
+    hands: dict[str, PageHand] = field(default_factory=dict)
+    signs: dict[str, PageSign] = field(default_factory=dict)
+    """By keys that are lawful ids of XML and stand nowhere else."""
 
     def walk(self) -> Iterator[PageSegment]:
         """Every segment, parents first, as they stand in the file."""

@@ -3,11 +3,80 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import Carrier
+from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
+from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, arrived
+from armarium_paleography.jobs import LOOK_KIND
+from armarium_paleography.models import metadata
+from armarium_paleography.queries import campaigns as campaign_queries
+from armarium_paleography.queries import editorial as editorial_queries
+from armarium_paleography.queries import hands as hand_queries
+from armarium_paleography.queries import letterforms as letterform_queries
+from armarium_paleography.queries import likeness as likeness_queries
+from armarium_paleography.queries import signs as sign_queries
+from armarium_paleography.queries.exporting import MarksOfPages
+from armarium_paleography.routes import router
+
+_CARRIER = Carrier(companions=("hand", "sign"), arrived=arrived)
+"""A hand or a sign comes along with the judgements that name it, and is matched by its name in the other project."""
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Campaigns, editorial facts, hands, signs, letterforms and fonts."""
     return Plugin(
-        name="paleography", summary="Campaigns, editorial facts, hands, signs, letterforms and fonts"
+        name="paleography",
+        summary="Campaigns, editorial facts, hands, signs, letterforms and fonts",
+        prefixes=("paleography", "campaign", "editorial", "hand", "sign", "letterform", "likeness"),
+        metadata=metadata,
+        actions=(
+            campaigns.create,
+            campaigns.update,
+            campaigns.withdraw,
+            campaigns.assign,
+            campaigns.assign_reading,
+            editorial.create,
+            editorial.withdraw,
+            hands.create,
+            hands.withdraw,
+            hands.attribute,
+            hands.withdraw_attribution,
+            signs.create,
+            signs.withdraw,
+            signs.add_instance,
+            signs.withdraw_instance,
+            letterforms.describe,
+            letterforms.clear,
+            letterforms.create_allograph,
+            letterforms.withdraw_allograph,
+            likeness.look,
+            likeness.propose,
+            likeness.accept,
+            likeness.reject,
+        ),
+        jobs=(LOOK_KIND,),
+        queries=(
+            campaign_queries.campaigns_of_document,
+            campaign_queries.campaign_of_segment,
+            campaign_queries.campaigns_of_reading,
+            editorial_queries.facts_of_segment,
+            hand_queries.list_hands,
+            hand_queries.hands_of_segment,
+            hand_queries.attributions_of_hand,
+            sign_queries.list_signs,
+            sign_queries.instances_of_sign,
+            letterform_queries.list_letterforms,
+            letterform_queries.list_allographs,
+            letterform_queries.list_features,
+            letterform_queries.letterform_of_segment,
+            likeness_queries.list_alike,
+            likeness_queries.list_proposals,
+        ),
+        routers=(router,),
+        extras={
+            "carriers": (_CARRIER,),
+            "span_movers": (SpansOfFacts(),),
+            "segment_followers": (JudgementsOfSegments(),),
+            "page_marks": (MarksOfPages(),),
+        },
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
 from armarium_source_model.counting import ReadingRule
-from armarium_source_model.errors import UnknownKind
+from armarium_source_model.cutting import cut_segment, lean_of
+from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
     KEYS,
     PageFacts,
@@ -28,6 +29,7 @@ from armarium_source_model.models import (
     segments,
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
+from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -46,6 +48,7 @@ from armarium_source_model.queries.provisional_text import (
 )
 from armarium_source_model.queries.readings import (
     CountingText,
+    counting_of_segment,
     reading_kind_keys,
     standing_choices,
 )
@@ -65,6 +68,7 @@ from armarium_source_model.queries.text import (
     pass_sequence,
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
+from armarium_source_model.spans import Corrected, SegmentFollower, SpanMover, Why, placed
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
@@ -85,6 +89,7 @@ __all__ = [
     "POLICIES",
     "BadGeometry",
     "CannotScore",
+    "Corrected",
     "CountingText",
     "Derived",
     "FoldedText",
@@ -97,22 +102,30 @@ __all__ = [
     "ProvisionalPass",
     "ReadingRule",
     "ReadySegments",
+    "SegmentDeleted",
+    "SegmentFollower",
     "SoundPoints",
+    "SpanMover",
     "StatedFacts",
     "UnknownKind",
     "Word",
+    "Why",
     "add_readings",
     "add_segments",
+    "counting_of_segment",
     "counting_readings",
     "create_pass",
     "create_passes",
     "due_pages",
     "fold_text",
+    "cut_segment",
+    "follow",
     "forwardings",
     "get_pass",
     "goes_on",
     "is_provisional",
     "ladder_of_pass",
+    "lean_of",
     "line_sequence",
     "links",
     "list_orders",
@@ -129,11 +142,13 @@ __all__ = [
     "passes",
     "pixel_bounds",
     "places_of_words",
+    "placed",
     "provisional_pass",
     "reading_kind_keys",
     "reading_orders",
     "reading_rule",
     "ready_segments",
+    "refuse_provisional",
     "resolve_settings",
     "score",
     "segment_fingerprints",
@@ -149,6 +164,7 @@ __all__ = [
     "total_rate",
     "word_rate",
     "words_of",
+    "unknown_segment",
     "working_pass",
     "written_order",
 ]

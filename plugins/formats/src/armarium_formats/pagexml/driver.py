@@ -20,6 +20,7 @@ class PageXml(Format):
     validated = True
     versions: ClassVar[tuple[str, ...]] = VERSIONS
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
+    carries = frozenset({"editorial facts"})
 
     def sniff(self, data: bytes) -> float:
         from armarium_formats.pagexml.reader import sniff

@@ -21,6 +21,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
+from armarium_formats.pagexml.marking import with_marks
 from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
@@ -183,7 +184,7 @@ class _Writing:
             if found is None or int(found.group(1)) != segment.position:
                 rest = _READING_ORDER.sub("", custom or "").strip()
                 custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
-        if custom:
+        if custom := with_marks(custom, segment, self.lose):
             attributes["custom"] = custom
         if segment.kind_raw == "TableCell" or (segment.kind_raw or "").startswith("TableCell:"):
             self.lose(

@@ -17,6 +17,7 @@ from armarium_formats.beside import losses_beside
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
+from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
 from armarium_formats.provisional import assemble_provisional
@@ -187,6 +188,7 @@ def export(
             )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
+        beside += mark_page(engine, conn, assembled.page, assembled.rows, assembled.reading_of, driver)
     page = assembled.page
     page.image = page.image or frame.image
     if frame.is_nominal and not any(one.points or one.baseline for one in page.walk()):

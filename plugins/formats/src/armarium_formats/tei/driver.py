@@ -20,6 +20,7 @@ class Tei(Format):
     validated = True
     versions: ClassVar[tuple[str, ...]] = ("P5",)
     aliases: ClassVar[tuple[str, ...]] = ("tei-p5", "tei-xml", "tei_xml", "p5")
+    carries = frozenset({"editorial facts", "hands", "signs"})
 
     def sniff(self, data: bytes) -> float:
         from armarium_formats.tei.reader import sniff

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
 from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.tei.marking import marked
 from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
@@ -28,7 +29,7 @@ def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[Pag
         if bad := illegal_characters(text.text):
             lose("control characters in texts", "XML cannot hold them", bad)
             text = replace(text, text=lawful(text.text))
-        if text.text or text.confidence is not None:
+        if text.text or text.confidence is not None or text.marks:
             found.append(text)
     if len(segment.texts) > 1 and (empty := len(segment.texts) - len(found)):
         lose(
@@ -62,7 +63,13 @@ def written(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
     if markup and words:
         lose("markup in texts", "the line has words with places of their own, which are written instead")
         markup = None
-    body = markup or (joint.join(words) if joint is not None else text_of(first.text))
+    if first.marks and (markup or joint is not None):
+        lose(
+            "marks of characters",
+            "the line has words with places, or markup of the file it was read from",
+            len(first.marks),
+        )
+    body = markup or (joint.join(words) if joint is not None else marked(first, lose))
     stated = attributes_for(first)
     kind = _word_of_kind(first, lose)
     if markup:

@@ -17,6 +17,7 @@ from armarium_formats.tei import texts
 from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
+from armarium_formats.tei.marking import Declarations
 from armarium_formats.tei.shapes import figure, points_as
 from armarium_formats.tei.vocabulary import (
     NAMESPACE,
@@ -51,6 +52,7 @@ class _Writing:
         self.given: set[str] = set()
         self.top = _in_order(page)
         self.out: list[str] = []
+        self.marks = Declarations(page, self.ids, self.lose, possible=not self.kept.get("header"))
 
     def written(self) -> Written:
         """The whole file: header, facsimile, text."""
@@ -75,7 +77,7 @@ class _Writing:
         pb = {"facs": f"#{surface}", **self._attributes("pb", kept.get("pb"), ())}
         content = (
             f'<?xml version="1.0" encoding="UTF-8"?>\n<TEI xmlns="{NAMESPACE}"{attributes_of(root)}>\n'
-            f"{self._header()}\n{self._fragments(kept.get('beside'))}"
+            f"{self.marks.header(self._header())}\n{self._fragments(kept.get('beside'))}"
             f"  <facsimile>\n    {self._surface(surface)}{zones}\n    </surface>\n  </facsimile>\n"
             f"  <text{attributes_of(language)}>\n    <body>\n      <pb{attributes_of(pb)}/>{body}\n    </body>\n  </text>\n"
             "</TEI>\n"
@@ -353,7 +355,7 @@ class _Writing:
         if segment.is_furniture:
             stated["type"] = "furniture"
         stated |= self._attributes("lb", kept, stated)
-        self.out.append(f"\n        <lb{attributes_of(stated)}/>")
+        self.out.append(f"\n        <lb{attributes_of(stated)}/>{self.marks.shift(segment)}")
         kinds = [child.kind == "word" for child in segment.children]
         if sorted(kinds, reverse=True) != kinds:
             self.lose("places of words among lines in a line", "the words of a line stand first")

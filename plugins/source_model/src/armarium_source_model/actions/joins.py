@@ -89,6 +89,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     for row in absorbed:
         place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
+    for _, follower in ctx.engine.plugins.contributions("segment_followers"):
+        follower.merged(ctx, [row.id for row in ordered if row.id != keep.id], keep.id)
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.conn))[0]
     return {**answer, "absorbed_ids": absorbed_ids}
@@ -255,6 +257,8 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     for identity, part in zip(ids[1:], p.parts[1:], strict=True):
         if part.text:
             write_reading(ctx, row._replace(id=identity), part.text)
+    for _, follower in ctx.engine.plugins.contributions("segment_followers"):
+        follower.split(ctx, row.id, ids)
     ctx.target(*ids)
     ctx.changed(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
     items = parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))

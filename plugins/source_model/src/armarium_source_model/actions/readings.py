@@ -11,7 +11,7 @@ from armarium_documents.api import add_representations, representations, require
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
-from armarium_source_model.actions.spans import Corrected, move_spans
+from armarium_source_model.actions.spans import move_spans
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
     OtherReadingCounts,
@@ -41,6 +41,7 @@ from armarium_source_model.schemas.readings import (
     ReadingOut,
     Retract,
 )
+from armarium_source_model.spans import Corrected
 
 SEEDED_KINDS = {
     "transcription": "Transcription",

@@ -1,0 +1,151 @@
+"""Hands, signs and editorial facts in a TEI file: handNote and handShift, charDecl and g, unclear, gap, supplied, surplus,
+del and add (docs/tei-profile.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from armarium_formats.marks import SIGN
+from armarium_formats.markup.fragments import attributes_of, text_of
+from armarium_formats.markup.identities import Identities
+from armarium_formats.page_model import PageModel, PageSegment, PageText, TextMark
+
+Lose = Callable[..., None]
+
+ELEMENTS = {
+    "unclear": "unclear",
+    "lost": "gap",
+    "restored": "supplied",
+    "supplied": "supplied",
+    "superfluous": "surplus",
+    "deleted": "del",
+    "added": "add",
+}
+"""Each kind of editorial fact with the element it is written as."""
+REASONED = {"unclear", "gap", "supplied", "surplus"}
+"""The elements that TEI lets say a reason."""
+REASONS = {"restored": "lost", "supplied": "omitted"}
+"""What a supplied text is said to be supplied for, where nothing else is stated."""
+_BLANKS = re.compile(r"\s+")
+
+
+class Declarations:
+    """The hands and signs of one file: declared in its header, pointed at from its text."""
+
+    def __init__(self, page: PageModel, ids: Identities, lose: Lose, *, possible: bool) -> None:
+        self.page = page
+        self.hand: str | None = None
+        for key in (*page.hands, *page.signs):
+            ids.take(key)
+        if possible:
+            return
+        why = "the header is that of the file it was read from, which does not declare them"
+        for segment in page.walk():
+            if segment.hand is not None:
+                lose("hands", why)
+                segment.hand = None
+            for text in segment.texts:
+                signs = [one for one in text.marks if one.kind == SIGN]
+                if signs:
+                    lose("signs", why, len(signs))
+                    text.marks = [one for one in text.marks if one.kind != SIGN]
+        page.hands, page.signs = {}, {}
+
+    def header(self, header: str) -> str:
+        """A header of our own with the declarations in their places."""
+        if self.page.signs:
+            chars = "".join(
+                f'<char xml:id="{key}"><localProp name="name"{attributes_of({"value": sign.name})}/>'
+                + "".join(
+                    f"<localProp{attributes_of({'name': 'reference', 'value': f'{authority} {number}'})}/>"
+                    for authority, number in sign.references
+                )
+                + (f'<mapping type="Unicode">{text_of(sign.character)}</mapping>' if sign.character else "")
+                + "</char>"
+                for key, sign in self.page.signs.items()
+            )
+            header = header.replace("</encodingDesc>", f"<charDecl>{chars}</charDecl></encodingDesc>", 1)
+        if self.page.hands:
+            notes = "".join(
+                f'<handNote xml:id="{key}"><p>{text_of(hand.label)}</p>'
+                + "".join(f"<p>{text_of(f'{what}: {said}')}</p>" for what, said in hand.stated.items())
+                + "</handNote>"
+                for key, hand in self.page.hands.items()
+            )
+            profile = f"    <profileDesc><handNotes>{notes}</handNotes></profileDesc>\n    <revisionDesc>"
+            header = header.replace("    <revisionDesc>", profile, 1)
+        return header
+
+    def shift(self, segment: PageSegment) -> str:
+        """What stands at the beginning of a line where the hand becomes another, or is said no more."""
+        if segment.hand == self.hand:
+            return ""
+        self.hand = segment.hand
+        return "<handShift/>" if self.hand is None else f'<handShift new="#{self.hand}"/>'
+
+
+def marked(text: PageText, lose: Lose) -> str:
+    """A text as XML with its marks as elements; those that overlap others do not nest and are counted."""
+    if not text.marks:
+        return text_of(text.text)
+    length = len(text.text)
+    spans = [
+        (0 if one.kind != "lost" else length, length, one)
+        if one.start is None or one.end is None
+        else (one.start, one.end, one)
+        for one in text.marks
+    ]
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    return _rendered(text.text, 0, length, spans, lose)
+
+
+def _rendered(text: str, start: int, end: int, spans: Sequence[tuple[int, int, TextMark]], lose: Lose) -> str:
+    out: list[str] = []
+    at = start
+    waiting = list(spans)
+    while waiting:
+        first, last, mark = waiting.pop(0)
+        inner = [one for one in waiting if one[1] <= last and (one[0] < last or first == last)]
+        crossing = [one for one in waiting if one[0] < last < one[1]]
+        if crossing:
+            lose("editorial facts", "they overlap others, and elements nest", len(crossing))
+        waiting = [one for one in waiting if one not in inner and one not in crossing]
+        out.append(text_of(text[at:first]))
+        inside = _rendered(text, first, last, inner, lose)
+        out.append(_element(mark, inside, lose))
+        at = last
+    out.append(text_of(text[at:end]))
+    return "".join(out)
+
+
+def _element(mark: TextMark, inside: str, lose: Lose) -> str:
+    stated = mark.stated
+    if mark.kind == SIGN:
+        return f"<g{attributes_of({'ref': '#' + stated['sign']})}>{inside}</g>"
+    name = ELEMENTS[mark.kind]
+    attributes: dict[str, str] = {}
+    reason = stated.get("reason") or REASONS.get(mark.kind)
+    if reason and name in REASONED:
+        attributes["reason"] = _BLANKS.sub(" ", reason).strip()
+    elif reason:
+        lose("reasons of editorial facts", f"TEI has none on the element {name}")
+    if stated.get("certainty"):
+        attributes["cert"] = stated["certainty"]
+    if stated.get("extent"):
+        attributes["extent"] = stated["extent"]
+    if stated.get("quantity"):
+        attributes |= {"quantity": stated["quantity"], "unit": _BLANKS.sub("_", stated["unit"])}
+    if stated.get("place"):
+        if name == "add":
+            attributes["place"] = _BLANKS.sub("_", stated["place"])
+        else:
+            lose("places of editorial facts", f"TEI has none on the element {name}")
+    if stated.get("source"):
+        lose("sources of editorial facts", "TEI points at sources, and these are words")
+    if name == "gap":
+        if inside:
+            lose("characters of what is lost", "a gap holds none; they stand after it")
+        return f"<gap{attributes_of(attributes)}/>{inside}"
+    return f"<{name}{attributes_of(attributes)}>{inside}</{name}>"

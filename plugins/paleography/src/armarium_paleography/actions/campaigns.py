@@ -1,0 +1,194 @@
+"""Lay down, change and withdraw campaigns; put segments and readings into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium_documents.api import ancestor_ids, require_live
+from armarium_paleography.actions.ground import (
+    add,
+    at_most_one,
+    live_row,
+    sample_lines,
+    standing_segment,
+    touched,
+    withdraw_row,
+)
+from armarium_paleography.errors import CampaignStands, OtherSource
+from armarium_paleography.models import campaigns, members, reading_members
+from armarium_paleography.queries.campaigns import (
+    CAMPAIGNS,
+    READINGS,
+    campaign_of_segment,
+    campaigns_of_reading,
+    membership,
+    next_sequence,
+    reading_memberships,
+)
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.schemas import (
+    Assign,
+    AssignReading,
+    Campaign,
+    CampaignCreate,
+    CampaignId,
+    CampaignUpdate,
+    ReadingCampaigns,
+    SegmentCampaign,
+)
+from armarium_source_model.api import refuse_provisional
+
+ONE_CAMPAIGN = RowLaw(
+    *at_most_one(
+        "campaign_member",
+        "SELECT 1 FROM campaign_member WHERE segment_id = ? AND id <> ? AND superseded_at IS NULL",
+        "segment_id",
+        "superseded_at",
+        CampaignStands,
+    )
+)
+"""A segment belongs to one campaign, whatever is undone and redone."""
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page, _ = sample_lines(ex)
+    return {"document_id": page, "name": "Main text", "date": "about 1250"}
+
+
+@action(
+    "campaign.create",
+    params=CampaignCreate,
+    result=Campaign,
+    summary="Lay down a campaign of writing on a source.",
+    route=Route("POST", "/api/campaigns", name="create_campaign"),
+    words="Laid down a campaign on {document_id|a source}",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a source in the Trash, Withdrawn. Without a sequence it is the last so far."""
+    require_live(ctx.conn, p.document_id)
+    if p.hand_id is not None:
+        live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    sequence = next_sequence(ctx.conn, p.document_id) if p.sequence is None else p.sequence
+    return add(ctx, campaigns, {**p.model_dump(), "sequence": sequence})
+
+
+@action(
+    "campaign.update",
+    params=CampaignUpdate,
+    result=Campaign,
+    summary="Change what is said of a campaign.",
+    route=Route("PATCH", "/api/campaigns/{campaign_id}", name="update_campaign"),
+    words="Changed a campaign on {campaign_id|a source}",
+    example=lambda ex: {
+        "campaign_id": ex.run("campaign.create", _create_example(ex))["id"],
+        "name": "Main text, corrected",
+    },
+)
+def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. What is not sent stays; null clears."""
+    row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
+    changes = p.model_dump(exclude_unset=True, exclude={"campaign_id"})
+    if changes.get("hand_id") is not None:
+        live_row(HANDS, "hand", ctx.conn, changes["hand_id"])
+    if changes:
+        ctx.conn.execute(campaigns.update().where(campaigns.c.id == p.campaign_id).values(changes))
+    touched(ctx, row)
+    return {**row, **changes}
+
+
+@action(
+    "campaign.withdraw",
+    params=CampaignId,
+    result=Campaign,
+    summary="Withdraw a campaign; what belongs to it belongs to none.",
+    route=Route("POST", "/api/campaigns/{campaign_id}/withdraw", name="withdraw_campaign"),
+    laws=(ONE_CAMPAIGN,),
+    words="Withdrew a campaign on {campaign_id|a source}",
+    example=lambda ex: {"campaign_id": ex.run("campaign.create", _create_example(ex))["id"]},
+)
+def withdraw(ctx: ActionContext, p: CampaignId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. The memberships of its segments and readings end with it, and come back with the undo."""
+    row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
+    for table in (members, reading_members):
+        standing = (table.c.campaign_id == p.campaign_id, table.c.superseded_at.is_(None))
+        ctx.conn.execute(table.update().where(*standing).values(superseded_at=ctx.now))
+    return withdraw_row(ctx, campaigns, row)
+
+
+def _assign_example(ex: Example) -> dict[str, Any]:
+    page, lines = sample_lines(ex)
+    made = ex.run("campaign.create", {"document_id": page, "name": "Main text"})
+    return {"segment_id": lines[0], "campaign_id": made["id"]}
+
+
+@action(
+    "campaign.assign",
+    params=Assign,
+    result=SegmentCampaign,
+    summary="Say to which campaign a segment belongs.",
+    route=Route("PUT", "/api/campaigns/segment/{segment_id}", name="assign_segment"),
+    laws=(ONE_CAMPAIGN,),
+    words="Put a line of {segment_id|a page} into a campaign",
+    example=_assign_example,
+)
+def assign(ctx: ActionContext, p: Assign) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn, OtherSource. The membership before it stays as superseded."""
+    segment = standing_segment(ctx.conn, p.segment_id)
+    if p.campaign_id is not None:
+        _of_its_source(ctx, p.campaign_id, segment.document_id)
+    before = membership(ctx.conn, p.segment_id)
+    if (None if before is None else before["campaign_id"]) != p.campaign_id:
+        if before is not None:
+            ended = members.update().where(members.c.id == before["id"])
+            ctx.conn.execute(ended.values(superseded_at=ctx.now))
+        if p.campaign_id is not None:
+            row = {"segment_id": p.segment_id, "campaign_id": p.campaign_id}
+            add(ctx, members, {**row, "document_id": segment.document_id})
+    ctx.target(p.segment_id)
+    ctx.changed(segment_ids=[p.segment_id], document_ids=[segment.document_id])
+    return campaign_of_segment(ctx.conn, p.segment_id)
+
+
+def _assign_reading_example(ex: Example) -> dict[str, Any]:
+    assigned = _assign_example(ex)
+    made = ex.run("representation.create", {"segment_id": assigned["segment_id"], "text": "In principio"})
+    return {"representation_id": made["id"], "campaign_ids": [assigned["campaign_id"]]}
+
+
+@action(
+    "campaign.assign_reading",
+    params=AssignReading,
+    result=ReadingCampaigns,
+    summary="Say which campaigns a reading gives.",
+    route=Route("PUT", "/api/campaigns/reading/{representation_id}", name="assign_reading"),
+    words="Said which campaigns a reading of {representation_id|a page} gives",
+    example=_assign_reading_example,
+)
+def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
+    """Raises NotFound, Conflict for a page in the Trash, Withdrawn, OtherSource. These take the place of those before."""
+    refuse_provisional(p.representation_id)
+    reading = READINGS.require(ctx.conn, p.representation_id)
+    require_live(ctx.conn, reading["document_id"])
+    wanted = dict.fromkeys(p.campaign_ids)
+    for campaign_id in wanted:
+        _of_its_source(ctx, campaign_id, reading["document_id"])
+    standing = {one["campaign_id"]: one["id"] for one in reading_memberships(ctx.conn, p.representation_id)}
+    table = reading_members
+    for campaign_id, identity in standing.items():
+        if campaign_id not in wanted:
+            ctx.conn.execute(table.update().where(table.c.id == identity).values(superseded_at=ctx.now))
+    for campaign_id in wanted:
+        if campaign_id not in standing:
+            row = {"representation_id": p.representation_id, "campaign_id": campaign_id}
+            add(ctx, table, {**row, "document_id": reading["document_id"]})
+    ctx.target(p.representation_id)
+    ctx.changed(representation_ids=[p.representation_id], document_ids=[reading["document_id"]])
+    return campaigns_of_reading(ctx.conn, p.representation_id)
+
+
+def _of_its_source(ctx: ActionContext, campaign_id: str, document_id: str) -> None:
+    campaign = live_row(CAMPAIGNS, "campaign", ctx.conn, campaign_id)
+    if campaign["document_id"] not in ancestor_ids(ctx.conn, document_id):
+        raise OtherSource(campaign_id, campaign["document_id"], document_id)

@@ -1,0 +1,216 @@
+"""What becomes of judgements when segments are merged or split and readings corrected, and when pages change project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Table, or_
+
+from armarium.api import ActionContext, among, new_id
+from armarium_paleography import models as t
+from armarium_paleography.actions.ground import withdraw_where
+from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
+from armarium_paleography.queries.editorial import FACTS, counting_text
+from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
+from armarium_paleography.queries.letterforms import LETTERFORMS, description
+from armarium_paleography.queries.signs import INSTANCES, SIGNS
+from armarium_paleography.queries.standing import live
+from armarium_source_model.api import Corrected, Why, placed
+
+PENDING = "pending"
+
+
+def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None:
+    ctx.conn.execute(table.update().where(table.c.id == identity).values(values))
+
+
+class SpansOfFacts:
+    """Editorial facts and campaigns of a reading move to the correction that counts in its place."""
+
+    def move(self, ctx: ActionContext, corrected: Corrected) -> list[Why]:
+        """Move what can be placed; what cannot stays on the earlier reading and is answered with why."""
+        left: list[Why] = []
+        on_it = (t.facts.c.representation_id == corrected.old_id, live(t.facts))
+        for fact in FACTS.all(ctx.conn, *on_it, order=(t.facts.c.id,)):
+            found = _place(fact, corrected.old_text, corrected.new_text)
+            if isinstance(found, str):
+                left.append((fact["id"], found))
+                continue
+            start, end = found
+            _set(ctx, t.facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
+        columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
+        given = tuple(ctx.provenance().values())
+        rows = [
+            (new_id(), corrected.new_id, one["campaign_id"], one["document_id"], *given)
+            for one in reading_memberships(ctx.conn, corrected.old_id)
+        ]
+        if rows:
+            ctx.bulk_insert(t.reading_members, columns, rows)
+        return left
+
+
+def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int | None] | str:
+    """Where a fact's span on *old* stands on *new*: nowhere still for one of no span, or why it cannot be said."""
+    start, end = fact["char_start"], fact["char_end"]
+    if start is None or end is None:
+        return None, None
+    if start < end:
+        return placed(start, end, old, new)
+    # Between two characters: what stands before it is the same, or what stands after it.
+    if new[:start] == old[:start] and start <= len(new):
+        return start, start
+    rest = len(old) - start
+    if rest <= len(new) and old[start:] == new[len(new) - rest :]:
+        return len(new) - rest, len(new) - rest
+    return "The place between two characters is not in the new reading."
+
+
+class JudgementsOfSegments:
+    """What is said of segments goes with them."""
+
+    def merged(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+        """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
+        self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
+        self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
+        self._merge_facts(ctx, absorbed_ids, keep_id)
+        self._merge_campaigns(ctx, absorbed_ids, keep_id)
+        own = description(ctx.conn, keep_id)
+        for absorbed in absorbed_ids:
+            for form in LETTERFORMS.all(
+                ctx.conn, t.letterforms.c.segment_id == absorbed, live(t.letterforms)
+            ):
+                if own is None:
+                    _set(ctx, t.letterforms, form["id"], segment_id=keep_id)
+                    own = form
+                else:
+                    withdraw_where(ctx, t.letterforms, t.letterforms.c.id == form["id"])
+        pictures = among(t.signs.c.picture_segment_id, absorbed_ids)
+        ctx.conn.execute(t.signs.update().where(pictures).values(picture_segment_id=keep_id))
+        about = or_(
+            among(t.proposals.c.segment_id, absorbed_ids), among(t.proposals.c.like_segment_id, absorbed_ids)
+        )
+        ctx.conn.execute(t.proposals.delete().where(about, t.proposals.c.state == PENDING))
+
+    def _merge_rows(
+        self,
+        ctx: ActionContext,
+        table: Table,
+        rows: Any,
+        same: tuple[str, ...],
+        absorbed_ids: Sequence[str],
+        keep_id: str,
+    ) -> None:
+        standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
+        said = {tuple(one[name] for name in same) for one in standing}
+        for one in rows.all(
+            ctx.conn, among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
+        ):
+            key = tuple(one[name] for name in same)
+            if key in said:
+                withdraw_where(ctx, table, table.c.id == one["id"])
+            else:
+                said.add(key)
+                _set(ctx, table, one["id"], segment_id=keep_id)
+
+    def _merge_facts(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+        """A span moves to the joined reading where its own reading stands in that once, else stays on its own."""
+        joined = counting_text(ctx.conn, keep_id)
+        where = (among(t.facts.c.segment_id, absorbed_ids), live(t.facts))
+        for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
+            values: dict[str, Any] = {"segment_id": keep_id}
+            reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
+            if joined is not None and reading is not None and reading["content"]:
+                whole = placed(0, len(reading["content"]), reading["content"], joined["text"])
+                if not isinstance(whole, str):
+                    values["representation_id"] = joined["representation_id"]
+                    if fact["char_start"] is None:
+                        values |= {"char_start": whole[0], "char_end": whole[1]}
+                    else:
+                        values["char_start"] = whole[0] + fact["char_start"]
+                        values["char_end"] = whole[0] + fact["char_end"]
+            _set(ctx, t.facts, fact["id"], **values)
+
+    def _merge_campaigns(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+        own = membership(ctx.conn, keep_id)
+        for absorbed in absorbed_ids:
+            other = membership(ctx.conn, absorbed)
+            if other is None:
+                continue
+            if own is None:
+                own = other
+                _set(ctx, t.members, other["id"], segment_id=keep_id)
+            else:
+                _set(ctx, t.members, other["id"], superseded_at=ctx.now)
+
+    def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
+        """Every part is of the hands and the campaign of the whole; a fact goes to the part that has its characters."""
+        parts = [one for one in part_ids if one != segment_id]
+        here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
+        self._copy(ctx, t.attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
+        standing = (t.members.c.segment_id == segment_id, t.members.c.superseded_at.is_(None))
+        self._copy(ctx, t.members, MEMBERS.all(ctx.conn, *standing), parts)
+        counting = counting_text(ctx.conn, segment_id)
+        texts = {part: found for part in parts if (found := counting_text(ctx.conn, part)) is not None}
+        where = (t.facts.c.segment_id == segment_id, live(t.facts), t.facts.c.char_start.is_not(None))
+        for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
+            if counting is not None and fact["representation_id"] == counting["representation_id"]:
+                continue
+            old = READINGS.require(ctx.conn, fact["representation_id"])["content"] or ""
+            found = {
+                part: place
+                for part, text in texts.items()
+                if not isinstance(
+                    place := placed(fact["char_start"], fact["char_end"], old, text["text"]), str
+                )
+            }
+            if len(found) == 1:
+                ((part, (start, end)),) = found.items()
+                where_now = {"segment_id": part, "representation_id": texts[part]["representation_id"]}
+                _set(ctx, t.facts, fact["id"], **where_now, char_start=start, char_end=end)
+
+    def _copy(
+        self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
+    ) -> None:
+        """Each row for each part. A machine writes down nothing anew as a person's."""
+        own = ctx.provenance()
+        for row in rows:
+            made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
+            for part in parts:
+                values = {**row, **made_by, "id": new_id(), "segment_id": part}
+                ctx.conn.execute(table.insert().values(values))
+
+
+def arrived(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    """After a transfer: hands, signs and allographs are those of this project that have the same name, where it has any."""
+    _settle(ctx, t.hands, HANDS, ("label",), new.get("hand", ()))
+    _settle(ctx, t.signs, SIGNS, ("code_point",), new.get("sign", ()))
+    _settle(ctx, t.signs, SIGNS, ("name",), new.get("sign", ()))
+    return []
+
+
+def _settle(
+    ctx: ActionContext, table: Table, rows: Any, key: tuple[str, ...], new_ids: Sequence[str]
+) -> None:
+    """Let what names a new row name the live one of this project with the same *key*, and remove the new one."""
+    (name,) = key
+    came = set(new_ids)
+    for identity in new_ids:
+        row = rows.get(ctx.conn, identity)
+        if row is None or row[name] is None or row["withdrawn_at"] is not None:
+            continue
+        same = (table.c[name] == row[name], live(table), table.c.id != identity)
+        named = rows.all(ctx.conn, *same, order=(table.c.id,))
+        own = next((one["id"] for one in named if one["id"] not in came and not _differ(one, row)), None)
+        if own is None:
+            continue
+        for other in t.metadata.tables.values():
+            for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
+                ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))
+        ctx.conn.execute(table.delete().where(table.c.id == identity))
+
+
+def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two signs of one name have two code points: then they are two signs."""
+    points = {row["code_point"] for row in (one, other) if row.get("code_point")}
+    return len(points) > 1

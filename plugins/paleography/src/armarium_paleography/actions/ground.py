@@ -1,0 +1,99 @@
+"""What the actions share: a segment that may be said something of, rows that are live, and ground for examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Table
+
+from armarium.api import ActionContext, Conflict, Example, Rows, new_id
+from armarium_documents.api import require_live
+from armarium_paleography.errors import PassWithdrawn, Withdrawn
+from armarium_paleography.queries.standing import segment_row
+from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional
+
+
+def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
+    """The row of a live segment of a live page; ProvisionalId, NotFound, SegmentDeleted, PassWithdrawn, Conflict."""
+    refuse_provisional(segment_id)
+    row = segment_row(conn, segment_id)
+    if row.deleted_at is not None:
+        raise SegmentDeleted(segment_id, follow(conn, segment_id)[1])
+    if get_pass(conn, row.pass_id).deleted_at is not None:
+        raise PassWithdrawn(segment_id, row.pass_id)
+    require_live(conn, row.document_id)
+    return row
+
+
+def live_row(rows: Rows, what: str, conn: Connection, identity: str) -> dict[str, Any]:
+    """The row that is named; NotFound, and Withdrawn where it was withdrawn."""
+    found = rows.require(conn, identity)
+    if found["withdrawn_at"] is not None:
+        raise Withdrawn(what, identity)
+    return found
+
+
+def add(ctx: ActionContext, table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Insert a row of the caller's own; the row as it is answered."""
+    row = {"id": new_id(), **values, **ctx.provenance()}
+    ctx.conn.execute(table.insert().values(row))
+    touched(ctx, row)
+    ended = "superseded_at" if "superseded_at" in table.c else "withdrawn_at"
+    return {**row, ended: None}
+
+
+def withdraw_where(ctx: ActionContext, table: Table, *where: ColumnElement[bool]) -> None:
+    """Withdraw the live rows for which all of *where* holds."""
+    unended = table.c.withdrawn_at.is_(None)
+    ctx.conn.execute(table.update().where(unended, *where).values(withdrawn_at=ctx.now))
+
+
+def withdraw_row(ctx: ActionContext, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Withdraw one live row; the row as it is answered."""
+    withdraw_where(ctx, table, table.c.id == row["id"])
+    touched(ctx, row)
+    return {**row, "withdrawn_at": ctx.now}
+
+
+def touched(ctx: ActionContext, row: Mapping[str, Any]) -> None:
+    """Name a row, and the segment and the document it hangs on, in the audit row and the change event."""
+    segment_id = row.get("segment_id") or row.get("picture_segment_id")
+    ctx.target(row["id"], *(one for one in (segment_id, row.get("document_id")) if one))
+    if segment_id:
+        ctx.changed(segment_ids=[segment_id])
+    if row.get("document_id"):
+        ctx.changed(document_ids=[row["document_id"]])
+
+
+def at_most_one(
+    table: str, statement: str, key: str, ended: str, refusal: Callable[[str], Conflict]
+) -> tuple[str, Callable[[Any, Mapping[str, Any]], Conflict | None]]:
+    """A law's table and test: of all rows with the same *key* at most one is not *ended*; *statement* finds another."""
+
+    def broken(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
+        if after[ended] is not None:
+            return None
+        other = raw.execute(statement, (after[key], after["id"])).fetchone()
+        return None if other is None else refusal(after[key])
+
+    return table, broken
+
+
+# --------------------------------------------------------------------------------------- examples
+
+
+def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:
+    """A page with lines: (document, segments)."""
+    page = str(ex.run("document.create", {"name": "Folio 1", "doc_type": "page"})["id"])
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
+    rects = [[0.1, 0.1 + 0.1 * number, 0.8, 0.05] for number in range(count)]
+    made = [
+        {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": rect}} for rect in rects
+    ]
+    return page, [one["id"] for one in ex.run("segment.create_many", {"segments": made})["items"]]
+
+
+def sample_hand(ex: Example) -> str:
+    """A hand; its id."""
+    return str(ex.run("hand.create", {"label": "Hand A"})["id"])

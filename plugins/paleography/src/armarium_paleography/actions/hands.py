@@ -1,0 +1,109 @@
+"""Make and withdraw hands, attribute segments to them, withdraw attributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium_paleography.actions.ground import (
+    add,
+    live_row,
+    sample_hand,
+    sample_lines,
+    standing_segment,
+    withdraw_row,
+    withdraw_where,
+)
+from armarium_paleography.errors import SaidAlready, Withdrawn
+from armarium_paleography.models import attributions, hands
+from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
+from armarium_paleography.queries.standing import live
+from armarium_paleography.schemas import Attribute, Attribution, AttributionId, Hand, HandCreate, HandId
+
+
+def _of_a_live_hand(raw: Any, after: Any) -> Withdrawn | None:
+    if after["withdrawn_at"] is not None:
+        return None
+    ended = raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (after["hand_id"],)).fetchone()
+    return Withdrawn("hand", after["hand_id"]) if ended is not None and ended[0] is not None else None
+
+
+OF_A_LIVE_HAND = RowLaw("hand_attribution", _of_a_live_hand)
+"""No undo or redo leaves a live judgement for a hand that was withdrawn."""
+
+
+@action(
+    "hand.create",
+    params=HandCreate,
+    result=Hand,
+    summary="Make a hand.",
+    route=Route("POST", "/api/hands", name="create_hand", refusals=()),
+    words="Made a hand",
+    example=lambda ex: {"label": "Hand A", "scribe": "Johannes", "style": "littera textualis"},
+)
+def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
+    """A machine may make one too; the row says who did."""
+    return add(ctx, hands, p.model_dump())
+
+
+@action(
+    "hand.withdraw",
+    params=HandId,
+    result=Hand,
+    summary="Withdraw a hand and the judgements for it.",
+    route=Route("POST", "/api/hands/{hand_id}/withdraw", name="withdraw_hand"),
+    laws=(OF_A_LIVE_HAND,),
+    words="Withdrew a hand",
+    example=lambda ex: {"hand_id": sample_hand(ex)},
+)
+def withdraw(ctx: ActionContext, p: HandId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. Its live attributions are withdrawn with it, and come back with the undo."""
+    row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    withdraw_where(ctx, attributions, attributions.c.hand_id == p.hand_id)
+    return withdraw_row(ctx, hands, row)
+
+
+def _attribute_example(ex: Example) -> dict[str, Any]:
+    _, lines = sample_lines(ex)
+    return {"hand_id": sample_hand(ex), "segment_id": lines[0], "certainty": 0.8, "note": "The same g"}
+
+
+@action(
+    "hand.attribute",
+    params=Attribute,
+    result=Attribution,
+    summary="Say that a segment is of a hand.",
+    route=Route("POST", "/api/hands/attributions", name="attribute"),
+    laws=(OF_A_LIVE_HAND,),
+    words="Attributed a line of {segment_id|a page} to a hand",
+    example=_attribute_example,
+)
+def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. Another judgement of the segment stands beside it."""
+    live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    segment = standing_segment(ctx.conn, p.segment_id)
+    judge = ctx.provenance()
+    same = (
+        attributions.c.hand_id == p.hand_id,
+        attributions.c.segment_id == p.segment_id,
+        attributions.c.provenance_kind == judge["provenance_kind"],
+        attributions.c.created_by == judge["created_by"],
+    )
+    for standing in ATTRIBUTIONS.all(ctx.conn, live(attributions), *same):
+        raise SaidAlready("hand", p.segment_id, standing["id"])
+    return add(ctx, attributions, {**p.model_dump(), "document_id": segment.document_id})
+
+
+@action(
+    "hand.attribution_withdraw",
+    params=AttributionId,
+    result=Attribution,
+    summary="Withdraw the judgement that a segment is of a hand.",
+    route=Route("POST", "/api/hands/attributions/{attribution_id}/withdraw", name="withdraw_attribution"),
+    laws=(OF_A_LIVE_HAND,),
+    words="Withdrew an attribution to a hand on {attribution_id|a page}",
+    example=lambda ex: {"attribution_id": ex.run("hand.attribute", _attribute_example(ex))["id"]},
+)
+def withdraw_attribution(ctx: ActionContext, p: AttributionId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn."""
+    return withdraw_row(ctx, attributions, live_row(ATTRIBUTIONS, "attribution", ctx.conn, p.attribution_id))

@@ -1,0 +1,120 @@
+"""Describe letterforms, and declare allographs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium_paleography.actions.ground import (
+    add,
+    at_most_one,
+    live_row,
+    sample_lines,
+    standing_segment,
+    withdraw_row,
+)
+from armarium_paleography.errors import DescriptionStands, OtherCharacter, not_described
+from armarium_paleography.models import allographs, letterforms
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
+from armarium_paleography.schemas import Allograph, AllographCreate, AllographId, Clear, Describe, Letterform
+
+ONE_DESCRIPTION = RowLaw(
+    *at_most_one(
+        "letterform",
+        "SELECT 1 FROM letterform WHERE segment_id = ? AND id <> ? AND withdrawn_at IS NULL",
+        "segment_id",
+        "withdrawn_at",
+        DescriptionStands,
+    )
+)
+"""One description stands for a segment, whatever is undone and redone."""
+
+
+def _set_example(ex: Example) -> dict[str, Any]:
+    _, lines = sample_lines(ex)
+    form = ex.run("letterform.allograph_create", {"character": "g", "name": "open g"})
+    return {
+        "segment_id": lines[0],
+        "character": "g",
+        "allograph_id": form["id"],
+        "features": [{"component": "bowl", "feature": "open"}],
+    }
+
+
+@action(
+    "letterform.set",
+    params=Describe,
+    result=Letterform,
+    summary="Describe the letterform of a segment.",
+    route=Route("PUT", "/api/letterforms/segment/{segment_id}", name="describe_letterform"),
+    laws=(ONE_DESCRIPTION,),
+    words="Described a letterform on {segment_id|a page}",
+    example=_set_example,
+)
+def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn, OtherCharacter. An earlier description is withdrawn."""
+    segment = standing_segment(ctx.conn, p.segment_id)
+    if p.allograph_id is not None:
+        own = live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id)["character"]
+        if own != p.character:
+            raise OtherCharacter(p.character, p.allograph_id, own)
+    if p.hand_id is not None:
+        live_row(HANDS, "hand", ctx.conn, p.hand_id)
+    before = description(ctx.conn, p.segment_id)
+    if before is not None:
+        withdraw_row(ctx, letterforms, before)
+    said = {(one["component"], one["feature"]): one for one in p.model_dump()["features"]}
+    values = {**p.model_dump(), "features": list(said.values()), "document_id": segment.document_id}
+    return add(ctx, letterforms, values)
+
+
+@action(
+    "letterform.clear",
+    params=Clear,
+    result=Letterform,
+    summary="Clear the description of a segment's letterform.",
+    route=Route("DELETE", "/api/letterforms/segment/{segment_id}", name="clear_letterform"),
+    laws=(ONE_DESCRIPTION,),
+    words="Cleared the description of a letterform on {segment_id|a page}",
+    example=lambda ex: {"segment_id": ex.run("letterform.set", _set_example(ex))["segment_id"]},
+)
+def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
+    """Raises NotFound where none is described, SegmentDeleted. Answers what was cleared."""
+    standing_segment(ctx.conn, p.segment_id)
+    before = description(ctx.conn, p.segment_id)
+    if before is None:
+        raise not_described(p.segment_id)
+    return withdraw_row(ctx, letterforms, before)
+
+
+@action(
+    "letterform.allograph_create",
+    params=AllographCreate,
+    result=Allograph,
+    summary="Declare one way to write a character.",
+    route=Route("POST", "/api/letterforms/allographs", name="create_allograph", refusals=()),
+    words="Declared an allograph",
+    example=lambda ex: {"character": "s", "name": "long s"},
+)
+def create_allograph(ctx: ActionContext, p: AllographCreate) -> dict[str, Any]:
+    """A character may have any number of them."""
+    return add(ctx, allographs, p.model_dump())
+
+
+def _allograph_example(ex: Example) -> dict[str, Any]:
+    return {"allograph_id": ex.run("letterform.allograph_create", {"character": "s", "name": "long s"})["id"]}
+
+
+@action(
+    "letterform.allograph_withdraw",
+    params=AllographId,
+    result=Allograph,
+    summary="Withdraw an allograph; letterforms that were described by it keep it.",
+    route=Route("POST", "/api/letterforms/allographs/{allograph_id}/withdraw", name="withdraw_allograph"),
+    words="Withdrew an allograph",
+    example=_allograph_example,
+)
+def withdraw_allograph(ctx: ActionContext, p: AllographId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn."""
+    return withdraw_row(ctx, allographs, live_row(ALLOGRAPHS, "allograph", ctx.conn, p.allograph_id))

@@ -1,0 +1,161 @@
+"""Look at pages, propose hands and signs after what looks alike, and decide proposals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, withheld
+from armarium_documents.api import pages_under
+from armarium_paleography.actions.ground import add, sample_hand, sample_lines, standing_segment, touched
+from armarium_paleography.errors import already_decided, no_pages
+from armarium_paleography.models import proposals, vectors
+from armarium_paleography.queries.likeness import JUDGED, PROPOSALS, likest_judged, worker_target
+from armarium_paleography.schemas import Look, LookArgs, LookStarted, Proposal, ProposalId, Proposals, Propose
+
+LOOK = "likeness-look"
+PENDING = "pending"
+
+
+def _look_example(ex: Example) -> dict[str, Any]:
+    page, _ = sample_lines(ex)
+    return {"scope_ids": [page]}
+
+
+@action(
+    "likeness.look",
+    params=Look,
+    result=LookStarted,
+    summary="Look at the lines and words of pages, so that those that look alike can be found.",
+    route=Route("POST", "/api/likeness/look", status=202, refusals=(404, 503)),
+    words="Began to look at {scope_ids|pages}",
+    after_undo=cancel_with_undo,
+    example=_look_example,
+)
+def look(ctx: ActionContext, p: Look) -> dict[str, Any]:
+    """Raises Invalid where no page lies in the scope, Unavailable where nothing that looks is installed."""
+    worker_target()
+    pages = pages_under(ctx.conn, p.scope_ids, for_processing=True)
+    if not pages:
+        raise no_pages()
+    title = f"Look at {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    args = LookArgs(page_ids=pages).model_dump()
+    job_id = ctx.enqueue(LOOK, args, title=title, total=len(pages))
+    ctx.target(*p.scope_ids, job_id)
+    return {"job_id": job_id, "state": "waiting"}
+
+
+def _propose_example(ex: Example) -> dict[str, Any]:
+    import numpy as np
+
+    page, lines = sample_lines(ex)
+    ex.run("hand.attribute", {"hand_id": sample_hand(ex), "segment_id": lines[0]})
+    alike = np.array([1, 0.5, 0], dtype=np.float16).tobytes()
+    rows = [
+        {"segment_id": line, "document_id": page, "fingerprint": "made", "vector": alike} for line in lines
+    ]
+    assert ex.library is not None
+    with ex.library.db.write() as conn:
+        conn.execute(vectors.insert(), rows)
+    return {"kind": "hand", "segment_ids": [lines[1]]}
+
+
+@action(
+    "likeness.propose",
+    params=Propose,
+    result=Proposals,
+    summary="Propose a hand or a sign for segments, after those that look most like them.",
+    route=Route("POST", "/api/likeness/proposals", name="propose_alike"),
+    words="Proposed what {segment_ids|a page} may be of",
+    example=_propose_example,
+)
+def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Conflict for a segment that was not looked at. Nothing is judged by it."""
+    _, name = JUDGED[p.kind]
+    items = []
+    for segment_id in dict.fromkeys(p.segment_ids):
+        segment = standing_segment(ctx.conn, segment_id)
+        alike = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
+        # What the caller may not see is no reason for a proposal to him.
+        found = next(
+            (one for one in alike if not withheld(ctx.project, ctx.principal, [one[1]], "show")), None
+        )
+        if found is None:
+            continue
+        identity, like, score = found
+        unsaid = {
+            "hand_id": None,
+            "sign_id": None,
+            "decided_by": None,
+            "decided_at": None,
+            "resulting_id": None,
+        }
+        row = {
+            "kind": p.kind,
+            **unsaid,
+            name: identity,
+            "segment_id": segment_id,
+            "like_segment_id": like,
+            "document_id": segment.document_id,
+            "score": round(score, 4),
+            "state": PENDING,
+        }
+        items.append(add(ctx, proposals, row))
+    return {"items": items, "count": len(items), "total": len(items)}
+
+
+def _decide_example(ex: Example) -> dict[str, Any]:
+    return {"proposal_id": ex.run("likeness.propose", _propose_example(ex))["items"][0]["id"]}
+
+
+@action(
+    "likeness.accept",
+    params=ProposalId,
+    result=Proposal,
+    summary="Accept a proposal: the judgement is the caller's own.",
+    route=Route("POST", "/api/likeness/proposals/{proposal_id}/accept", name="accept_alike"),
+    words="Accepted a proposal on {proposal_id|a page}",
+    person_only=True,
+    example=_decide_example,
+)
+def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
+    """Raises NotFound, Conflict where it is decided already, and what attributing it by hand raises."""
+    row = _pending(ctx, p.proposal_id)
+    note = {"segment_id": row["segment_id"]}
+    if row["kind"] == "hand":
+        made = ctx.run("hand.attribute", {**note, "hand_id": row["hand_id"]})
+    else:
+        made = ctx.run("sign.add_instance", {**note, "sign_id": row["sign_id"]})
+    return _decided(ctx, row, "accepted", made["id"])
+
+
+@action(
+    "likeness.reject",
+    params=ProposalId,
+    result=Proposal,
+    summary="Reject a proposal; it is not made again.",
+    route=Route("POST", "/api/likeness/proposals/{proposal_id}/reject", name="reject_alike"),
+    words="Rejected a proposal on {proposal_id|a page}",
+    example=_decide_example,
+)
+def reject(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
+    """Raises NotFound, Conflict where it is decided already."""
+    return _decided(ctx, _pending(ctx, p.proposal_id), "rejected", None)
+
+
+def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
+    row = PROPOSALS.require(ctx.conn, proposal_id)
+    if row["state"] != PENDING:
+        raise already_decided(proposal_id, row["state"])
+    return row
+
+
+def _decided(ctx: ActionContext, row: dict[str, Any], state: str, made: str | None) -> dict[str, Any]:
+    values = {
+        "state": state,
+        "decided_by": ctx.principal.name,
+        "decided_at": ctx.now,
+        "resulting_id": made,
+    }
+    ctx.conn.execute(proposals.update().where(proposals.c.id == row["id"]).values(values))
+    touched(ctx, row)
+    return {**row, **values}

@@ -1,0 +1,133 @@
+"""Declare and withdraw signs; say where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium_paleography.actions.ground import (
+    add,
+    live_row,
+    sample_lines,
+    standing_segment,
+    withdraw_row,
+    withdraw_where,
+)
+from armarium_paleography.errors import CodePointTaken, SaidAlready, Withdrawn
+from armarium_paleography.models import instances, signs
+from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of
+from armarium_paleography.queries.standing import live
+from armarium_paleography.schemas import AddInstance, Instance, InstanceId, Sign, SignCreate, SignId
+
+
+def _code_point_is_taken(raw: Any, after: Any) -> CodePointTaken | None:
+    if after["withdrawn_at"] is not None or after["code_point"] is None:
+        return None
+    holder = raw.execute(
+        "SELECT id FROM sign WHERE code_point = ? AND id <> ? AND withdrawn_at IS NULL",
+        (after["code_point"], after["id"]),
+    ).fetchone()
+    return None if holder is None else CodePointTaken(after["code_point"], holder[0])
+
+
+ONE_SIGN_A_CODE_POINT = RowLaw("sign", _code_point_is_taken)
+"""A code point is of one live sign, whatever is undone and redone."""
+
+
+def _of_a_live_sign(raw: Any, after: Any) -> Withdrawn | None:
+    if after["withdrawn_at"] is not None:
+        return None
+    ended = raw.execute("SELECT withdrawn_at FROM sign WHERE id = ?", (after["sign_id"],)).fetchone()
+    return Withdrawn("sign", after["sign_id"]) if ended is not None and ended[0] is not None else None
+
+
+OF_A_LIVE_SIGN = RowLaw("sign_instance", _of_a_live_sign)
+"""No undo or redo leaves a live instance of a sign that was withdrawn."""
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    _, lines = sample_lines(ex)
+    return {
+        "name": "p with a flourish",
+        "picture_segment_id": lines[0],
+        "code_point": "U+A753",
+        "list_references": [{"authority": "Cappelli", "number": "256"}],
+    }
+
+
+@action(
+    "sign.create",
+    params=SignCreate,
+    result=Sign,
+    summary="Declare a sign, with a segment that is the picture of it.",
+    route=Route("POST", "/api/signs", name="create_sign"),
+    laws=(ONE_SIGN_A_CODE_POINT,),
+    words="Declared a sign of {picture_segment_id|a page}",
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn for what it is a variant of, CodePointTaken."""
+    standing_segment(ctx.conn, p.picture_segment_id)
+    if p.variant_of is not None:
+        live_row(SIGNS, "sign", ctx.conn, p.variant_of)
+    if p.code_point is not None and (holder := holder_of(ctx.conn, p.code_point)) is not None:
+        raise CodePointTaken(p.code_point, holder)
+    return add(ctx, signs, p.model_dump())
+
+
+@action(
+    "sign.withdraw",
+    params=SignId,
+    result=Sign,
+    summary="Withdraw a sign and its instances.",
+    route=Route("POST", "/api/signs/{sign_id}/withdraw", name="withdraw_sign"),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    words="Withdrew a sign",
+    example=lambda ex: {"sign_id": ex.run("sign.create", _create_example(ex))["id"]},
+)
+def withdraw(ctx: ActionContext, p: SignId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn. Its live instances are withdrawn with it; its code point is free, and the undo is
+    refused once another sign has it."""
+    row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
+    withdraw_where(ctx, instances, instances.c.sign_id == p.sign_id)
+    return withdraw_row(ctx, signs, row)
+
+
+def _instance_example(ex: Example) -> dict[str, Any]:
+    made = ex.run("sign.create", _create_example(ex))
+    return {"sign_id": made["id"], "segment_id": made["picture_segment_id"], "certainty": 0.9}
+
+
+@action(
+    "sign.add_instance",
+    params=AddInstance,
+    result=Instance,
+    summary="Say that a segment shows a sign.",
+    route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
+    laws=(OF_A_LIVE_SIGN,),
+    words="Said that a sign stands on {segment_id|a page}",
+    example=_instance_example,
+)
+def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. A segment may show several signs."""
+    live_row(SIGNS, "sign", ctx.conn, p.sign_id)
+    segment = standing_segment(ctx.conn, p.segment_id)
+    same = (instances.c.sign_id == p.sign_id, instances.c.segment_id == p.segment_id)
+    for standing in INSTANCES.all(ctx.conn, live(instances), *same):
+        raise SaidAlready("sign", p.segment_id, standing["id"])
+    return add(ctx, instances, {**p.model_dump(), "document_id": segment.document_id})
+
+
+@action(
+    "sign.instance_withdraw",
+    params=InstanceId,
+    result=Instance,
+    summary="Withdraw the word that a segment shows a sign.",
+    route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
+    laws=(OF_A_LIVE_SIGN,),
+    words="Withdrew an instance of a sign on {instance_id|a page}",
+    example=lambda ex: {"instance_id": ex.run("sign.add_instance", _instance_example(ex))["id"]},
+)
+def withdraw_instance(ctx: ActionContext, p: InstanceId) -> dict[str, Any]:
+    """Raises NotFound, Withdrawn."""
+    return withdraw_row(ctx, instances, live_row(INSTANCES, "instance", ctx.conn, p.instance_id))

@@ -1,0 +1,27 @@
+"""What other families may use of paleography: its tables, and what is said of segments."""
+
+from __future__ import annotations
+
+from armarium_paleography.models import (
+    allographs,
+    attributions,
+    campaigns,
+    facts,
+    hands,
+    instances,
+    letterforms,
+    members,
+    signs,
+)
+
+__all__ = [
+    "allographs",
+    "attributions",
+    "campaigns",
+    "facts",
+    "hands",
+    "instances",
+    "letterforms",
+    "members",
+    "signs",
+]

@@ -1,0 +1,103 @@
+"""Commands that show hands and letters side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session, Topic, answer, plural, project_session, write_file
+
+Out = Annotated[
+    Path | None, typer.Option("--sheet", help="Draw the pictures side by side into this PNG file.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file where it is there.")]
+Height = Annotated[int, typer.Option("--height", help="Pixels of each picture's height.", min=16, max=256)]
+
+
+def commands() -> typer.Typer:
+    """The commands."""
+    program = typer.Typer()
+    example = 'Example: armarium hands "Hand A" --sheet hand-a.png'
+    program.command(rich_help_panel=Topic.lines, epilog=example)(hands)
+    example = "Example: armarium letters g --sheet g.png"
+    program.command(rich_help_panel=Topic.lines, epilog=example)(letters)
+    return program
+
+
+def hands(
+    hand: Annotated[
+        str | None, typer.Argument(help="A hand's label or id; left out: all are listed.")
+    ] = None,
+    sheet: Out = None,
+    height: Height = 64,
+    overwrite: Overwrite = False,
+) -> None:
+    """List the hands, or what is in one; with --sheet, draw it."""
+    with project_session() as session:
+        listed = session.get("/api/hands")["items"]
+        if hand is None:
+            if sheet is not None:
+                raise Refused("Name the hand whose sheet is to be drawn: armarium hands HAND --sheet FILE.")
+            answer(
+                {"items": listed, "count": len(listed)}, lambda: _lines(_hand_words(one) for one in listed)
+            )
+            return
+        one = _named(listed, hand)
+        found = session.get(f"/api/hands/{one['id']}/attributions")
+        drawn = _draw(session, f"/api/hands/{one['id']}/sheet", sheet, overwrite, height=height)
+        words = f"{_hand_words(one)}: {plural(found['total'], 'attribution')}"
+    answer({**one, "attributions": found["items"], **drawn}, lambda: _lines([words, *drawn.values()]))
+
+
+def letters(
+    character: Annotated[
+        str | None, typer.Argument(help="A character; left out: the features in use.")
+    ] = None,
+    hand: Annotated[str | None, typer.Option("--hand", help="Only those of this hand (label or id).")] = None,
+    sheet: Out = None,
+    height: Height = 64,
+    overwrite: Overwrite = False,
+) -> None:
+    """List the described letterforms of a character, or the features in use; with --sheet, draw them."""
+    with project_session() as session:
+        asked: dict[str, Any] = {} if character is None else {"character": character}
+        if hand is not None:
+            asked["hand_id"] = _named(session.get("/api/hands")["items"], hand)["id"]
+        if not asked:
+            if sheet is not None:
+                raise Refused("Name a character or a hand: armarium letters g --sheet FILE.")
+            features = session.get("/api/letterforms/features")
+            said = [f"{one['count']:6}  {one['component']}: {one['feature']}" for one in features["items"]]
+            answer(features, lambda: _lines(said or ["No letterform is described yet."]))
+            return
+        found = session.get("/api/letterforms", **asked)
+        drawn = _draw(session, "/api/letterforms/sheet", sheet, overwrite, height=height, **asked)
+    answer({**found, **drawn}, lambda: _lines([plural(found["total"], "letterform"), *drawn.values()]))
+
+
+def _draw(session: Session, path: str, sheet: Path | None, overwrite: bool, **asked: Any) -> dict[str, str]:
+    if sheet is None:
+        return {}
+    write_file(sheet, session.raw("GET", path, query=asked), overwrite=overwrite)
+    return {"sheet": str(sheet)}
+
+
+def _named(listed: list[dict[str, Any]], text: str) -> dict[str, Any]:
+    found = [one for one in listed if text in (one["id"], one["label"])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Refused(f"{len(found)} hands are called {text!r}: {', '.join(one['id'] for one in found)}.")
+    raise Refused(f"There is no hand {text!r}; armarium hands lists them.")
+
+
+def _hand_words(hand: dict[str, Any]) -> str:
+    said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
+    return f"{hand['label']} ({hand['id']})" + (f": {said}" if said else "")
+
+
+def _lines(texts: Any) -> None:
+    for text in texts:
+        typer.echo(text)

@@ -1,0 +1,111 @@
+"""Long work of paleography: looking at the lines and words of pages, page by page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import JobContext, JobKind, ServiceError, json_text, withheld
+from armarium_documents.api import page_image, still_image
+from armarium_paleography.actions.likeness import LOOK
+from armarium_paleography.models import vectors
+from armarium_paleography.queries.likeness import kept_fingerprints, worker_target
+from armarium_paleography.schemas import LookArgs
+from armarium_source_model.api import passes, segments
+
+NUMBER = 2
+"""Bytes of a number of a stored vector."""
+
+
+def look_at(job: JobContext) -> dict[str, Any]:
+    """One step a page. Killed anywhere and run again it looks at what is left."""
+    args: LookArgs = job.args
+    kept: dict[str, int] = {"next": 0, "looked_at": 0, "left_out": 0, **job.checkpoint}
+    target = worker_target()
+    for number in range(kept["next"], len(args.page_ids)):
+        job.check()
+        page_id = args.page_ids[number]
+        rows: list[dict[str, Any]] = []
+        kept = {**kept, "next": number + 1}
+        refused = withheld(job.library, job.principal, [page_id], "local-model")
+        if page_id in refused:
+            job.log("warning", refused[page_id], document_id=page_id)
+            kept["left_out"] += 1
+        else:
+            try:
+                rows = _look_at_page(job, target, page_id)
+                kept["looked_at"] += len(rows)
+            except ServiceError as refusal:
+                job.log("warning", refusal.detail, document_id=page_id)
+                kept["left_out"] += 1
+        job.save(kept, done=number + 1, total=len(args.page_ids), along=_writing(rows))
+    return {name: kept[name] for name in ("looked_at", "left_out")}
+
+
+def _writing(rows: list[dict[str, Any]]) -> Any:
+    def along(conn: Connection) -> None:
+        if rows:
+            conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)
+
+    return along
+
+
+def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, Any]]:
+    """The vectors of a page's lines and words that were drawn or moved since they were looked at."""
+    with job.library.db.read() as conn:
+        picture = page_image(job.library, conn, page_id)
+        known = kept_fingerprints(conn, page_id)
+        drawn = (
+            select(segments)
+            .join(passes, passes.c.id == segments.c.pass_id)
+            .where(
+                segments.c.document_id == page_id,
+                segments.c.deleted_at.is_(None),
+                passes.c.deleted_at.is_(None),
+                segments.c.kind.in_(("line", "word")),
+            )
+        )
+        found = conn.execute(drawn).all()
+    lines: dict[str, dict[str, Any]] = {}
+    marks: dict[str, str] = {}
+    for row in found:
+        if row.anchor.get("rendition_id") != picture.rendition_id:
+            continue
+        shape = {
+            "rect": [row.bbox_x * picture.width, row.bbox_y * picture.height,
+                     row.bbox_w * picture.width, row.bbox_h * picture.height],
+            "polygon": [[x * picture.width, y * picture.height] for x, y in row.anchor.get("polygon") or ()],
+            "baseline": [[x * picture.width, y * picture.height] for x, y in row.baseline or ()],
+        }  # fmt: skip
+        marks[row.id] = hashlib.sha256(f"{target} {picture.checksum} {json_text(shape)}".encode()).hexdigest()
+        if known.get(row.id) != marks[row.id]:
+            lines[row.id] = shape
+    if not lines:
+        return []
+    limit = job.engine.settings.max_image_pixels
+    with still_image(job.library, picture) as path:
+        params = {"image": str(path), "max_pixels": limit, "lines": list(lines.values())}
+        answer = job.call_worker(None, target, "look", params)
+    data, size = base64.b64decode(answer["vectors"]), NUMBER * int(answer["length"])
+    return [
+        {
+            "segment_id": identity,
+            "document_id": page_id,
+            "fingerprint": marks[identity],
+            "vector": data[number * size : (number + 1) * size],
+        }
+        for number, identity in enumerate(lines)
+    ]
+
+
+LOOK_KIND = JobKind(
+    name=LOOK,
+    lane="local-model",
+    summary="Look at the lines and words of pages",
+    run=look_at,
+    args=LookArgs,
+    heavy=True,
+)

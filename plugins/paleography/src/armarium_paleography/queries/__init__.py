@@ -1,0 +1,1 @@
+"""What is read of paleography: one module a noun."""

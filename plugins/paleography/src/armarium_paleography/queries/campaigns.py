@@ -1,0 +1,77 @@
+"""Campaigns of sources, segments and readings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from armarium.api import Rows, among, query
+from armarium_documents.api import representations, require_document
+from armarium_paleography.errors import unknown_campaign, unknown_reading
+from armarium_paleography.models import campaigns, members, reading_members
+from armarium_paleography.queries.standing import live, live_ids
+from armarium_paleography.schemas import Campaigns, ReadingCampaigns, SegmentCampaign
+
+CAMPAIGNS = Rows(campaigns, missing=unknown_campaign)
+MEMBERS = Rows(members)
+READING_MEMBERS = Rows(reading_members)
+READINGS = Rows(representations, missing=unknown_reading)
+
+FIRST_LAID_DOWN = (campaigns.c.sequence, campaigns.c.created_at, campaigns.c.id)
+
+
+@query("/api/campaigns/document/{document_id}", summary="The campaigns of a source", answer=Campaigns)
+def campaigns_of_document(conn: Connection, document_id: str) -> dict[str, Any]:
+    """The live ones, first laid down first."""
+    require_document(conn, document_id)
+    where = (campaigns.c.document_id == document_id, live(campaigns))
+    items = CAMPAIGNS.all(conn, *where, order=FIRST_LAID_DOWN)
+    return {"items": items, "count": len(items)}
+
+
+@query("/api/campaigns/segment/{segment_id}", summary="The campaign of a segment", answer=SegmentCampaign)
+def campaign_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
+    """Null where it belongs to none. A segment that was merged is followed."""
+    standing = next((row for one in live_ids(conn, segment_id) if (row := membership(conn, one))), None)
+    campaign = None if standing is None else CAMPAIGNS.get(conn, standing["campaign_id"])
+    return {"segment_id": segment_id, "campaign": campaign}
+
+
+@query(
+    "/api/campaigns/reading/{representation_id}",
+    summary="The campaigns of a reading",
+    answer=ReadingCampaigns,
+)
+def campaigns_of_reading(conn: Connection, representation_id: str) -> dict[str, Any]:
+    """The campaigns whose writing the reading gives, first laid down first."""
+    READINGS.require(conn, representation_id)
+    ids = [row["campaign_id"] for row in reading_memberships(conn, representation_id)]
+    items = CAMPAIGNS.all(conn, among(campaigns.c.id, ids), live(campaigns), order=FIRST_LAID_DOWN)
+    return {
+        "representation_id": representation_id,
+        "campaign_ids": [one["id"] for one in items],
+        "items": items,
+        "count": len(items),
+    }
+
+
+def membership(conn: Connection, segment_id: str) -> dict[str, Any] | None:
+    """The standing membership of a segment."""
+    where = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
+    return next(iter(MEMBERS.all(conn, *where)), None)
+
+
+def reading_memberships(conn: Connection, representation_id: str) -> list[dict[str, Any]]:
+    """The standing memberships of a reading."""
+    m = reading_members.c
+    where = (m.representation_id == representation_id, m.superseded_at.is_(None))
+    return READING_MEMBERS.all(conn, *where, order=(m.id,))
+
+
+def next_sequence(conn: Connection, document_id: str) -> int:
+    """The number after the last of a source's live campaigns."""
+    last = select(func.max(campaigns.c.sequence)).where(
+        campaigns.c.document_id == document_id, live(campaigns)
+    )
+    return int(conn.execute(last).scalar() or 0) + 1

@@ -1,0 +1,131 @@
+"""What a file of a page is told of its hands, signs and editorial facts, and what no file has a place for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from armarium.api import Rows, among
+from armarium_formats.api import Loss, PageHand, PageModel, PageSegment, PageSign, PageText, TextMark
+from armarium_paleography.models import attributions, facts, instances, letterforms, members
+from armarium_paleography.queries.editorial import FACTS
+from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
+from armarium_paleography.queries.signs import INSTANCES, SIGNS
+from armarium_paleography.queries.standing import count_of, live
+
+UNSAID = 0.5
+"""How certain a judgement is taken to be that does not say it, where rivals are compared."""
+
+
+class MarksOfPages:
+    """Sets hands, signs and editorial facts onto a page that is exported."""
+
+    def mark(
+        self,
+        conn: Connection,
+        page: PageModel,
+        segments: Mapping[str, PageSegment],
+        reading_ids: Mapping[str, str],
+    ) -> list[Loss]:
+        """As `armarium_formats.api.PageMarker` says."""
+        losses = [
+            *_hands(conn, page, segments),
+            *_facts(conn, segments, reading_ids),
+            *_signs(conn, page, segments),
+        ]
+        standing = (members.c.superseded_at.is_(None), among(members.c.segment_id, segments))
+        described = (live(letterforms), among(letterforms.c.segment_id, segments))
+        for what, count in (
+            ("campaigns of lines", count_of(conn, members, *standing)),
+            ("letterforms", count_of(conn, letterforms, *described)),
+        ):
+            losses.append(
+                Loss(what, count, "no format here carries them; they stay with the page in the project")
+            )
+        return [loss for loss in losses if loss.count]
+
+
+def _live_rows(
+    rows: Rows, table: Table, conn: Connection, segments: Mapping[str, PageSegment]
+) -> list[dict[str, Any]]:
+    where = (live(table), among(table.c.segment_id, segments))
+    return rows.all(conn, *where, order=(table.c.created_at, table.c.id))
+
+
+def _hands(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
+    """The most certain judgement of each segment; among equals the oldest."""
+    best: dict[str, dict[str, Any]] = {}
+    rivals = 0
+    for one in _live_rows(ATTRIBUTIONS, attributions, conn, segments):
+        other = best.get(one["segment_id"])
+        if other is None or _certainty(one) > _certainty(other):
+            best[one["segment_id"]] = one
+        rivals += other is not None and other["hand_id"] != one["hand_id"]
+    for segment_id, one in best.items():
+        key = f"hand-{one['hand_id']}"
+        segments[segment_id].hand = key
+        if key not in page.hands:
+            hand = HANDS.require(conn, one["hand_id"])
+            said = {name: hand[name] for name in ("scribe", "date", "place", "style", "notes") if hand[name]}
+            page.hands[key] = PageHand(hand["label"], said)
+    why = "a line is of one hand there: the most certain judgement, the oldest of equals"
+    return [Loss("rival judgements of hands", rivals, why)]
+
+
+def _certainty(row: Mapping[str, Any]) -> float:
+    return UNSAID if row["certainty"] is None else float(row["certainty"])
+
+
+def _facts(
+    conn: Connection, segments: Mapping[str, PageSegment], reading_ids: Mapping[str, str]
+) -> list[Loss]:
+    left = 0
+    for fact in _live_rows(FACTS, facts, conn, segments):
+        segment = segments[fact["segment_id"]]
+        if fact["representation_id"] is not None and fact["representation_id"] != reading_ids.get(
+            fact["segment_id"]
+        ):
+            left += 1
+            continue
+        if not segment.texts:
+            segment.texts = [PageText("")]
+        stated = {name: fact[name] for name in ("reason", "place", "extent", "source") if fact[name]}
+        if fact["certainty"] is not None:
+            stated["certainty"] = repr(float(fact["certainty"]))
+        if fact["extent_quantity"] is not None:
+            stated |= {"quantity": f"{fact['extent_quantity']:g}", "unit": fact["extent_unit"]}
+        text = segment.texts[0]
+        text.marks = [*text.marks, TextMark(fact["kind"], fact["char_start"], fact["char_end"], stated)]
+    return [
+        Loss(
+            "editorial facts of other readings",
+            left,
+            "they name characters of a reading that the file does not hold",
+        )
+    ]
+
+
+def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
+    """A sign stands where its character does, else it is the whole of a word; in a line without it, it has no place."""
+    left = 0
+    for one in _live_rows(INSTANCES, instances, conn, segments):
+        segment, sign = segments[one["segment_id"]], SIGNS.get(conn, one["sign_id"])
+        if sign is None or not segment.texts:
+            left += 1
+            continue
+        text = segment.texts[0]
+        character = chr(int(sign["code_point"][2:], 16)) if sign["code_point"] else None
+        places = [at for at, char in enumerate(text.text) if char == character]
+        key = f"sign-{sign['id']}"
+        marks = [TextMark("sign", at, at + 1, {"sign": key}) for at in places]
+        if not marks and segment.kind == "word":
+            marks = [TextMark("sign", 0, len(text.text), {"sign": key})]
+        if not marks:
+            left += 1
+            continue
+        text.marks = [*text.marks, *marks]
+        listed = tuple((ref["authority"], ref["number"]) for ref in sign["list_references"])
+        page.signs[key] = PageSign(sign["name"], character, listed)
+    return [Loss("places of signs", left, "the text of the line has no character of them")]

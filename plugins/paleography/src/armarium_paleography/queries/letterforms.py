@@ -1,0 +1,93 @@
+"""Letterforms, allographs, and the words in which letterforms are described."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import ColumnElement, Connection, func, select, true
+
+from armarium.api import Rows, query
+from armarium_paleography.errors import nothing_asked, unknown_allograph
+from armarium_paleography.models import allographs, letterforms
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.standing import Limit, Offset, listed, live, live_ids, stands
+from armarium_paleography.schemas import Allographs, Features, Letterforms, SegmentLetterform
+
+ALLOGRAPHS = Rows(allographs, missing=unknown_allograph)
+LETTERFORMS = Rows(letterforms)
+
+Character = Annotated[str | None, Query(min_length=1, max_length=80)]
+
+
+def marks_asked(
+    conn: Connection, character: str | None, allograph_id: str | None, hand_id: str | None
+) -> tuple[ColumnElement[bool], ...]:
+    """What the live letterforms asked for fulfil; Invalid where nothing is named, NotFound for an unknown id."""
+    if character is None and allograph_id is None and hand_id is None:
+        raise nothing_asked()
+    where: list[ColumnElement[bool]] = [live(letterforms), stands(letterforms)]
+    if character is not None:
+        where.append(letterforms.c.character == character)
+    if allograph_id is not None:
+        ALLOGRAPHS.require(conn, allograph_id)
+        where.append(letterforms.c.allograph_id == allograph_id)
+    if hand_id is not None:
+        HANDS.require(conn, hand_id)
+        where.append(letterforms.c.hand_id == hand_id)
+    return tuple(where)
+
+
+@query("/api/letterforms", summary="Every mark of a character, an allograph or a hand", answer=Letterforms)
+def list_letterforms(
+    conn: Connection,
+    character: Character = None,
+    allograph_id: str | None = None,
+    hand_id: str | None = None,
+    limit: Limit = None,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """The live marks for which all that is named holds, the oldest first; one of the three is to be named."""
+    where = marks_asked(conn, character, allograph_id, hand_id)
+    return listed(LETTERFORMS, conn, *where, order=(letterforms.c.id,), limit=limit, offset=offset)
+
+
+@query("/api/letterforms/allographs", summary="The allographs of the project", answer=Allographs, refusals=())
+def list_allographs(conn: Connection) -> dict[str, Any]:
+    """The live ones, by character and name."""
+    ordered = (allographs.c.character, allographs.c.name, allographs.c.id)
+    items = ALLOGRAPHS.all(conn, live(allographs), order=ordered)
+    return {"items": items, "count": len(items)}
+
+
+@query("/api/letterforms/features", summary="The features in use", answer=Features, refusals=())
+def list_features(conn: Connection) -> dict[str, Any]:
+    """Each component with each feature that is said of it, the most frequent first."""
+    said = func.json_each(letterforms.c.features).table_valued("value").alias("said")
+    component = func.json_extract(said.c.value, "$.component").label("component")
+    feature = func.json_extract(said.c.value, "$.feature").label("feature")
+    counted = func.count().label("count")
+    asked = (
+        select(component, feature, counted)
+        .select_from(letterforms.join(said, true()))
+        .where(live(letterforms), stands(letterforms))
+        .group_by(component, feature)
+        .order_by(counted.desc(), component, feature)
+    )
+    items = [dict(row._mapping) for row in conn.execute(asked)]
+    return {"items": items, "count": len(items)}
+
+
+@query(
+    "/api/letterforms/segment/{segment_id}", summary="The letterform of a segment", answer=SegmentLetterform
+)
+def letterform_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
+    """Null where it is not described. A segment that was merged is followed."""
+    found = next((row for one in live_ids(conn, segment_id) if (row := description(conn, one))), None)
+    return {"segment_id": segment_id, "letterform": found}
+
+
+def description(conn: Connection, segment_id: str) -> dict[str, Any] | None:
+    """The live description of a segment."""
+    where = (letterforms.c.segment_id == segment_id, live(letterforms))
+    return next(iter(LETTERFORMS.all(conn, *where, order=(letterforms.c.id,))), None)

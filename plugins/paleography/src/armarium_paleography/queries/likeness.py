@@ -1,0 +1,207 @@
+"""Which segments look alike, by the vectors of their pictures; and what is proposed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from fastapi import Query
+from sqlalchemy import Connection, Table, select
+
+from armarium.api import Library, Rows, among, query, withheld_nodes
+from armarium_documents.api import documents
+from armarium_paleography.errors import no_eyes, not_looked_at, unknown_proposal
+from armarium_paleography.models import attributions, instances, proposals, vectors
+from armarium_paleography.queries.standing import Offset, listed, live, segment_row, stands
+from armarium_paleography.schemas import Likes, ProposalKind, Proposals, ProposalState
+from armarium_source_model.api import passes, segments
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float32]
+
+GROUP = "armarium.likeness"
+"""Entry points of workers that make vectors of pictures: `module:Class`, with a method `look`."""
+HELD = "paleography.vectors"
+MOST = 1_000
+PROPOSALS = Rows(proposals, missing=unknown_proposal)
+JUDGED: Mapping[str, tuple[Table, str]] = {"hand": (attributions, "hand_id"), "sign": (instances, "sign_id")}
+
+Limit = Annotated[int, Query(ge=1, le=MOST)]
+
+
+class Looks(NamedTuple):
+    """The vectors of a project, centred and of unit length: a row a segment."""
+
+    mark: tuple[int, int]
+    segment_ids: list[str]
+    document_ids: list[str]
+    place: dict[str, int]
+    matrix: Numbers
+
+    def scores(self, segment_id: str) -> Numbers:
+        """How much each segment looks like one of them, -1 to 1."""
+        found: Numbers = self.matrix @ self.matrix[self.place[segment_id]]
+        return found
+
+
+def looks_of(library: Library) -> Looks:
+    """All vectors of a project, kept in memory until one is added or goes; of all documents, so sift what is answered."""
+    with library.db.read_all() as conn:
+        marked = conn.exec_driver_sql(f"SELECT count(*), coalesce(max(rowid), 0) FROM {vectors}").one()
+        mark = (int(marked[0]), int(marked[1]))
+        known = library.held.get(HELD)
+        if isinstance(known, Looks) and known.mark == mark:
+            return known
+        rows = conn.exec_driver_sql(f"SELECT segment_id, document_id, vector FROM {vectors}").all()
+    made = Looks(
+        mark,
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        {row[0]: number for number, row in enumerate(rows)},
+        _centred([row[2] for row in rows]),
+    )
+    library.held[HELD] = made
+    return made
+
+
+def _centred(stored: list[bytes]) -> Numbers:
+    """Vectors without what all have in common: what is left is what tells them apart."""
+    import numpy as np
+
+    if not stored:
+        return np.zeros((0, 1), dtype=np.float32)
+    matrix = np.frombuffer(b"".join(stored), dtype=np.float16).reshape(len(stored), -1).astype(np.float32)
+    if len(matrix) > 2:
+        matrix -= matrix.mean(axis=0)
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix /= np.maximum(lengths, 1e-9)
+    return matrix
+
+
+@query("/api/likeness", summary="The segments that look most like one", answer=Likes, refusals=(404, 409))
+def list_alike(
+    conn: Connection,
+    library: Library,
+    segment_id: str,
+    limit: Limit = 20,
+    same_page: Annotated[bool, Query(description="those of its own page too")] = False,
+) -> dict[str, Any]:
+    """The likest first, by the pictures alone. What was deleted, lies in the Trash or is withheld is left out."""
+    own = segment_row(conn, segment_id)
+    looks = looks_of(library)
+    if segment_id not in looks.place:
+        raise not_looked_at(segment_id)
+    hidden = withheld_nodes(conn)
+    scores = looks.scores(segment_id)
+    items: list[dict[str, Any]] = []
+    for chunk in _best_first(scores, 4 * limit):
+        wanted = [
+            number
+            for number in chunk
+            if looks.segment_ids[number] != segment_id
+            and looks.document_ids[number] not in hidden
+            and (same_page or looks.document_ids[number] != own.document_id)
+        ]
+        there = _standing(conn, [looks.segment_ids[number] for number in wanted])
+        for number in wanted:
+            identity = looks.segment_ids[number]
+            if identity in there:
+                score = round(float(scores[number]), 4)
+                items.append({"segment_id": identity, "document_id": there[identity], "score": score})
+        if len(items) >= limit:
+            break
+    return {
+        "segment_id": segment_id,
+        "items": items[:limit],
+        "count": len(items[:limit]),
+        "looked_at": len(looks.segment_ids),
+    }
+
+
+def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
+    """The numbers of the best scores, some at a time, the best first."""
+    import numpy as np
+
+    if len(scores) > size:
+        first = np.argpartition(-scores, size)[:size]
+        yield [int(one) for one in first[np.argsort(-scores[first], kind="stable")]]
+    order = np.argsort(-scores, kind="stable")
+    start = size if len(scores) > size else 0
+    while start < len(order):
+        yield [int(one) for one in order[start : start + 4 * size]]
+        start += 4 * size
+
+
+def _standing(conn: Connection, ids: list[str]) -> dict[str, str]:
+    """Of these segments those that are there to be seen, each with its document."""
+    there = select(segments.c.id, segments.c.document_id).join(passes, passes.c.id == segments.c.pass_id)
+    there = there.join(documents, documents.c.id == segments.c.document_id).where(
+        among(segments.c.id, ids),
+        segments.c.deleted_at.is_(None),
+        passes.c.deleted_at.is_(None),
+        documents.c.deleted_at.is_(None),
+    )
+    return {row.id: row.document_id for row in conn.execute(there)}
+
+
+@query("/api/likeness/proposals", summary="What is proposed for its likeness", answer=Proposals, refusals=())
+def list_proposals(
+    conn: Connection,
+    state: ProposalState | None = None,
+    kind: ProposalKind | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """The likest first."""
+    where = [stands(proposals)]
+    if state is not None:
+        where.append(proposals.c.state == state)
+    if kind is not None:
+        where.append(proposals.c.kind == kind)
+    order = (proposals.c.score.desc(), proposals.c.id)
+    return listed(PROPOSALS, conn, *where, order=order, limit=limit, offset=offset)
+
+
+def likest_judged(
+    conn: Connection, library: Library, kind: str, segment_id: str
+) -> list[tuple[str, str, float]]:
+    """(hand or sign, judged segment, how alike) of the judged segments that look like one, the likest first.
+
+    What is judged to be of it already, or was proposed for it before, is passed over. Conflict where it was not looked at.
+    """
+    table, name = JUDGED[kind]
+    looks = looks_of(library)
+    if segment_id not in looks.place:
+        raise not_looked_at(segment_id)
+    scores = looks.scores(segment_id)
+    said = set(
+        conn.execute(select(table.c[name]).where(table.c.segment_id == segment_id, live(table))).scalars()
+    )
+    said |= set(conn.execute(select(proposals.c[name]).where(proposals.c.segment_id == segment_id)).scalars())
+    judged = conn.execute(select(table.c[name], table.c.segment_id).where(live(table), stands(table)))
+    found = [
+        (identity, like, float(scores[number]))
+        for identity, like in judged
+        if identity not in said and like != segment_id and (number := looks.place.get(like)) is not None
+    ]
+    return sorted((one for one in found if one[2] > 0), key=lambda one: (-one[2], one[1]))
+
+
+def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
+    """Of the segments of a page that were looked at, what their vectors were made of."""
+    rows = conn.execute(
+        select(vectors.c.segment_id, vectors.c.fingerprint).where(vectors.c.document_id == document_id)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def worker_target() -> str:
+    """The worker that looks at pictures, as `call_worker` takes it; Unavailable where none is installed."""
+    found = sorted(entry_points(group=GROUP), key=lambda one: one.name)
+    if not found:
+        raise no_eyes()
+    return found[0].value

@@ -1,0 +1,186 @@
+"""The pictures of one hand, sign or letter on a sheet: cut from their pages, straightened, brought to one height."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import ColumnElement, Connection, Row, Table, select
+
+from armarium.api import Library, NotFound, Rows, among, open_image
+from armarium_documents.api import documents, page_image
+from armarium_paleography.models import attributions, instances, letterforms
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.letterforms import ALLOGRAPHS, marks_asked
+from armarium_paleography.queries.signs import SIGNS
+from armarium_paleography.queries.standing import count_of, live, stands
+from armarium_paleography.sheets import Piece, draw_sheet, fitted
+from armarium_source_model.api import cut_segment, lean_of, segments
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MOST = 500
+LOWEST, USUAL, HIGHEST = 16, 64, 256
+Height = Annotated[int, Query(ge=LOWEST, le=HIGHEST, description="pixels of each picture's height")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="pictures on the sheet")]
+Offset = Annotated[int, Query(ge=0)]
+
+Crop = tuple[str, "Image.Image", str]
+"""The segment, its picture, and where it comes from."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A drawn sheet: PNG bytes, and how many pictures are on it, without a picture, and withheld."""
+
+    png: bytes
+    shown: int
+    left_out: int
+    withheld: int
+
+
+def sheet_of_hand(
+    library: Library,
+    conn: Connection,
+    hand_id: str,
+    *,
+    height: int = USUAL,
+    limit: int = MOST,
+    offset: int = 0,
+) -> Sheet:
+    """Everything in one hand; NotFound."""
+    hand = HANDS.require(conn, hand_id)
+    said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
+    where = (attributions.c.hand_id == hand_id, live(attributions), stands(attributions))
+    title = f"Hand {hand['label']}" + (f": {said}" if said else "")
+    return _sheet(library, conn, attributions, where, title, height, limit, offset)
+
+
+def sheet_of_sign(
+    library: Library,
+    conn: Connection,
+    sign_id: str,
+    *,
+    height: int = USUAL,
+    limit: int = MOST,
+    offset: int = 0,
+) -> Sheet:
+    """The instances of a sign; NotFound."""
+    sign = SIGNS.require(conn, sign_id)
+    where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
+    title = f"Sign {sign['name']}" + (f" ({sign['code_point']})" if sign["code_point"] else "")
+    return _sheet(library, conn, instances, where, title, height, limit, offset)
+
+
+def sheet_of_letters(
+    library: Library,
+    conn: Connection,
+    *,
+    character: str | None,
+    allograph_id: str | None,
+    hand_id: str | None,
+    height: int = USUAL,
+    limit: int = MOST,
+    offset: int = 0,
+) -> Sheet:
+    """The marks of a character, an allograph or a hand; Invalid where none of the three is named, NotFound."""
+    where = marks_asked(conn, character, allograph_id, hand_id)
+    named = [f"Letter {character}"] if character is not None else []
+    if allograph_id is not None:
+        form = ALLOGRAPHS.require(conn, allograph_id)
+        named.append(f"{form['character']}, {form['name']}")
+    if hand_id is not None:
+        named.append(f"hand {HANDS.require(conn, hand_id)['label']}")
+    return _sheet(library, conn, letterforms, where, "; ".join(named), height, limit, offset)
+
+
+def _sheet(
+    library: Library,
+    conn: Connection,
+    table: Table,
+    where: tuple[ColumnElement[bool], ...],
+    title: str,
+    height: int,
+    limit: int,
+    offset: int,
+) -> Sheet:
+    """A sheet of the segments that rows of *table* name; each segment once, page by page."""
+    everything = count_of(conn, table, *where)
+    with library.db.read_all() as whole:
+        withheld = count_of(whole, table, *where) - everything
+    rows = Rows(table).all(conn, *where, order=(table.c.document_id, table.c.segment_id))
+    ids = list(dict.fromkeys(row["segment_id"] for row in rows))
+    asked = ids[offset : offset + limit]
+    pieces = [
+        Piece(fitted(image, height), caption) for _, image, caption in crops(library, conn, asked, height)
+    ]
+    left_out = len(asked) - len(pieces)
+    notes = [f"{len(pieces)} of {len(ids)} pictures"]
+    if left_out:
+        notes.append(f"{left_out} left out: their page has no picture, or another than they were measured on")
+    if withheld:
+        notes.append(f"{withheld} withheld")
+    file = io.BytesIO()
+    draw_sheet(title, notes, pieces, height).save(file, "PNG")
+    return Sheet(file.getvalue(), len(pieces), left_out, withheld)
+
+
+def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height: int) -> Iterator[Crop]:
+    """The pictures of segments, page by page with each page decoded once, only as large as *height* pixels ask for.
+
+    What has no honest picture (no page image, or another than it was measured on) is passed over.
+    """
+    order = (segments.c.document_id, segments.c.bbox_y, segments.c.bbox_x, segments.c.id)
+    found = conn.execute(select(segments).where(among(segments.c.id, segment_ids)).order_by(*order)).all()
+    names = {
+        row.id: row.name
+        for row in conn.execute(
+            select(documents.c.id, documents.c.name).where(
+                among(documents.c.id, {row.document_id for row in found})
+            )
+        )
+    }
+    by_page: dict[str, list[Row[Any]]] = {}
+    for row in found:
+        by_page.setdefault(row.document_id, []).append(row)
+    for document_id, rows in by_page.items():
+        try:
+            page = page_image(library, conn, document_id)
+        except NotFound:
+            continue
+        sound = [row for row in rows if row.anchor.get("rendition_id") == page.rendition_id]
+        if not sound:
+            continue
+        width, high = page.width or 1, page.height or 1
+        least = min(row.bbox_h * high for row in sound)
+        factor = min(1.0, 2 * height / max(least, 1.0))
+        wanted = max(1, round(width * factor)), max(1, round(high * factor))
+        with open_image(page.path, shrink_to=wanted if factor < 1 else None) as image:
+            image.load()
+            for row in sound:
+                rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
+                lean = lean_of(row.baseline, width, high) if row.baseline else 0.0
+                cut = cut_segment(
+                    image,
+                    rect,
+                    row.anchor.get("polygon"),
+                    lean=lean,
+                    mask=bool(row.anchor.get("polygon")),
+                    size=8 * image.width,
+                    scale=image.width / width,
+                )
+                yield row.id, _trimmed(cut), names[document_id]
+
+
+def _trimmed(cut: Image.Image) -> Image.Image:
+    """A cut with a tenth of its shorter side around what it shows: beside a long line the usual margin is half the height."""
+    margin = 0.05 * max(cut.size) / 1.1
+    inner = max(1.0, min(cut.size) - 2 * margin)
+    spare = int(margin - max(2.0, inner / 10))
+    if spare <= 0:
+        return cut
+    return cut.crop((spare, spare, cut.width - spare, cut.height - spare))

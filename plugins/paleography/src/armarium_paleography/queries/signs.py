@@ -1,0 +1,45 @@
+"""Signs, and where they stand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Rows, query
+from armarium_paleography.errors import unknown_instance, unknown_sign
+from armarium_paleography.models import instances, signs
+from armarium_paleography.queries.standing import Limit, Offset, listed, live, stands
+from armarium_paleography.schemas import Instances, Signs
+
+SIGNS = Rows(signs, missing=unknown_sign)
+INSTANCES = Rows(instances, missing=unknown_instance)
+
+
+@query("/api/signs", summary="The signs of the project", answer=Signs, refusals=())
+def list_signs(
+    conn: Connection,
+    include_withdrawn: Annotated[bool, Query(description="those too that were withdrawn")] = False,
+    limit: Limit = None,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """In the order of their names."""
+    where = () if include_withdrawn else (live(signs),)
+    return listed(SIGNS, conn, *where, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
+
+
+@query("/api/signs/{sign_id}/instances", summary="Where a sign stands", answer=Instances)
+def instances_of_sign(
+    conn: Connection, sign_id: str, limit: Limit = None, offset: Offset = 0
+) -> dict[str, Any]:
+    """The live instances, the oldest first; what was deleted or lies in the Trash is left out."""
+    SIGNS.require(conn, sign_id)
+    where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
+    return listed(INSTANCES, conn, *where, order=(instances.c.id,), limit=limit, offset=offset)
+
+
+def holder_of(conn: Connection, code_point: str, but: str = "") -> str | None:
+    """The live sign other than *but* that has a code point."""
+    where = (signs.c.code_point == code_point, live(signs), signs.c.id != but)
+    return next((row["id"] for row in SIGNS.all(conn, *where, order=(signs.c.id,))), None)

@@ -1,0 +1,120 @@
+"""Routes that answer files: sheets, and the bundled fonts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
+from armarium_paleography.errors import unknown_font
+from armarium_paleography.fonts import bundled_fonts
+from armarium_paleography.queries.letterforms import Character
+from armarium_paleography.queries.sheets import (
+    MOST,
+    USUAL,
+    Height,
+    Limit,
+    Offset,
+    Sheet,
+    sheet_of_hand,
+    sheet_of_letters,
+    sheet_of_sign,
+)
+from armarium_paleography.schemas import Fonts
+
+router = APIRouter(prefix="/api", tags=["paleography"])
+
+PNG: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {"image/png": {}},
+        "description": "The sheet. X-Service-Shown, X-Service-Left-Out and X-Service-Withheld count its pictures.",
+    }
+}
+FONT: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"font/ttf": {}, "text/plain": {}}, "description": "The font, or its licence."}
+}
+
+
+def _answer(sheet: Sheet) -> Response:
+    counts = {
+        "X-Service-Shown": str(sheet.shown),
+        "X-Service-Left-Out": str(sheet.left_out),
+        "X-Service-Withheld": str(sheet.withheld),
+    }
+    return Response(sheet.png, media_type="image/png", headers=counts)
+
+
+@router.get(
+    "/hands/{hand_id}/sheet",
+    summary="Everything in one hand, side by side",
+    response_class=Response,
+    responses={**REFUSALS(404), **PNG},
+)
+def read_hand_sheet(
+    library: CurrentLibrary, hand_id: str, height: Height = USUAL, limit: Limit = MOST, offset: Offset = 0
+) -> Response:
+    """PNG bytes: the pictures straightened to one height, each with the page it comes from. Changes nothing."""
+    with library.db.read() as conn:
+        return _answer(sheet_of_hand(library, conn, hand_id, height=height, limit=limit, offset=offset))
+
+
+@router.get(
+    "/signs/{sign_id}/sheet",
+    summary="The instances of a sign, side by side",
+    response_class=Response,
+    responses={**REFUSALS(404), **PNG},
+)
+def read_sign_sheet(
+    library: CurrentLibrary, sign_id: str, height: Height = USUAL, limit: Limit = MOST, offset: Offset = 0
+) -> Response:
+    """PNG bytes, as of a hand."""
+    with library.db.read() as conn:
+        return _answer(sheet_of_sign(library, conn, sign_id, height=height, limit=limit, offset=offset))
+
+
+@router.get(
+    "/letterforms/sheet",
+    summary="Every mark of a character, an allograph or a hand, side by side",
+    response_class=Response,
+    responses={**REFUSALS(404), **PNG},
+)
+def read_letter_sheet(
+    library: CurrentLibrary,
+    character: Character = None,
+    allograph_id: str | None = None,
+    hand_id: str | None = None,
+    height: Height = USUAL,
+    limit: Limit = MOST,
+    offset: Offset = 0,
+) -> Response:
+    """PNG bytes, as of a hand; 422 where none of the three is named."""
+    asked = {"character": character, "allograph_id": allograph_id, "hand_id": hand_id}
+    with library.db.read() as conn:
+        return _answer(sheet_of_letters(library, conn, **asked, height=height, limit=limit, offset=offset))
+
+
+@router.get(
+    "/fonts", summary="The bundled fonts, in fallback order", response_model=Fonts, responses=REFUSALS()
+)
+def list_fonts(principal: CurrentPrincipal) -> dict[str, Any]:
+    """Those whose packages are installed. The same for every project."""
+    shown = ("name", "family", "scripts", "file", "licence", "licence_file", "order")
+    items = [{name: getattr(font, name) for name in shown} for font in bundled_fonts()]
+    return {"items": items, "count": len(items)}
+
+
+@router.get(
+    "/fonts/{name}",
+    summary="A bundled font, or its licence",
+    response_class=Response,
+    responses={**REFUSALS(404), **FONT},
+)
+def read_font(principal: CurrentPrincipal, name: str) -> Response:
+    """The bytes of a font by its name or its file's; the text of a licence by its file's name."""
+    for font in bundled_fonts():
+        if name in (font.name, font.file):
+            return Response(font.path.read_bytes(), media_type="font/ttf")
+        if name == font.licence_file:
+            return Response(font.licence_path.read_bytes(), media_type="text/plain; charset=utf-8")
+    raise unknown_font(name)

@@ -1,0 +1,92 @@
+"""Draws a sheet: pictures side by side at one height, each with where it comes from; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from armarium.api import PictureFont
+from armarium_paleography.fonts import font_for
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+WIDTH, MARGIN, GAP = 1600, 28, 16
+"""Pixels: the sheet's width, the paper around it, the room between pictures."""
+PAPER, INK, FAINT, RULE = (250, 248, 243), (38, 36, 34), (120, 116, 110), (222, 217, 208)
+TITLE, CAPTION = 24, 13
+"""Pixels of the letters of the title and of what stands beneath a picture."""
+LOWEST_CAPTION = 90
+"""Pixels: a narrower picture is given this much room, so that something can be read beneath it."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One picture, at the sheet's height or lower where it is too long for the sheet, and what stands beneath it."""
+
+    image: Image.Image
+    caption: str
+
+
+def fitted(image: Image.Image, height: int) -> Image.Image:
+    """*image* at *height* pixels, or lower where it would not fit the width of the sheet."""
+    from PIL import Image
+
+    scale = min(height / image.height, (WIDTH - 2 * MARGIN) / image.width)
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def draw_sheet(title: str, notes: Sequence[str], pieces: Sequence[Piece], height: int) -> Image.Image:
+    """The sheet: its title, what is to be said of it, and the pictures in rows."""
+    from PIL import Image, ImageDraw
+
+    rows: list[list[tuple[int, Piece]]] = []
+    x = WIDTH
+    for piece in pieces:
+        room = max(piece.image.width, LOWEST_CAPTION)
+        if x + room > WIDTH - MARGIN:
+            rows.append([])
+            x = MARGIN
+        rows[-1].append((x, piece))
+        x += room + GAP
+    top = MARGIN + round(1.6 * TITLE) + round(1.5 * CAPTION) * len(notes) + GAP
+    step = height + round(2.2 * CAPTION) + GAP
+    sheet = Image.new("RGB", (WIDTH, top + max(1, len(rows)) * step + MARGIN), PAPER)
+    write(sheet, (MARGIN, MARGIN + TITLE), title, TITLE, INK, WIDTH - 2 * MARGIN)
+    y = MARGIN + round(1.6 * TITLE) + CAPTION
+    for note in notes:
+        write(sheet, (MARGIN, y), note, CAPTION, FAINT, WIDTH - 2 * MARGIN)
+        y += round(1.5 * CAPTION)
+    pen = ImageDraw.Draw(sheet)
+    for number, row in enumerate(rows):
+        y = top + number * step
+        for x, piece in row:
+            # Pictures stand on one line, as letters do.
+            place = (x, y + height - piece.image.height)
+            sheet.paste(piece.image.convert("RGB"), place)
+            right, bottom = place[0] + piece.image.width, place[1] + piece.image.height
+            pen.rectangle((place[0] - 1, place[1] - 1, right, bottom), outline=RULE)
+            room = max(piece.image.width, LOWEST_CAPTION)
+            write(sheet, (x, y + height + round(1.5 * CAPTION)), piece.caption, CAPTION, FAINT, room)
+    return sheet
+
+
+def write(
+    sheet: Image.Image,
+    at: tuple[float, float],
+    text: str,
+    size: float,
+    colour: tuple[int, int, int],
+    room: float,
+) -> None:
+    """Write *text* with the bundled font that has its letters, cut with an ellipsis where it is longer than *room*."""
+    font = PictureFont(size, path=font_for(text))
+    if font.width(text) > room:
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if font.width(f"{text[:middle]}…") <= room else (low, middle - 1)
+        text = f"{text[:low]}…"
+    font.write(sheet, at, text, colour)

@@ -1,0 +1,30 @@
+"""Fixtures of the tests of paleography: an engine with what it stands on, and a palaeographer at work."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from paleography_desk import FAMILIES, Desk
+
+from armarium.api import Engine, Library
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine with paleography and what it stands on."""
+    made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
+    return make_engine(plugins=made)
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    """A palaeographer at work in a fresh project."""
+    return Desk(engine, library, client)

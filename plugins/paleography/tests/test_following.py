@@ -1,0 +1,157 @@
+"""What is said of segments follows them: merged, split, corrected, moved to another project, emptied from the Trash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paleography_desk import MACHINE, Desk
+
+
+def facts_of(desk: Desk, line: str) -> list[tuple[str, str]]:
+    """(kind, the characters of its own reading) of each fact."""
+    found = []
+    for one in desk.get(f"/editorial/segment/{line}")["facts"]:
+        ((text,),) = desk.rows(
+            "SELECT content FROM content_representation WHERE id = ?", one["representation_id"]
+        )
+        found.append((one["kind"], text[one["char_start"] : one["char_end"]]))
+    return found
+
+
+def mark(desk: Desk, line: str, kind: str, start: int, end: int) -> dict[str, Any]:
+    return desk.post("/editorial", {"segment_id": line, "kind": kind, "char_start": start, "char_end": end})
+
+
+def test_a_correction_moves_spans_and_says_which_it_could_not(desk: Desk) -> None:
+    line = desk.page(["erat uerbum erat"]).lines[0]
+    word = mark(desk, line, "unclear", 5, 11)
+    gone = mark(desk, line, "deleted", 0, 4)
+    hole = mark(desk, line, "lost", 16, 16)
+    answer = desk.post(f"/segments/{line}/correct", {"text": "fuit et uerbum erat"})
+    spans = {
+        one["id"]: (one["char_start"], one["char_end"])
+        for one in desk.get(f"/editorial/segment/{line}")["facts"]
+    }
+    assert spans[word["id"]] == (8, 14)
+    assert spans[hole["id"]] == (19, 19)
+    # "erat" stands in the new reading once, though it stood twice in the old one.
+    assert spans[gone["id"]] == (15, 19)
+    lost = desk.post(f"/segments/{line}/correct", {"text": "nihil"})
+    assert {one["id"] for one in lost["unplaced"]} == {word["id"], gone["id"]}
+    kept = {one["id"]: one for one in desk.get(f"/editorial/segment/{line}")["facts"]}
+    assert kept[word["id"]]["representation_id"] == answer["id"]
+    assert len(kept) == 3
+    desk.undo(lost["audit_id"])
+    desk.undo(answer["audit_id"])
+    assert facts_of(desk, line) == [("deleted", "erat"), ("unclear", "uerbum"), ("lost", "")]
+
+
+def test_a_machines_correction_moves_nothing(desk: Desk) -> None:
+    line = desk.page(["uerbum"]).lines[0]
+    made = mark(desk, line, "unclear", 0, 6)
+    desk.do("representation.create", {"segment_id": line, "text": "uerbum"}, MACHINE)
+    assert (
+        desk.get(f"/editorial/segment/{line}")["facts"][0]["representation_id"] == made["representation_id"]
+    )
+
+
+def test_after_a_merge_all_is_said_of_the_line_that_was_kept(desk: Desk) -> None:
+    page = desk.page(["In principio", "erat uerbum"])
+    one, two = page.lines
+    a, b = desk.hand("A"), desk.hand("B")
+    campaigns = [desk.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB"]
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": two})["id"]
+    for line in (one, two):
+        desk.post("/hands/attributions", {"hand_id": a, "segment_id": line})
+        desk.post(f"/signs/{sign}/instances", {"segment_id": line})
+        desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e" if line == one else "t"})
+    desk.post("/hands/attributions", {"hand_id": b, "segment_id": two})
+    for line, campaign in zip((one, two), campaigns, strict=True):
+        desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    mark(desk, one, "unclear", 3, 12)
+    mark(desk, two, "supplied", 5, 11)
+    before = (
+        desk.rows("SELECT * FROM hand_attribution ORDER BY id"),
+        desk.rows("SELECT * FROM editorial_fact"),
+    )
+    merged = desk.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
+    for asked in (one, two):
+        assert {item["hand_id"] for item in desk.get(f"/hands/segment/{asked}")["items"]} == {a, b}
+        assert desk.get(f"/campaigns/segment/{asked}")["campaign"]["id"] == campaigns[0]
+        assert desk.get(f"/letterforms/segment/{asked}")["letterform"]["character"] == "e"
+        assert facts_of(desk, asked) == [("unclear", "principio"), ("supplied", "uerbum")]
+    assert desk.get(f"/hands/{a}/attributions")["count"] == 1
+    assert desk.get(f"/signs/{sign}/instances")["count"] == 1
+    assert desk.get("/signs")["items"][0]["picture_segment_id"] == one
+    assert desk.rows("SELECT count(*) FROM campaign_member WHERE superseded_at IS NULL") == [(1,)]
+    desk.undo(merged["audit_id"])
+    assert (
+        desk.rows("SELECT * FROM hand_attribution ORDER BY id"),
+        desk.rows("SELECT * FROM editorial_fact"),
+    ) == before
+    assert desk.get(f"/campaigns/segment/{two}")["campaign"]["id"] == campaigns[1]
+
+
+def test_what_the_kept_line_lacks_it_takes_from_the_absorbed(desk: Desk) -> None:
+    page = desk.page(lines=2)
+    one, two = page.lines
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    desk.send("PUT", f"/campaigns/segment/{two}", {"campaign_id": campaign})
+    desk.send("PUT", f"/letterforms/segment/{two}", {"character": "t"})
+    desk.post("/editorial", {"segment_id": two, "kind": "added"})
+    desk.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
+    assert desk.get(f"/campaigns/segment/{one}")["campaign"]["id"] == campaign
+    assert desk.get(f"/letterforms/segment/{one}")["letterform"]["character"] == "t"
+    assert [fact["kind"] for fact in desk.get(f"/editorial/segment/{one}")["facts"]] == ["added"]
+
+
+def test_a_split_gives_each_part_its_hand_and_its_facts(desk: Desk) -> None:
+    page = desk.page(["In principio erat uerbum"])
+    line = page.lines[0]
+    hand = desk.hand()
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    mark(desk, line, "unclear", 3, 12)
+    mark(desk, line, "supplied", 18, 24)
+    parts = [
+        {"anchor": {"rect": [0.1, 0.03, 0.4, 0.05]}, "text": "In principio"},
+        {"anchor": {"rect": [0.5, 0.03, 0.4, 0.05]}, "text": "erat uerbum"},
+    ]
+    answer = desk.post("/segments/split", {"segment_id": line, "expected_version": 1, "parts": parts})
+    second = answer["segment_ids"][1]
+    assert [one["hand_id"] for one in desk.get(f"/hands/segment/{second}")["items"]] == [hand]
+    assert desk.get(f"/campaigns/segment/{second}")["campaign"]["id"] == campaign
+    assert (facts_of(desk, line), facts_of(desk, second)) == (
+        [("unclear", "principio")],
+        [("supplied", "uerbum")],
+    )
+    desk.undo(answer["audit_id"])
+    assert facts_of(desk, line) == [("unclear", "principio"), ("supplied", "uerbum")]
+
+
+def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
+    page = desk.page(lines=1)
+    desk.post("/hands/attributions", {"hand_id": desk.hand(), "segment_id": page.lines[0]})
+    parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
+    body = {"segment_id": page.lines[0], "expected_version": 1, "parts": parts}
+    made = desk.do("segment.split", body, MACHINE)
+    (copy,) = desk.get(f"/hands/segment/{made['segment_ids'][1]}")["items"]
+    assert copy["provenance_kind"] == "agent"
+
+
+def test_empty_trash_removes_what_hung_on_the_page_and_leaves_the_hand(desk: Desk) -> None:
+    page = desk.page(["erat"])
+    hand = desk.hand()
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
+    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
+    desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]})
+    mark(desk, page.lines[0], "unclear", 0, 4)
+    desk.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "e"})
+    desk.do("document.delete", {"ids": [page.id]})
+    assert desk.get(f"/hands/{hand}/attributions")["items"] == []
+    desk.post("/documents/trash/empty")
+    for table in ("hand_attribution", "editorial_fact", "letterform", "sign_instance"):
+        assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+    assert [one["id"] for one in desk.get("/hands")["items"]] == [hand]
+    assert desk.get("/signs")["items"][0]["picture_segment_id"] is None

@@ -1,0 +1,177 @@
+"""Likeness: segments that look alike are found, and what is proposed for it is no judgement until a person accepts."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from importlib.metadata import EntryPoints
+from typing import Any
+
+import numpy as np
+import pytest
+from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk
+
+from armarium.api import Engine, Forbidden
+from armarium_paleography.models import vectors
+from armarium_paleography.queries import likeness
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """With rights too."""
+    names = (*FAMILIES, "rights")
+    return make_engine(
+        plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
+    )
+
+
+def keep(desk: Desk, looks: dict[str, list[float]]) -> None:
+    """Vectors as a worker would have made them."""
+    rows = [
+        {
+            "segment_id": line,
+            "document_id": desk.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
+            "fingerprint": "made",
+            "vector": np.array(look, dtype=np.float16).tobytes(),
+        }
+        for line, look in looks.items()
+    ]
+    with desk.library.db.write() as conn:
+        conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)
+
+
+def alike(desk: Desk, line: str, **query: Any) -> list[str]:
+    return [one["segment_id"] for one in desk.get("/likeness", segment_id=line, **query)["items"]]
+
+
+def test_the_order_is_that_of_a_plain_computation(desk: Desk) -> None:
+    pages = [desk.page(lines=4) for _ in range(3)]
+    lines = [line for page in pages for line in page.lines]
+    chance = np.random.default_rng(5)
+    looks = {line: chance.normal(size=8).tolist() for line in lines}
+    keep(desk, looks)
+    rounded = np.array([np.array(looks[line], dtype=np.float16) for line in lines], dtype=np.float64)
+    rounded -= rounded.mean(axis=0)
+    own = rounded[0] / np.linalg.norm(rounded[0])
+    scores = [float(own @ one / np.linalg.norm(one)) for one in rounded]
+    elsewhere = sorted(range(4, 12), key=lambda number: -scores[number])
+    assert alike(desk, lines[0]) == [lines[number] for number in elsewhere]
+    assert alike(desk, lines[0], limit=2) == [lines[number] for number in elsewhere[:2]]
+    everywhere = sorted(range(1, 12), key=lambda number: -scores[number])
+    assert alike(desk, lines[0], same_page=True) == [lines[number] for number in everywhere]
+
+
+def test_what_was_not_looked_at_is_said(desk: Desk) -> None:
+    line = desk.page().lines[0]
+    assert desk.get("/likeness", 409, segment_id=line)["code"] == "not_looked_at"
+    desk.get("/likeness", 404, segment_id="no")
+    desk.get("/likeness", 422)
+    body = {"kind": "hand", "segment_ids": [line]}
+    assert desk.post("/likeness/proposals", body, 409)["code"] == "not_looked_at"
+    box = desk.do("document.create", {"name": "Empty"})["id"]
+    assert desk.post("/likeness/look", {"scope_ids": [box]}, 422)["code"] == "no_pages"
+
+
+def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
+    first, second, third = desk.page(lines=1), desk.page(lines=1), desk.page(lines=2)
+    keep(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
+    desk.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
+    line = first.lines[0]
+    assert set(alike(desk, line)) == {second.lines[0], third.lines[1]}
+    made = desk.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
+    secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
+    desk.do("rights.set", {"target_kind": "document", "target_id": second.id, "restricted": True})
+    answer = desk.client.get(
+        "/api/likeness", params={"segment_id": line}, headers={"Authorization": f"Bearer {secret}"}
+    )
+    assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
+    for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
+        desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
+    keep(
+        desk,
+        {
+            line: [1, 1, 0],
+            second.lines[0]: [1, 1, 0],
+            third.lines[1]: [1, 0.5, 0],
+            third.lines[0]: [-3, 0, 1],
+        },
+    )
+    made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": [line]}, EDITOR)["items"]
+    assert [one["like_segment_id"] for one in made] == [third.lines[1]]
+
+
+def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> None:
+    known, new = desk.page(lines=2), desk.page(lines=2)
+    a, b = desk.hand("A"), desk.hand("B")
+    for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
+        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    keep(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
+                new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
+    made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
+    assert [(one["hand_id"], one["like_segment_id"]) for one in made] == [
+        (a, known.lines[0]),
+        (b, known.lines[1]),
+    ]
+    assert desk.get(f"/hands/segment/{new.lines[0]}")["items"] == []
+    assert desk.get("/likeness/proposals", state="pending", kind="hand")["count"] == 2
+    first, second = (one["id"] for one in made)
+    with pytest.raises(Forbidden):
+        desk.do("likeness.accept", {"proposal_id": first}, MACHINE)
+    taken = desk.post(f"/likeness/proposals/{first}/accept")
+    (judged,) = desk.get(f"/hands/segment/{new.lines[0]}")["items"]
+    assert (taken["state"], taken["resulting_id"], judged["provenance_kind"]) == (
+        "accepted",
+        judged["id"],
+        "human",
+    )
+    assert desk.post(f"/likeness/proposals/{first}/accept", None, 409)["code"] == "already_decided"
+    assert desk.post(f"/likeness/proposals/{second}/reject")["state"] == "rejected"
+    desk.post(f"/likeness/proposals/{second}/reject", None, 409)
+    desk.post("/likeness/proposals/no/accept", None, 404)
+    # What was rejected is not proposed again; the next likest is.
+    again = desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
+    assert b not in [one["hand_id"] for one in again]
+    desk.undo(taken["audit_id"])
+    assert desk.get(f"/hands/segment/{new.lines[0]}")["items"] == []
+    assert desk.get("/likeness/proposals", state="pending")["items"][0]["id"] == first
+
+
+def test_signs_are_proposed_too(desk: Desk) -> None:
+    page = desk.page(lines=3)
+    one, two, three = page.lines
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
+    desk.post(f"/signs/{sign}/instances", {"segment_id": one})
+    keep(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
+    (made,) = desk.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
+    assert (made["sign_id"], made["segment_id"]) == (sign, two)
+    desk.post(f"/likeness/proposals/{made['id']}/accept")
+    assert desk.get(f"/signs/{sign}/instances")["count"] == 2
+
+
+def test_without_a_package_that_looks_it_is_said(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likeness, "entry_points", lambda group: EntryPoints())
+    assert desk.post("/likeness/look", {"scope_ids": [desk.page().id]}, 503)["code"] == "no_eyes"
+
+
+@pytest.mark.slow
+def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> None:
+    page, restricted = desk.page(lines=3, picture=True), desk.page(lines=1, picture=True)
+    bare = desk.page(lines=1)
+    desk.do("rights.set", {"target_kind": "document", "target_id": restricted.id, "model_use": "none"})
+    pages = [page.id, restricted.id, bare.id]
+
+    def look() -> dict[str, Any]:
+        job_id = desk.post("/likeness/look", {"scope_ids": pages}, 202)["job_id"]
+        desk.engine.jobs.run_until_idle(desk.library, timeout=120)
+        ((result,),) = desk.rows("SELECT result FROM job WHERE id = ?", job_id)
+        import json
+
+        found: dict[str, Any] = json.loads(result)
+        return found
+
+    assert look() == {"looked_at": 3, "left_out": 2}
+    assert look() == {"looked_at": 0, "left_out": 2}
+    body = {"segment_id": page.lines[0], "expected_version": 1, "anchor": {"rect": [0.1, 0.02, 0.5, 0.06]}}
+    desk.send("PUT", f"/segments/{page.lines[0]}", body)
+    assert look() == {"looked_at": 1, "left_out": 2}
+    assert len(alike(desk, page.lines[0], same_page=True)) == 2

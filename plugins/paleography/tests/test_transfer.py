@@ -1,0 +1,63 @@
+"""Judgements change project with their pages: hands and signs come along, or are matched by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paleography_desk import Desk
+
+from armarium.api import raw_of
+from armarium.principals import LOCAL_OWNER
+
+
+def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path) -> None:
+    engine = desk.engine
+    engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
+    target = engine.libraries.get(tmp_path / "To.library")
+    page, stays = desk.page(["erat uerbum"]), desk.page()
+    line = page.lines[0]
+    for label in ("Known", "New"):
+        desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line})
+    # The picture of this sign stays behind; it comes along by its name alone.
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": stays.lines[0], "code_point": "U+204A"})[
+        "id"
+    ]
+    desk.post(f"/signs/{sign}/instances", {"segment_id": line})
+    desk.post("/editorial", {"segment_id": line, "kind": "unclear", "char_start": 0, "char_end": 4})
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
+    desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
+    known = engine.run(target, "hand.create", {"label": "Known"}, LOCAL_OWNER).result or {}
+
+    params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+    moved = engine.run(target, "document.transfer", params, LOCAL_OWNER)
+    with target.db.read() as conn:
+        raw = raw_of(conn)
+        hands = dict(raw.execute("SELECT label, id FROM hand"))
+        assert hands["Known"] == known["id"]
+        assert set(hands) == {"Known", "New"}
+        assert {row[0] for row in raw.execute("SELECT hand_id FROM hand_attribution")} == set(hands.values())
+        assert raw.execute("SELECT name, picture_segment_id FROM sign").fetchall() == [("et", None)]
+        for table in ("sign_instance", "editorial_fact", "campaign", "campaign_member", "letterform"):
+            assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,), table
+        ((kind, words),) = raw.execute(
+            "SELECT f.kind, substr(r.content, f.char_start + 1, f.char_end - f.char_start) FROM editorial_fact f"
+            " JOIN content_representation r ON r.id = f.representation_id"
+        )
+        assert (kind, words) == ("unclear", "erat")
+        # The allograph is of the project it was declared in.
+        assert raw.execute("SELECT allograph_id FROM letterform").fetchall() == [(None,)]
+
+    again = engine.run(target, "document.transfer", params, LOCAL_OWNER)
+    with target.db.read() as conn:
+        raw = raw_of(conn)
+        assert raw.execute("SELECT count(*) FROM hand").fetchone() == (2,)
+        assert raw.execute("SELECT count(*), count(DISTINCT sign_id) FROM sign_instance").fetchone() == (2, 1)
+    engine.undo(target, [again.audit_id], LOCAL_OWNER)
+    engine.undo(target, [moved.audit_id], LOCAL_OWNER)
+    with target.db.read() as conn:
+        raw = raw_of(conn)
+        live = "SELECT count(*) FROM hand_attribution a JOIN document d ON d.id = a.document_id AND d.deleted_at IS NULL"
+        assert raw.execute(live).fetchone() == (0,)
+        assert raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (known["id"],)).fetchone() == (None,)

@@ -1,0 +1,122 @@
+"""What lines look like, as vectors: from the convolutional part of the base model, before it remembers or spells.
+
+Runs in a worker process, as the reader does; it never downloads.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarium_reader_hand import WEIGHTS
+from armarium_reader_hand.picture import HEIGHT, Grey
+from armarium_worker import LineShape, Refused
+from armarium_worker.server import Call, Handler, WorkerContext
+
+EYES = "Relu-49"
+"""The output of the convolutional part: (steps, lines, 256), before the first LSTM."""
+STEP, MARGIN = 4, 40
+TOGETHER = 16
+"""Lines that are run together."""
+LENGTH = 256
+"""Numbers of a vector: the mean of what the eyes see along the line."""
+
+Vectors = NDArray[np.float32]
+
+
+class LineEyes:
+    """Pictures of lines (`picture.line_picture`) to vectors."""
+
+    def __init__(self, threads: int) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.log_severity_level = 3
+        weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
+        self.session = onnxruntime.InferenceSession(
+            weights + _as_output(EYES), options, ["CPUExecutionProvider"]
+        )
+
+    def vectors(self, pictures: Sequence[Grey]) -> Vectors:
+        """A vector of unit length for each picture: (pictures, LENGTH)."""
+        found = np.zeros((len(pictures), LENGTH), dtype=np.float32)
+        # Similar widths together: each is run as wide as the widest beside it.
+        order = sorted(range(len(pictures)), key=lambda number: pictures[number].shape[1])
+        for start in range(0, len(order), TOGETHER):
+            batch = order[start : start + TOGETHER]
+            steps = [max(1, -(-pictures[number].shape[1] // STEP)) for number in batch]
+            lines = np.zeros((len(batch), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
+            for line, number in zip(lines, batch, strict=True):
+                line[0, :, : pictures[number].shape[1]] = pictures[number] / np.float32(255)
+            inputs = {"lines": lines, "steps": np.array(steps, dtype=np.int32)}
+            (seen,) = self.session.run([EYES], inputs)
+            for place, (number, count) in enumerate(zip(batch, steps, strict=True)):
+                along = seen[:count, place].astype(np.float32)
+                vector = along.mean(axis=0)
+                found[number] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+        return found
+
+
+class Looking:
+    """The worker: keeps the model loaded."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.eyes: LineEyes | None = None
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> dict[str, Handler]:
+        """The methods that the engine calls."""
+        return {"look": cls(context).look}
+
+    def look(self, call: Call) -> dict[str, Any]:
+        """Params: image, max_pixels, lines[] {rect, polygon?, baseline?} in pixels. Result: vectors (base64, float16), length."""
+        from PIL import Image
+
+        from armarium_reader_hand.crops import cut_line
+        from armarium_reader_hand.picture import line_picture
+
+        path = Path(str(call.params["image"]))
+        if not path.is_file():
+            raise Refused("The page picture is not there any more; is the project's folder complete?")
+        if self.eyes is None:
+            self.eyes = LineEyes(self.context.threads)
+        with Image.open(path) as image:
+            if image.width * image.height > int(call.params["max_pixels"]):
+                raise Refused("The page picture has more pixels than the engine allows.")
+            page = np.asarray(image.convert("L"))
+        pictures = [
+            line_picture(
+                cut_line(
+                    page, LineShape(tuple(one["rect"]), one.get("polygon") or (), one.get("baseline") or ())
+                )
+            )
+            for one in call.params["lines"]
+        ]
+        vectors = self.eyes.vectors(pictures).astype(np.float16)
+        return {"vectors": base64.b64encode(vectors.tobytes()).decode(), "length": LENGTH}
+
+
+def _as_output(name: str) -> bytes:
+    """What makes the value *name* of a model an output when it is put after the model's bytes.
+
+    An ONNX file is a message of protocol buffers, and of a field that comes twice both are taken together: this is the
+    graph (field 7) once more, with nothing in it but an output (field 12) of that name (field 1).
+    """
+    return _field(7, _field(12, _field(1, name.encode())))
+
+
+def _field(number: int, value: bytes) -> bytes:
+    left, size = len(value), bytearray()
+    while True:
+        size.append(left & 127 | (128 if left > 127 else 0))
+        left >>= 7
+        if not left:
+            return bytes([number << 3 | 2]) + bytes(size) + value
