@@ -12,7 +12,7 @@ from source_model_desk import AGENT, PERSON, Desk, anchor
 
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
-from armarium_source_model.actions.spans import Corrected, placed
+from armarium_source_model.moved_spans import Corrected, placed
 from armarium_source_model.plugin import armarium_plugin
 
 

@@ -48,7 +48,7 @@ from armarium_documents.queries.tree import (
 )
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
-from armarium_documents.schemas.fields import clean_name
+from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 
 __all__ = [
@@ -72,6 +72,8 @@ __all__ = [
     "annotation_table",
     "arrange_pages",
     "artifacts",
+    "check_date",
+    "check_json",
     "check_rect",
     "clean_name",
     "count_remarks",

@@ -21,7 +21,10 @@ from armarium_source_model.models import (
     passes,
     segments,
 )
+from armarium_source_model.moved_spans import Corrected
+from armarium_source_model.moved_spans import placed as span_in_new_text
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
+from armarium_source_model.queries.forwarding import live_segments as follow_segment
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -44,7 +47,7 @@ from armarium_source_model.queries.readings import (
     standing_choices,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
-from armarium_source_model.queries.segments import segments_of
+from armarium_source_model.queries.segments import get_segment, segments_of
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     Derived,
@@ -76,6 +79,7 @@ __all__ = [
     "KEYS",
     "ONE_PASS_A_FILE",
     "BadGeometry",
+    "Corrected",
     "CountingText",
     "Derived",
     "MadePass",
@@ -95,8 +99,10 @@ __all__ = [
     "counting_readings",
     "create_pass",
     "create_passes",
+    "follow_segment",
     "forwardings",
     "get_pass",
+    "get_segment",
     "is_provisional",
     "ladder_of_pass",
     "line_sequence",
@@ -119,6 +125,7 @@ __all__ = [
     "segments",
     "segments_of",
     "sound_pixels",
+    "span_in_new_text",
     "stale_readings",
     "stale_rows",
     "standing_choices",

@@ -18,7 +18,7 @@ from armarium_documents.models import documents
 from armarium_documents.queries.dataset.answer import forget_columns
 from armarium_documents.queries.files import thumbnail_path
 from armarium_documents.queries.transfers import arriving
-from armarium_documents.queries.trash import IN_TRASH, moves
+from armarium_documents.queries.trash import IN_TRASH, moves, resting_on, to_remove
 from armarium_documents.queries.tree import id_list
 from armarium_documents.schemas.trash import EmptyParams, EmptyResult
 
@@ -62,7 +62,11 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
         " (SELECT id FROM document WHERE deleted_at IS NOT NULL)",
         (sources_folder(ctx.conn).id,),
     )
-    ids = [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
+    ids = to_remove(raw)
+    for kind, rows in resting_on(ctx.engine, ctx.conn, ids).items():
+        for table, keys in rows:
+            removed[kind] += len(keys)
+            purge.choose(table, keys)
     purge.choose(documents, ids)
     digests = purge.remove()
     orphans = [digest for digest in digests if not purge.referenced(digest)]

@@ -11,20 +11,10 @@ from sqlalchemy import Connection, exists, func, or_
 
 from armarium.api import ActionContext, among, provenance_columns
 from armarium_documents.api import ANNOTATIONS, ancestor_ids, annotation_table
+from armarium_source_model.moved_spans import Corrected, placed
 
 Why = tuple[str, str]
 """The id of what could not be placed, and why."""
-
-
-class Corrected(NamedTuple):
-    """One reading that counts now in the place of another."""
-
-    document_id: str
-    segment_id: str
-    old_id: str
-    new_id: str
-    old_text: str
-    new_text: str
 
 
 class SpanMover(Protocol):
@@ -41,19 +31,6 @@ def move_spans(ctx: ActionContext, corrected: Corrected) -> list[dict[str, str]]
     for _, mover in ctx.engine.plugins.contributions("span_movers"):
         left += mover.move(ctx, corrected)
     return [{"id": identity, "why": why} for identity, why in left]
-
-
-def placed(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said (B 4.2)."""
-    words = old[start:end]
-    if not words or end > len(old):
-        return "Its characters lie outside the earlier reading."
-    at = new.find(words)
-    if at < 0:
-        return "Its characters do not occur in the new reading."
-    if new.find(words, at + 1) >= 0:
-        return "Its characters occur more than once in the new reading."
-    return at, at + len(words)
 
 
 def _annotations_at(
