@@ -45,8 +45,7 @@ class Desk:
         return self.engine.run(self.library, name, params, who).result or {}
 
     def undo(self, audit_id: str) -> None:
-        answer = self.client.post(f"/api/actions/{audit_id}/undo")
-        assert answer.status_code == 200, answer.text
+        self.engine.undo(self.library, [audit_id], LOCAL_OWNER)
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
         with self.library.db.read() as conn:
@@ -89,7 +88,7 @@ class Desk:
 
     def correct(self, line: str, text: str) -> dict[str, Any]:
         """A person's reading of a line."""
-        answer = self.client.post(f"/api/segments/{line}/readings", json={"text": text})
+        answer = self.client.post(f"/api/segments/{line}/correct", json={"text": text})
         assert answer.status_code == 200, answer.text
         made: dict[str, Any] = answer.json()
         return made

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
 from armarium.api import among, now
@@ -80,7 +80,7 @@ def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, A
 def written(found: Mapping[str, Any], form: str) -> bytes:
     """A biography as markdown, text or json."""
     if form == "json":
-        return orjson.dumps(found, option=orjson.OPT_INDENT_2)
+        return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     return "\n".join(_lines(found, form == "markdown")).encode("utf-8", "surrogatepass") + b"\n"
 
 

@@ -268,3 +268,27 @@ def stays_decided(state: str) -> Conflict:
         code="already_decided",
         state=state,
     )
+
+
+def not_an_authority_file(name: str, why: str) -> Invalid:
+    """422: a file of none of the kinds that are read."""
+    return Invalid(
+        f"{name} is no authority file that can be read: {why}. What is read is CSV with columns uri and name, SKOS as"
+        " RDF/XML, and an extract of Wikidata with one JSON item a line.",
+        code="not_an_authority_file",
+    )
+
+
+def authority_file_needed() -> Invalid:
+    """422: no file to link to."""
+    return Invalid(
+        "Name the authority file of this machine to link to in the setting file.", code="file_needed"
+    )
+
+
+def provider_needed() -> Invalid:
+    """422: work that a model does, and no model."""
+    return Invalid(
+        "Name the provider whose model does this in the setting provider; armarium providers lists them.",
+        code="provider_needed",
+    )

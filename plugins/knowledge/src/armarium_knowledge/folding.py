@@ -19,7 +19,7 @@ def _folded(character: str) -> str:
 
 def fold(text: str) -> str:
     """*text* without case, diacritics, vowel points and ligatures, its white space made single."""
-    return " ".join(unicodedata.normalize("NFC", "".join(map(_folded, text)).casefold()).split())
+    return fold_with_places(text)[0].strip()
 
 
 def fold_with_places(text: str) -> tuple[str, list[int]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_checking.api import EXTRAS as CHECK_LAYERS
 from armarium_documents.api import Carrier
-from armarium_knowledge.actions import claims, entities, mentions, merging, moving, notes
+from armarium_knowledge.actions import claims, confirming, entities, found, mentions, merging, moving, notes
+from armarium_knowledge.jobs.matches import MATCHES
+from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import graph, offered
+from armarium_knowledge.queries import graph, names, offered, staleness
 from armarium_knowledge.queries import mentions as mentions_read
+from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
 
 _CARRIER = Carrier(
@@ -33,6 +37,7 @@ def armarium_plugin() -> Plugin:
             "claim",
             "interpretation",
             "prediction_review",
+            *(job.id for job in RECIPE_JOBS),
         ),
         metadata=metadata,
         actions=(
@@ -42,6 +47,9 @@ def armarium_plugin() -> Plugin:
             merging.merge,
             merging.propose,
             merging.decide,
+            merging.find,
+            found.take_dates,
+            found.take_links,
             mentions.create,
             mentions.repoint,
             mentions.respan,
@@ -55,6 +63,7 @@ def armarium_plugin() -> Plugin:
             notes.withdraw,
             notes.keep,
             notes.decide,
+            confirming.confirm,
         ),
         queries=(
             entities_read.list_entities,
@@ -69,7 +78,11 @@ def armarium_plugin() -> Plugin:
             claims_read.list_interpretations,
             graph.neighbourhood,
             graph.search,
+            staleness.list_staleness,
+            names.list_known_names,
         ),
+        jobs=(MATCHES,),
+        recipe_jobs=RECIPE_JOBS,
         routers=(router,),
         stats=offered.stats,
         extras={
@@ -80,6 +93,8 @@ def armarium_plugin() -> Plugin:
             "link_ends": (offered.EntityEnd(), offered.ClaimEnd()),
             "entity_counts": (offered.entity_count,),
             "resting_on_documents": (offered.resting_on,),
+            CHECK_LAYERS: LAYERS,
+            "rests_on_text": (confirming.RestingKnowledge(),),
             "entities_by_uri": (offered.named_by_authority,),
         },
     )

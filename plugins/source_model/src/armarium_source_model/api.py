@@ -51,6 +51,8 @@ from armarium_source_model.queries.segments import get_segment, segments_of
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     Derived,
+    RestsOnText,
+    StaleRow,
     segment_fingerprints,
     stale_readings,
     stale_rows,
@@ -91,7 +93,9 @@ __all__ = [
     "ProvisionalPass",
     "ReadingRule",
     "ReadySegments",
+    "RestsOnText",
     "SoundPoints",
+    "StaleRow",
     "StatedFacts",
     "UnknownKind",
     "add_readings",

@@ -35,6 +35,7 @@ from armarium_source_model.queries.locations import reference, resolve_location
 from armarium_source_model.queries.matches import list_matches
 from armarium_source_model.queries.orders import list_entries, list_flows, list_neighbours, list_orders
 from armarium_source_model.queries.settings import resolve
+from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
 from armarium_source_model.routes import settings as settings_router
 
@@ -148,5 +149,6 @@ def armarium_plugin() -> Plugin:
             "carriers": (_CARRIER,),
             "writings": (BoxWriting(),),
             "earlier_segment_ids": (absorbed_into,),
+            "rests_on_text": (StaleReadings(),),
         },
     )
