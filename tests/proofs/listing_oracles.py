@@ -424,6 +424,17 @@ LISTINGS = (
 )
 
 ELSEWHERE = {
+    "/api/entities": "proved in plugins/knowledge/tests/test_entities.py and test_statements.py",
+    "/api/entities/{entity_id}/mentions": "proved in plugins/knowledge/tests/test_mentions.py",
+    "/api/entity-matches": "proved in plugins/knowledge/tests/test_entities.py",
+    "/api/kg/kgembed/reviews": "proved in plugins/knowledge/tests/test_entities.py",
+    "/api/kg/search": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/kg/entities/{entity_id}/neighbourhood": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/claims": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/interpretations": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/staleness": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/documents/{document_id}/mentions": "proved in plugins/knowledge/tests/test_mentions.py",
+    "/api/documents/{document_id}/known-names": "proved in plugins/knowledge/tests/test_knowledge_jobs.py",
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",

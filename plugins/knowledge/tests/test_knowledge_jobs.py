@@ -230,7 +230,8 @@ def test_a_file_that_is_none_is_refused_in_words(desk: Desk, tmp_path: Path, nam
     file = tmp_path / name
     file.write_bytes(data)
     done = work(desk, "link-to-authorities", page, file=str(file))
-    assert len(done["failed"]) == 1, done
+    assert done["state"] == "failed"
+    assert name in done["reason"]
     assert desk.get(f"/api/entities/{juan}")["authority_links"] == []
 
 

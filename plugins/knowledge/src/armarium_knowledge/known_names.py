@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -123,10 +124,15 @@ class KnownNames:
                     yield start, end, best[0], round(1 - best[1] / len(best[0]), 4)
 
 
+def _is_of_a_word(letter: str) -> bool:
+    """Whether it is a letter, a figure, or a sign that goes with one: a vowel sign is no letter by itself."""
+    return unicodedata.category(letter)[0] in "LMN"
+
+
 def _words(folded: str) -> Iterator[tuple[int, int]]:
     start = None
     for place, letter in enumerate(folded):
-        if letter.isalnum():
+        if _is_of_a_word(letter):
             start = place if start is None else start
         elif start is not None:
             yield start, place
@@ -146,13 +152,13 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     for edge, beside in ((start, start - 1), (end - 1, end)):
         if not 0 <= beside < len(text) or is_unspaced(text[edge]) or is_unspaced(text[beside]):
             continue
-        if text[beside].isalnum():
+        if _is_of_a_word(text[beside]):
             return False
     return True
 
 
 def _long_enough(name: str) -> bool:
-    letters = sum(one.isalnum() for one in name)
+    letters = sum(map(_is_of_a_word, name))
     return letters >= (2 if any(map(is_unspaced, name)) else SHORTEST)
 
 

@@ -80,11 +80,11 @@ def _entities_of(conn: Connection, page_id: str) -> dict[str, str]:
         passages.setdefault(row["entity_id"], {})[line.text if line else row["text"]] = None
     told = {}
     for entity_id, lines in passages.items():
-        row = ENTITIES.get(conn, entity_id)
-        if row is not None and row["curation_state"] == "unreviewed":
-            names = ", ".join(one["text"] for one in row["names"]) or "none"
+        found = ENTITIES.get(conn, entity_id)
+        if found is not None and found["curation_state"] == "unreviewed":
+            names = ", ".join(one["text"] for one in found["names"]) or "none"
             told[entity_id] = (
-                f"{row['canonical_name']}, {row['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
+                f"{found['canonical_name']}, {found['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
             )
     return told
 

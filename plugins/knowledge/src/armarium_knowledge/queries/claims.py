@@ -68,7 +68,7 @@ def shown_claims(
     return [_shown(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
 
 
-def _described(conn: Connection, ids: Iterable[str | None]) -> dict[str, Row[Any]]:
+def _described(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
     wanted = [one for one in dict.fromkeys(ids) if one is not None]
     d = documents.c
     found = conn.execute(select(d.id, d.page_label, d.language).where(among(d.id, wanted))) if wanted else ()
@@ -79,7 +79,7 @@ def _shown(
     row: dict[str, Any],
     entity_ids: list[str],
     sources: list[dict[str, Any]],
-    described: dict[str, Row[Any]],
+    described: dict[str, Any],
     pages: Pages,
 ) -> dict[str, Any]:
     first = next((one["document_id"] for one in sources if one["document_id"] is not None), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from sqlalchemy import Connection
@@ -26,6 +26,8 @@ from armarium_source_model.api import StaleRow, get_segment, text_fingerprint
 ARTIFACT_TYPES = ("catalogue-record", "passages")
 """The artifacts that jobs of this family make of a page's text as a whole."""
 
+Todo = Literal["confirm", "review", "redo"]
+
 _CHANGED = "Its line says something else by now, and the words are still there."
 
 
@@ -38,10 +40,10 @@ def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[Sta
         for one in on_page(conn, pages(document_id), rows) if rows else ():
             if one["stale"]:
                 why = one["unplaced_reason"] or _CHANGED
-                todo = "confirm" if one["placed"] else "review"
+                todo: Todo = "confirm" if one["placed"] else "review"
                 found.append(
                     StaleRow("mention", one["id"], document_id, one["segment_id"], one["text"], todo, why)
-                )  # type: ignore[arg-type]
+                )
     return found
 
 
@@ -58,14 +60,14 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
     for row in rows:
         place, stale = standing(row, pages)
         if stale:
-            todo = "confirm" if place is not None else "review"
+            todo: Todo = "confirm" if place is not None else "review"
             why = (
                 _CHANGED if place is not None else "The words that it rests on are not in the text any more."
             )
             at = place.segment_id if place is not None else row["segment_id"]
             found.append(
                 StaleRow("statement", row["claim_id"], row["document_id"], at, row["excerpt"], todo, why)
-            )  # type: ignore[arg-type]
+            )
     return found
 
 
