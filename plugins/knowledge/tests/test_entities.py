@@ -291,9 +291,11 @@ def test_a_hundred_names_in_many_scripts(desk: Desk) -> None:
     assert desk.get("/api/entities", q="דוד")["items"][0]["id"] == made["דָּוִד"]
 
 
-@pytest.mark.parametrize("words", ['"', "%", "_", "\0", "\u0301", "\u200f", "' OR 1=1 --", "a" * 900])
-def test_whatever_is_looked_for_is_only_words(desk: Desk, words: str) -> None:
+HARMFUL = ('"', "%", "_", "\0", "\u0301", "\u200f", "' OR 1=1 --", "a" * 900)
+
+
+def test_whatever_is_looked_for_is_only_words(desk: Desk) -> None:
     desk.entity()
-    assert desk.client.get("/api/entities", params={"q": words}).status_code == 200
-    assert desk.client.get("/api/kg/search", params={"q": words}).status_code == 200
-    assert desk.client.get("/api/claims", params={"q": words}).status_code == 200
+    for words in HARMFUL:
+        for path in ("/api/entities", "/api/kg/search", "/api/claims"):
+            assert desk.client.get(path, params={"q": words}).status_code == 200, (path, words)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knowledge_desk import DEED, Desk
+from knowledge_desk import AGENT, DEED, Desk
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium_knowledge.matching import sound
+from armarium_knowledge.queries.offered import found_in_run
 
 
 def token(desk: Desk) -> dict[str, str]:
@@ -195,3 +196,25 @@ def test_hostile_bodies_are_refused_in_words(desk: Desk) -> None:
         {"char_start": True, "char_end": 3},
     ):
         assert desk.client.post("/api/mentions", json={**where, **span}).status_code == 422, span
+
+
+def test_what_two_runs_found_is_told_for_their_comparison(desk: Desk) -> None:
+    from armarium_workflows.comparing import _found
+
+    page = desk.page()
+    name = {"segment_id": page.lines[0], "representation_id": page.readings[0], "entity_type": "person"}
+    spans = {"one": [(15, 26)], "two": [(15, 26), (30, 36)]}
+    for run, found in spans.items():
+        names = [{**name, "char_start": start, "char_end": end} for start, end in found]
+        desk.do("mention.take", {"document_id": page.id, "names": names}, replace(AGENT, run_id=run))
+        for text in ("They sold it", f"Only {run} says so"):
+            said = {"text": text, "segment_ids": [page.lines[0]]}
+            stated = {"document_id": page.id, "provider": run, "model": "m", "statements": [said]}
+            desk.do("claim.take", stated, replace(AGENT, run_id=run))
+    with desk.library.db.read() as conn:
+        pairs = {
+            one["artifact_type"]: one for one in _found(found_in_run(conn, "one"), found_in_run(conn, "two"))
+        }
+    assert [one["name"] for one in pairs["entities"]["only_right"]] == ["Toledo"]
+    assert [one["text"] for one in pairs["claims"]["only_left"]] == ["Only one says so"]
+    assert (pairs["entities"]["both"], pairs["entities"]["only_left"], pairs["claims"]["both"]) == (1, [], 1)

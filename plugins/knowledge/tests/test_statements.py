@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from knowledge_desk import AGENT, Desk, Page
 
-from armarium.api import Forbidden
+from armarium.api import Forbidden, ServiceError
 
 
 def resting_on(page: Page, words: str) -> dict[str, Any]:
@@ -150,6 +150,14 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     for entity_id in (only, both, checked):
         desk.mention(gone, entity_id, "Juan Garcia")
     desk.mention(stays, both, "Juan Garcia")
+    # What was the one's once and is another's now does not go with the one.
+    desk.mention(stays, only, "Ana Lopez")
+    where = {"entity_id": only, "document_id": stays.id, **stays.at("Ana Lopez")}
+    step = desk.client.post(
+        f"/api/entities/{only}/mentions/repoint",
+        json={**{k: v for k, v in where.items() if k != "entity_id"}, "to_entity_id": both},
+    )
+    assert step.status_code == 200, step.text
     desk.do("entity.update", {"entity_id": checked, "curation_state": "verified"})
     lost = desk.claim("lost", subject_entity_id=only, **resting_on(gone, "sold the mill"))["id"]
     kept = desk.claim("kept", source_ids=[gone.id, stays.id])["id"]
@@ -180,6 +188,9 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     assert listed() == ({both, checked, bare}, {kept, free})
     assert desk.get(f"/api/claims/{kept}")["source_ids"] == [stays.id]
     desk.refused("GET", f"/api/entities/{only}", 404, "entity_not_found")
+    assert [one["text"] for one in desk.names_on(stays)["items"]] == ["Juan Garcia", "Ana Lopez"]
+    with pytest.raises(ServiceError):
+        desk.undo(step.json()["audit_id"])
 
 
 def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> None:

@@ -26,16 +26,6 @@ def merged(entity_id: str, live_id: str) -> Conflict:
     )
 
 
-def claim_merged(claim_id: str, live_id: str) -> Conflict:
-    """409: a statement that was merged is not written about any more."""
-    return Conflict(
-        f"The statement {claim_id} was merged into {live_id}; name that one.",
-        code="claim_merged",
-        id=claim_id,
-        live_id=live_id,
-    )
-
-
 def merges_with_itself(entity_id: str) -> Invalid:
     """422: the survivor is among those that are merged into it."""
     return Invalid(

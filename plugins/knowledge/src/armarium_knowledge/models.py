@@ -208,3 +208,18 @@ reviews = Table(
     info=tracked(label="review of a prediction"),
 )
 """A relation that a model predicted, and what was decided about it."""
+
+findings = Table(
+    "knowledge_finding",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("run_id", Text, nullable=False),
+    reference("document_id", documents.c.id),
+    Column("kind", Text, nullable=False),
+    # By what two runs are compared: a name with its type, or what a statement says, folded.
+    Column("key", Text, nullable=False),
+    Column("item", Json, nullable=False),
+    Index("ix_knowledge_finding_run", "run_id", "document_id"),
+    info=tracked(label="finding of a run", document="document_id"),
+)
+"""What a run found on a page, also where it stood there already: two runs are compared by it."""

@@ -91,6 +91,7 @@ def armarium_plugin() -> Plugin:
             "segment_carriers": (moving.EvidenceCarrier(),),
             "locators": (offered.ClaimLocator(),),
             "link_ends": (offered.EntityEnd(), offered.ClaimEnd()),
+            "found_in_runs": (offered.found_in_run,),
             "entity_counts": (offered.entity_count,),
             "resting_on_documents": (offered.resting_on,),
             CHECK_LAYERS: LAYERS,

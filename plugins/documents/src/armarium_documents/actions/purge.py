@@ -117,10 +117,21 @@ class Purge:
                 )
             # With the images goes what tells whose rows they were.
             self.ctx.check_rows()
+            self._close_steps()
             for table in self.chosen.values():
                 if rules_of(table).kind == "tracked":
                     self._forget(table)
         return sorted(digests)
+
+    def _close_steps(self) -> None:
+        """Steps that would have a row which stays name one that goes can not be taken back."""
+        for parent in self.chosen.values():
+            for child, column in () if parent is documents else self._hanging_on(parent):
+                if rules_of(child).kind == "tracked":
+                    named = f"SELECT audit_seq FROM {_q(f'{child.name}__history')} WHERE {_q(column)} IN"
+                    self.raw.execute(
+                        f"UPDATE audit SET gone = 1 WHERE seq IN ({named} ({self._marked(parent)}))"
+                    )
 
     def _forget(self, table: Table) -> None:
         """Remove the history images of the marked rows; the steps that made them can then not be taken back."""
@@ -166,8 +177,14 @@ class Purge:
         sources = [child.name] + ([f"{child.name}__history"] if rules_of(child).kind == "tracked" else [])
         added = False
         for source in sources:
+            # A row that named something else before is no row of it any more (a mention that went to another entity); what
+            # belongs to a document stays with it.
+            is_past = source != child.name and parent is not documents
+            live = (
+                f" AND {_key(child)} NOT IN (SELECT {_key(child)} FROM {_q(child.name)})" if is_past else ""
+            )
             rows = self.raw.execute(
-                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)})"
+                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)}){live}"
             ).fetchall()
             if rows:
                 added = self._mark(child, iter(rows)) or added

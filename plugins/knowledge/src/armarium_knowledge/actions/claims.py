@@ -11,10 +11,11 @@ from armarium.api import ActionContext, Example, Route, RowRule, action, new_id,
 from armarium_documents.api import find_node, require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import reversed_interval
+from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_entities, claim_sources, claims, entities, reviews
 from armarium_knowledge.placing import PagePlaces, Place
-from armarium_knowledge.queries.claims import CLAIMS, claim, live_claim
+from armarium_knowledge.queries.claims import CLAIMS, claim
 from armarium_knowledge.queries.entities import live_entity
 from armarium_knowledge.schemas.claims import (
     Claim,
@@ -63,7 +64,6 @@ class _Rests:
             if find_node(ctx.conn, one) is not None:
                 self._document(one, None, None)
             elif CLAIMS.get(ctx.conn, one) is not None:
-                live_claim(ctx.conn, one)
                 self._no_circle(one)
                 self.claims.append(one)
                 self._add(source_claim_id=one)
@@ -230,8 +230,8 @@ NEVER_EMPTY = frozenset(
     example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"], "curation_state": "curated"},
 )
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
-    """Curated by persons alone; a machine may put an unreviewed one on the shortlist. Conflict where it was merged."""
-    row = live_claim(ctx.conn, p.claim_id)
+    """Curated by persons alone; a machine may put an unreviewed one on the shortlist."""
+    row = CLAIMS.row(ctx.conn, p.claim_id)
     sent = p.model_fields_set - {"claim_id"}
     changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
     changes = {key: value for key, value in changes.items() if value is not None or key not in NEVER_EMPTY}
@@ -330,6 +330,9 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
             continue
         known.add(fold(one.text))
         made.append(_take_one(ctx, p, one, places, lines))
+    note_findings(
+        ctx, p.document_id, "claims", ((fold(one.text), {"text": one.text}) for one in p.statements)
+    )
     ctx.target(p.document_id)
     ctx.changed(document_ids=[p.document_id], claim_ids=made)
     return {"claim_ids": made, "left_out": len(p.statements) - len(made)}

@@ -11,6 +11,7 @@ from armarium.api import ActionContext, Example, Invalid, Route, RowRule, action
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import check_type, insert_entity
+from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
@@ -288,9 +289,15 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
     taken = _Spans(ctx, places)
     made: list[str] = []
     new: list[str] = []
+    found: dict[str, dict[str, Any]] = {}
     for name in p.names:
         place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
-        if not isinstance(place, Place) or taken.holds(place):
+        if not isinstance(place, Place):
+            continue
+        called = name.canonical_name or places.text[place.page_start : place.page_end]
+        told = {"name": called, "entity_type": name.entity_type}
+        found.setdefault(f"{name.entity_type} {fold(called)}", told)
+        if taken.holds(place):
             continue
         try:
             places.piece(place.page_start, place.page_end)
@@ -307,6 +314,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
         made.append(
             _insert(ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id)
         )
+    note_findings(ctx, p.document_id, "entities", found.items())
     ctx.target(p.document_id, *new)
     ctx.changed(document_ids=[p.document_id], entity_ids=new)
     return {"mention_ids": made, "entity_ids": new, "left_out": len(p.names) - len(made)}

@@ -11,7 +11,7 @@ from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.models import interpretations, reviews
 from armarium_knowledge.placing import PagePlaces
-from armarium_knowledge.queries.claims import INTERPRETATIONS, live_claim, shown_interpretations
+from armarium_knowledge.queries.claims import CLAIMS, INTERPRETATIONS, shown_interpretations
 from armarium_knowledge.queries.entities import REVIEWS, live_entity
 from armarium_knowledge.schemas.claims import Interpretation, InterpretationCreate, InterpretationId
 from armarium_knowledge.schemas.entities import (
@@ -142,7 +142,7 @@ def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
     if p.resulting_claim_id is not None:
         if p.state != "accepted":
             raise errors.claim_of_accepted_only()
-        live_claim(ctx.conn, p.resulting_claim_id)
+        CLAIMS.row(ctx.conn, p.resulting_claim_id)
     if p.state == "pending" and row["state"] in ("accepted", "rejected"):
         raise errors.stays_decided(row["state"])
     done = {

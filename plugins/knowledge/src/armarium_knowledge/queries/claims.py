@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from armarium.api import Rows, among, query
 from armarium_documents.api import documents, require_document
-from armarium_knowledge.errors import claim_merged, unknown_claim, unknown_interpretation
+from armarium_knowledge.errors import unknown_claim, unknown_interpretation
 from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
 from armarium_knowledge.placing import PagePlaces, Place
 from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words
@@ -130,14 +130,6 @@ def claim(conn: Connection, claim_id: str) -> dict[str, Any]:
     if claim_id in withheld_knowledge(conn)[0]:
         raise unknown_claim(claim_id)
     return shown_claims(conn, [row])[0]
-
-
-def live_claim(conn: Connection, claim_id: str) -> Row[Any]:
-    """The row of a statement that may be written about; NotFound, Conflict where it was merged."""
-    row = CLAIMS.row(conn, claim_id)
-    if row.merged_into_id is not None:
-        raise claim_merged(claim_id, row.merged_into_id)
-    return row
 
 
 def with_entity(entity_id: str) -> ColumnElement[bool]:

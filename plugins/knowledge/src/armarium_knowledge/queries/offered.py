@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Table, func, select
 
 from armarium.api import among, raw_of
 from armarium_documents.api import require_document
-from armarium_knowledge.models import claims, entities, mentions
-from armarium_knowledge.queries.claims import claim, live_claim
+from armarium_knowledge.models import claims, entities, findings, mentions
+from armarium_knowledge.queries.claims import CLAIMS, claim
 from armarium_knowledge.queries.entities import live_entity
 from armarium_knowledge.queries.visible import Hidden, claims_resting_on, entities_resting_on
 
@@ -56,8 +56,8 @@ class ClaimEnd:
     kind = "claim"
 
     def check(self, conn: Connection, identity: str) -> None:
-        """NotFound; Conflict naming the live one where it was merged."""
-        live_claim(conn, identity)
+        """NotFound for no such statement."""
+        CLAIMS.row(conn, identity)
 
 
 def entity_count(conn: Connection, document_id: str) -> int:
@@ -105,3 +105,11 @@ def _out(conn: Connection, table: Table, ids: list[str]) -> int:
     counted = table.c.curation_state != "merged" if table is entities else table.c.merged_into_id.is_(None)
     asked = select(func.count()).select_from(table).where(among(table.c.id, ids), counted)
     return int(conn.execute(asked).scalar_one())
+
+
+def found_in_run(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """What a run found: by document and kind, entities by what they are called there and statements by what they say."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in conn.execute(select(findings).where(findings.c.run_id == run_id).order_by(findings.c.id)):
+        found.setdefault((row.document_id, row.kind), {}).setdefault(row.key, row.item)
+    return found
