@@ -13,7 +13,7 @@ from source_model_desk import AGENT, PERSON, Desk, anchor
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.plugin import armarium_plugin
-from armarium_source_model.spans import Corrected, placed
+from armarium_source_model.spans import Corrected, span_in_new_text
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_reading_that_does_not_count_moves_nothing(desk: Any, line: dict[str, 
 def test_a_span_is_placed_where_its_characters_occur_exactly_once(
     old: str, new: str, start: int, end: int
 ) -> None:
-    found = placed(start, end, old, new)
+    found = span_in_new_text(start, end, old, new)
     words = old[start:end] if end <= len(old) else ""
     places = [n for n in range(len(new)) if words and new.startswith(words, n)]
     if len(places) == 1:

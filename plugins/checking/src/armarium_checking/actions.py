@@ -133,7 +133,8 @@ def _verdict_example(ex: Example) -> dict[str, Any]:
 )
 def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
     """The caller's own; a person's is trusted as one, any other as a model's. It moves no state of what it is about."""
-    found = _target(ctx, layer_named(ctx.engine, p.layer), p.target_id)
+    layer = layer_named(ctx.engine, p.layer)
+    found = _target(ctx, layer, p.target_id)
     if p.segment_id is not None and p.segment_id != found.segment_id:
         raise errors.other_segment(p.segment_id, p.target_id)
     if p.correction is not None and p.verdict != "correct":
@@ -141,7 +142,7 @@ def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
     stated = p.model_dump(mode="json", exclude={"segment_id", "episode_id"})
     is_person = ctx.principal.kind == "person"
     who = {"provider": "user" if is_person else "agent", "model": ctx.principal.name}
-    return _write(ctx, found, {**stated, "checker": who, "episode_id": p.episode_id})
+    return _write(ctx, layer, found, {**stated, "checker": who, "episode_id": p.episode_id})
 
 
 def _take_example(ex: Example) -> dict[str, Any]:
@@ -176,7 +177,9 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
         row = {"layer": p.layer, **one.model_dump(mode="json"), "replacement_id": replacement}
         checker = p.checker.model_dump()
         written.append(
-            _write(ctx, found, {**row, "checker": checker, "episode_id": p.episode_id}, by_run=True)["id"]
+            _write(ctx, layer, found, {**row, "checker": checker, "episode_id": p.episode_id}, by_run=True)[
+                "id"
+            ]
         )
     return {"verdict_ids": written}
 
@@ -189,7 +192,7 @@ def _target(ctx: ActionContext, layer: Layer, target_id: str) -> Target:
 
 
 def _write(
-    ctx: ActionContext, found: Target, stated: Mapping[str, Any], *, by_run: bool = False
+    ctx: ActionContext, layer: Layer, found: Target, stated: Mapping[str, Any], *, by_run: bool = False
 ) -> dict[str, Any]:
     is_person = ctx.principal.kind == "person" and not by_run
     row = {
@@ -203,6 +206,8 @@ def _write(
         "created_at": ctx.now,
     }
     ctx.conn.execute(verdicts.insert().values(row))
+    if layer.said is not None:
+        layer.said(ctx, row["target_id"], row["verdict"], is_person)
     ctx.target(row["id"], *([found.document_id] if found.document_id else []))
     if found.document_id is not None:
         ctx.changed(document_ids=[found.document_id])

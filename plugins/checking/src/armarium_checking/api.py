@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from armarium_checking.asking import verdicts_on
 from armarium_checking.layers import EXTRAS, CheckPage, Layer, Opinion, PageOpinions, Target
 from armarium_checking.models import verdicts
 
-__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PageOpinions", "Target", "verdicts"]
+__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PageOpinions", "Target", "verdicts", "verdicts_on"]

@@ -40,7 +40,7 @@ def nothing_could_be_checked(first: str) -> Invalid:
 def unknown_target(layer: str, target_id: str) -> NotFound:
     """404: the layer has no such proposal."""
     return NotFound(
-        f"There is no proposal {target_id} in the layer {layer}. The layer readings is checked by the ids of readings.",
+        f"There is no proposal {target_id} in the layer {layer}. The layer readings is checked by the ids of readings, claims by those of statements, entities by those of entities.",
         code="unknown_target",
         target_id=target_id,
     )

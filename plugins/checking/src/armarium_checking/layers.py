@@ -58,6 +58,8 @@ class Layer:
     verdict for a person to take."""
     ask: Callable[[JobContext], CheckPage] | None = None
     """Begins a run of a provider's model, asked through the gateway; None: no model can check it."""
+    said: Callable[[Any, str, str, bool], None] | None = None
+    """What a verdict moves in what it is about (step, id of the proposal, verdict, whether a person gave it); none: nothing."""
 
 
 def layers_of(engine: Engine) -> dict[str, Layer]:

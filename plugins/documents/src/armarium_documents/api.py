@@ -50,7 +50,7 @@ from armarium_documents.queries.tree import (
 )
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
-from armarium_documents.schemas.fields import clean_name
+from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 
@@ -76,6 +76,8 @@ __all__ = [
     "annotation_table",
     "arrange_pages",
     "artifacts",
+    "check_date",
+    "check_json",
     "check_rect",
     "classifications",
     "clean_name",

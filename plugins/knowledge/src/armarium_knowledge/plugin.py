@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_checking.api import EXTRAS as CHECK_LAYERS
+from armarium_documents.api import Carrier
+from armarium_knowledge.actions import claims, confirming, entities, found, mentions, merging, moving, notes
+from armarium_knowledge.jobs.matches import MATCHES
+from armarium_knowledge.layers import LAYERS
+from armarium_knowledge.models import metadata
+from armarium_knowledge.queries import claims as claims_read
+from armarium_knowledge.queries import entities as entities_read
+from armarium_knowledge.queries import graph, names, offered, staleness
+from armarium_knowledge.queries import mentions as mentions_read
+from armarium_knowledge.recipe_jobs import RECIPE_JOBS
+from armarium_knowledge.routes import router
+
+_CARRIER = Carrier(
+    kinds={"mention": "mentions", "entity": "entities", "claim": "claims"},
+    companions=("entity", "claim"),
+    arrived=moving.arrived,
+)
+"""Entities and statements come along with the pages that name them and that they rest on."""
 
 
 @hookimpl
@@ -11,4 +30,72 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="knowledge",
         summary="Entities, mentions, claims, interpretations, and what a correction puts in doubt",
+        prefixes=(
+            "knowledge",
+            "entity",
+            "mention",
+            "claim",
+            "interpretation",
+            "prediction_review",
+            *(job.id for job in RECIPE_JOBS),
+        ),
+        metadata=metadata,
+        actions=(
+            entities.create,
+            entities.change,
+            entities.remove,
+            merging.merge,
+            merging.propose,
+            merging.decide,
+            merging.find,
+            found.take_dates,
+            found.take_links,
+            mentions.create,
+            mentions.repoint,
+            mentions.respan,
+            mentions.remove,
+            mentions.take,
+            claims.create,
+            claims.change,
+            claims.remove,
+            claims.take,
+            notes.interpret,
+            notes.withdraw,
+            notes.keep,
+            notes.decide,
+            confirming.confirm,
+        ),
+        queries=(
+            entities_read.list_entities,
+            entities_read.read_entity,
+            entities_read.list_matches,
+            entities_read.list_reviews,
+            mentions_read.list_mentions,
+            mentions_read.page_mentions,
+            mentions_read.statements,
+            claims_read.list_claims,
+            claims_read.read_claim,
+            claims_read.list_interpretations,
+            graph.neighbourhood,
+            graph.search,
+            staleness.list_staleness,
+            names.list_known_names,
+        ),
+        jobs=(MATCHES,),
+        recipe_jobs=RECIPE_JOBS,
+        routers=(router,),
+        stats=offered.stats,
+        extras={
+            "carriers": (_CARRIER,),
+            "span_movers": (moving.Mover(),),
+            "segment_carriers": (moving.EvidenceCarrier(),),
+            "locators": (offered.ClaimLocator(),),
+            "link_ends": (offered.EntityEnd(), offered.ClaimEnd()),
+            "found_in_runs": (offered.found_in_run,),
+            "entity_counts": (offered.entity_count,),
+            "resting_on_documents": (offered.resting_on,),
+            CHECK_LAYERS: LAYERS,
+            "rests_on_text": (confirming.RestingKnowledge(),),
+            "entities_by_uri": (offered.named_by_authority,),
+        },
     )

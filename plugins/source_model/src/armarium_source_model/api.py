@@ -30,6 +30,7 @@ from armarium_source_model.models import (
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
 from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.forwarding import live_segments as follow_segment
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -53,10 +54,12 @@ from armarium_source_model.queries.readings import (
     standing_choices,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
-from armarium_source_model.queries.segments import segments_of
+from armarium_source_model.queries.segments import get_segment, segments_of
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     Derived,
+    RestsOnText,
+    StaleRow,
     segment_fingerprints,
     stale_readings,
     stale_rows,
@@ -68,7 +71,7 @@ from armarium_source_model.queries.text import (
     pass_sequence,
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
-from armarium_source_model.spans import Corrected, SegmentFollower, SpanMover, Why, placed
+from armarium_source_model.spans import Corrected, SegmentFollower, SpanMover, Why, span_in_new_text
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
@@ -106,6 +109,9 @@ __all__ = [
     "SegmentFollower",
     "SoundPoints",
     "SpanMover",
+    "RestsOnText",
+    "SoundPoints",
+    "StaleRow",
     "StatedFacts",
     "UnknownKind",
     "Word",
@@ -123,6 +129,10 @@ __all__ = [
     "forwardings",
     "get_pass",
     "goes_on",
+    "follow_segment",
+    "forwardings",
+    "get_pass",
+    "get_segment",
     "is_provisional",
     "ladder_of_pass",
     "lean_of",
@@ -142,7 +152,6 @@ __all__ = [
     "passes",
     "pixel_bounds",
     "places_of_words",
-    "placed",
     "provisional_pass",
     "reading_kind_keys",
     "reading_orders",
@@ -156,6 +165,7 @@ __all__ = [
     "segments_of",
     "set_transformation",
     "sound_pixels",
+    "span_in_new_text",
     "stale_readings",
     "stale_rows",
     "standing_choices",

@@ -36,6 +36,7 @@ from armarium_source_model.queries.locations import reference, resolve_location
 from armarium_source_model.queries.matches import list_matches
 from armarium_source_model.queries.orders import list_entries, list_flows, list_neighbours, list_orders
 from armarium_source_model.queries.settings import resolve
+from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
 from armarium_source_model.routes import settings as settings_router
 
@@ -154,5 +155,6 @@ def armarium_plugin() -> Plugin:
             "earlier_segment_ids": (absorbed_into,),
             "doctor": (keeping.examine,),
             "rebuild": (keeping.remake,),
+            "rests_on_text": (StaleReadings(),),
         },
     )

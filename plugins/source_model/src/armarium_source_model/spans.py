@@ -28,7 +28,7 @@ class SpanMover(Protocol):
     """How another family's spans move along: put one into the plugin's `extras["span_movers"]`."""
 
     def move(self, ctx: ActionContext, corrected: Corrected) -> list[Why]:
-        """Move inside the running step what `placed` places; what it does not place stays, and is answered with why."""
+        """Move inside the running step what `span_in_new_text` finds; what it does not find stays, and is answered with why."""
         ...
 
 
@@ -48,8 +48,8 @@ class SegmentFollower(Protocol):
         ...
 
 
-def placed(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said (B 4.2)."""
+def span_in_new_text(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
+    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said."""
     words = old[start:end]
     if not words or end > len(old):
         return "Its characters lie outside the earlier reading."

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import orjson
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import query
+from armarium.api import Engine, query
 from armarium_documents.api import artifacts
 from armarium_workflows.errors import not_done, same_run
 from armarium_workflows.queries import run_row
 from armarium_workflows.schemas import Comparison
+
+FoundInRun = Callable[[Connection, str], Mapping[tuple[str, str], Mapping[str, Any]]]
+"""What a run wrote that is no artifact (the connection, its thread): by document and kind, each thing by what it is compared
+by. A family puts one into its plugin's `extras["found_in_runs"]`."""
 
 Thread = Annotated[str, Query(min_length=1, max_length=64)]
 
@@ -24,7 +28,7 @@ Thread = Annotated[str, Query(min_length=1, max_length=64)]
     answer=Comparison,
     refusals=(404, 409),
 )
-def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any]:
+def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) -> dict[str, Any]:
     """What they made is paired by document and kind. 422 for the same run twice, 409 for one that is not done."""
     if left == right:
         raise same_run()
@@ -34,6 +38,8 @@ def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any
             raise not_done(run["workflow_name"], run["status"])
     mine, theirs = _artifacts_of(conn, left), _artifacts_of(conn, right)
     pairs = [_pair(key, mine[key], theirs[key]) for key in mine if key in theirs]
+    for _, ask in engine.plugins.contributions("found_in_runs"):
+        pairs += _found(ask(conn, left), ask(conn, right))
     unpaired = [
         {"document_id": key[0], "artifact_type": key[1], "side": side, "artifact_id": one["id"]}
         for side, own, other in (("left", mine, theirs), ("right", theirs, mine))
@@ -41,6 +47,29 @@ def compare_runs(conn: Connection, left: Thread, right: Thread) -> dict[str, Any
         if key not in other
     ]
     return {**shown, "pairs": pairs, "unpaired": unpaired}
+
+
+def _found(
+    left: Mapping[tuple[str, str], Mapping[str, Any]], right: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """What families say that two runs found, document by document; a side that found nothing has missed it all."""
+    pairs = []
+    for document_id, kind in dict.fromkeys((*left, *right)):
+        mine, theirs = left.get((document_id, kind), {}), right.get((document_id, kind), {})
+        pairs.append(
+            {
+                "document_id": document_id,
+                "artifact_type": kind,
+                "left_artifact_id": None,
+                "right_artifact_id": None,
+                "lines": [],
+                "rate": None,
+                "only_left": [item for key, item in mine.items() if key not in theirs],
+                "only_right": [item for key, item in theirs.items() if key not in mine],
+                "both": len(mine.keys() & theirs.keys()),
+            }
+        )
+    return pairs
 
 
 def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:

@@ -18,7 +18,7 @@ from armarium_documents.models import documents
 from armarium_documents.queries.dataset.answer import forget_columns
 from armarium_documents.queries.files import thumbnail_path
 from armarium_documents.queries.transfers import arriving
-from armarium_documents.queries.trash import IN_TRASH, moves
+from armarium_documents.queries.trash import IN_TRASH, moves, resting_on, to_remove
 from armarium_documents.queries.tree import id_list
 from armarium_documents.schemas.trash import EmptyParams, EmptyResult
 
@@ -62,7 +62,11 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
         " (SELECT id FROM document WHERE deleted_at IS NOT NULL)",
         (sources_folder(ctx.conn).id,),
     )
-    ids = [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
+    ids = to_remove(raw)
+    for kind, rows in resting_on(ctx.engine, ctx.conn, ids).items():
+        for table, keys in rows:
+            removed[kind] += len(keys)
+            purge.choose(table, keys)
     purge.choose(documents, ids)
     digests = purge.remove()
     orphans = [digest for digest in digests if not purge.referenced(digest)]
@@ -113,10 +117,21 @@ class Purge:
                 )
             # With the images goes what tells whose rows they were.
             self.ctx.check_rows()
+            self._close_steps()
             for table in self.chosen.values():
                 if rules_of(table).kind == "tracked":
                     self._forget(table)
         return sorted(digests)
+
+    def _close_steps(self) -> None:
+        """Steps that would have a row which stays name one that goes can not be taken back."""
+        for parent in self.chosen.values():
+            for child, column in () if parent is documents else self._hanging_on(parent):
+                if rules_of(child).kind == "tracked":
+                    named = f"SELECT audit_seq FROM {_q(f'{child.name}__history')} WHERE {_q(column)} IN"
+                    self.raw.execute(
+                        f"UPDATE audit SET gone = 1 WHERE seq IN ({named} ({self._marked(parent)}))"
+                    )
 
     def _forget(self, table: Table) -> None:
         """Remove the history images of the marked rows; the steps that made them can then not be taken back."""
@@ -162,8 +177,14 @@ class Purge:
         sources = [child.name] + ([f"{child.name}__history"] if rules_of(child).kind == "tracked" else [])
         added = False
         for source in sources:
+            # A row that named something else before is no row of it any more (a mention that went to another entity); what
+            # belongs to a document stays with it.
+            is_past = source != child.name and parent is not documents
+            live = (
+                f" AND {_key(child)} NOT IN (SELECT {_key(child)} FROM {_q(child.name)})" if is_past else ""
+            )
             rows = self.raw.execute(
-                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)})"
+                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)}){live}"
             ).fetchall()
             if rows:
                 added = self._mark(child, iter(rows)) or added

@@ -10,7 +10,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Boolean, Connection
 
-from armarium.api import HIDDEN, Json, paged, query, raw_of
+from armarium.api import HIDDEN, Engine, Json, paged, query, raw_of
 from armarium_documents.errors import unknown_document
 from armarium_documents.models import documents
 from armarium_documents.queries.files import artifact_summaries, renditions_of
@@ -196,6 +196,7 @@ def ancestors(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]
 )
 def view(
     conn: Connection,
+    engine: Engine,
     doc_id: str,
     level: Literal["stored", "content"] = "stored",
     children: bool = True,
@@ -222,7 +223,7 @@ def view(
         hanging = {
             "renditions": renditions_of(conn, doc_id),
             "artifacts": artifact_summaries(conn, doc_id),
-            **_counts(raw, doc_id),
+            **_counts(engine, conn, doc_id),
         }
     return {
         "ancestors": ancestors(raw, doc_id),
@@ -233,17 +234,15 @@ def view(
     }
 
 
-def _counts(raw: sqlite3.Connection, document_id: str) -> dict[str, int]:
-    """Annotations and entities on a document; 0 entities while no loaded family keeps any."""
-    (annotations,) = raw.execute(
-        "SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,)
-    ).fetchone()
-    counts = {"annotation_count": annotations, "entity_count": 0}
-    if raw.execute("SELECT 1 FROM sqlite_master WHERE name = 'mention'").fetchone() is not None:
-        counts["entity_count"] = raw.execute(
-            "SELECT count(DISTINCT entity_id) FROM mention WHERE document_id = ?", (document_id,)
-        ).fetchone()[0]
-    return counts
+def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int]:
+    """Annotations and entities on a document; 0 entities while no loaded family counts any."""
+    (annotations,) = (
+        raw_of(conn)
+        .execute("SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,))
+        .fetchone()
+    )
+    entities = sum(count(conn, document_id) for _, count in engine.plugins.contributions("entity_counts"))
+    return {"annotation_count": annotations, "entity_count": entities}
 
 
 def updated_at(conn: Connection, document_id: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import orjson
 from fastapi import Query
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Table
 
-from armarium.api import paged, query, raw_of
+from armarium.api import Engine, paged, query, raw_of
 from armarium_documents.models import renditions
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import id_list
@@ -17,6 +18,11 @@ from armarium_documents.schemas.trash import EmptyPlan, TrashEntry
 
 IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id NOT IN (SELECT value FROM json_each(:held)))"
 """SQL: in the Trash, and not a copy that a transfer is still writing (`held`: the roots of those)."""
+
+
+RestingOn = Callable[[Connection, Sequence[str]], Mapping[str, tuple[Table, list[str]]]]
+"""What of another family goes with documents that are removed for good: rows that rest on nothing else, by the word they
+are counted under (statements, entities). A family puts one into its plugin's `extras["resting_on_documents"]`."""
 
 
 @query(
@@ -121,7 +127,7 @@ def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
     refusals=(404, 409),
     name="plan_empty_trash",
 )
-def plan(conn: Connection) -> dict[str, Any]:
+def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
     """Bytes are those of files nothing else needs."""
     raw = raw_of(conn)
     items, nodes = raw.execute(
@@ -142,12 +148,29 @@ def plan(conn: Connection) -> dict[str, Any]:
             f"Remove {items} {'thing' if items == 1 else 'things'} from the Trash for good, {nodes} "
             f"{'document' if nodes == 1 else 'documents'} in all? A snapshot is taken first; this cannot be undone."
         )
+    resting = resting_on(engine, conn, to_remove(raw)) if nodes else {}
     return {
         "items": items,
         "documents": nodes,
-        "statements": 0,
-        "entities": 0,
+        **{kind: sum(len(ids) for _, ids in resting.get(kind, ())) for kind in ("statements", "entities")},
         "bytes": size,
         "moved": moves(raw),
         "question": question,
     }
+
+
+def to_remove(raw: sqlite3.Connection) -> list[str]:
+    """The documents that emptying the Trash removes: copies that a transfer is still writing lie in it unseen, and stay."""
+    held = {"held": id_list(arriving(raw))}
+    return [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
+
+
+def resting_on(
+    engine: Engine, conn: Connection, document_ids: Sequence[str]
+) -> dict[str, list[tuple[Table, list[str]]]]:
+    """What families keep that rests on these documents and on nothing else, by the word it is counted under."""
+    found: dict[str, list[tuple[Table, list[str]]]] = {}
+    for _, ask in engine.plugins.contributions("resting_on_documents"):
+        for kind, rows in ask(conn, document_ids).items():
+            found.setdefault(kind, []).append(rows)
+    return found

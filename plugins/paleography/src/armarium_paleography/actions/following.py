@@ -16,7 +16,7 @@ from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.letterforms import LETTERFORMS, description
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
 from armarium_paleography.queries.standing import live
-from armarium_source_model.api import Corrected, Why, placed
+from armarium_source_model.api import Corrected, Why, span_in_new_text
 
 PENDING = "pending"
 
@@ -56,7 +56,7 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
     if start is None or end is None:
         return None, None
     if start < end:
-        return placed(start, end, old, new)
+        return span_in_new_text(start, end, old, new)
     # Between two characters: what stands before it is the same, or what stands after it.
     if new[:start] == old[:start] and start <= len(new):
         return start, start
@@ -121,7 +121,7 @@ class JudgementsOfSegments:
             values: dict[str, Any] = {"segment_id": keep_id}
             reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
             if joined is not None and reading is not None and reading["content"]:
-                whole = placed(0, len(reading["content"]), reading["content"], joined["text"])
+                whole = span_in_new_text(0, len(reading["content"]), reading["content"], joined["text"])
                 if not isinstance(whole, str):
                     values["representation_id"] = joined["representation_id"]
                     if fact["char_start"] is None:
@@ -161,7 +161,7 @@ class JudgementsOfSegments:
                 part: place
                 for part, text in texts.items()
                 if not isinstance(
-                    place := placed(fact["char_start"], fact["char_end"], old, text["text"]), str
+                    place := span_in_new_text(fact["char_start"], fact["char_end"], old, text["text"]), str
                 )
             }
             if len(found) == 1:

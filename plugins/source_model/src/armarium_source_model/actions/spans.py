@@ -11,7 +11,7 @@ from sqlalchemy import Connection, exists, func, or_
 
 from armarium.api import ActionContext, among, provenance_columns
 from armarium_documents.api import ANNOTATIONS, ancestor_ids, annotation_table
-from armarium_source_model.spans import Corrected, Why, placed
+from armarium_source_model.spans import Corrected, Why, span_in_new_text
 
 
 def move_spans(ctx: ActionContext, corrected: Corrected) -> list[dict[str, str]]:
@@ -61,7 +61,7 @@ def _moved(
         return span
     if span.get("char_start") is None or span.get("char_end") is None:
         return span
-    found = placed(span["char_start"], span["char_end"], corrected.old_text, corrected.new_text)
+    found = span_in_new_text(span["char_start"], span["char_end"], corrected.old_text, corrected.new_text)
     if isinstance(found, str):
         reasons[found] = None
         return span
@@ -100,7 +100,7 @@ def carry_annotations(
                 continue
             there = {**span, "segment_id": match.to_id}
             if span.get("char_start") is not None:
-                at = placed(span["char_start"], span["char_end"], match.from_text, match.to_text)
+                at = span_in_new_text(span["char_start"], span["char_end"], match.from_text, match.to_text)
                 if isinstance(at, str):
                     why = at
                     break

@@ -57,6 +57,11 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
     return [trail[number] for number in sorted(trail)], list(live)
 
 
+def live_segments(conn: Connection, segment_id: str) -> list[str]:
+    """The live segments that a citation of *segment_id* leads to."""
+    return follow(conn, segment_id)[1]
+
+
 _LED_ON = """
 SELECT f.old_segment_id, j.value FROM segment s
 JOIN segment_forwarding f ON f.document_id = s.document_id, json_each(f.new_segment_ids) j

@@ -127,6 +127,7 @@ AND (l.from_id IN (SELECT value FROM json_each(:these)) OR l.to_id IN (SELECT va
 @query("/api/links/naming", summary="What names a place", answer=Naming, refusals=(), name="list_naming")
 def naming(
     conn: Connection,
+    engine: Engine,
     uri: Annotated[str | None, Query(description="the place; left out: every place", max_length=2000)] = None,
 ) -> dict[str, Any]:
     """Every segment that names a place same_as a URI, directly or by an entity."""
@@ -139,6 +140,8 @@ def naming(
             places[from_id] = None
         elif from_kind == "uri" and to_kind == "entity":
             places[to_id] = None
+    for _, ask in engine.plugins.contributions("entities_by_uri"):
+        places |= dict.fromkeys(ask(conn, uri))
     these = json_text([*places, *([uri] if uri is not None else [])])
     links_there = conn.exec_driver_sql(
         _NAMING.format(of_these=_OF_THESE if uri is not None else ""), {"these": these}

@@ -6,11 +6,12 @@ were made from another reading keep that reading's id instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
+from armarium.api import ActionContext
 from armarium_documents.api import representations
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.readings import counting_of_segments, readings_of
@@ -87,3 +88,55 @@ def _retired(conn: Connection, representation_id: str) -> bool:
         (representation_id,),
     ).one_or_none()
     return row is None or bool(row[0])
+
+
+class StaleRow(NamedTuple):
+    """A row that rests on text which says something else by now, and what to do about it.
+
+    confirm: what it rests on is still there, so that somebody may say that it holds. review: it is gone. redo: it was made
+    of the text as a whole, and is made again.
+    """
+
+    kind: str
+    id: str
+    document_id: str
+    segment_id: str | None
+    text: str | None
+    """The words that it rests on, or what it says; None where it is too long to be told."""
+    todo: Literal["confirm", "review", "redo"]
+    why: str
+
+
+class RestsOnText(Protocol):
+    """What of a family's rows rests on text: put one into the plugin's `extras["rests_on_text"]`."""
+
+    kinds: tuple[str, ...]
+    """The words that its rows are called by."""
+
+    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+        """Those of these pages whose text is another by now."""
+        ...
+
+    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
+        """Have a row rest on the text as it is now, inside the running step; False for no such row, or one that cannot be
+        confirmed. Raises a Conflict where what it rests on is gone."""
+        ...
+
+
+class StaleReadings:
+    """Readings that were made from a reading which was corrected or retracted since."""
+
+    kinds = ("reading",)
+
+    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+        """A translation of what was corrected since, for instance."""
+        why = "The reading that it was made from does not count any more."
+        return [
+            StaleRow("reading", one["id"], document_id, one["segment_id"], one["content"], "redo", why)
+            for document_id in document_ids
+            for one in stale_readings(conn, document_id)
+        ]
+
+    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
+        """A reading is made again, or somebody writes one of their own."""
+        return False

@@ -80,6 +80,11 @@ class Choice:
             if table is not documents and table not in self.companions:
                 self._choose_rows(table)
         self._choose_companions()
+        # What hangs on a companion comes with it, and brings those companions that it cannot be without.
+        for table in self.tables:
+            if table.owner is None and table not in self.companions:
+                self._choose_rows(table)
+        self._choose_companions()
         self._find_outside()
         leaving = True
         while leaving:

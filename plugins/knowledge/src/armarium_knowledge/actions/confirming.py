@@ -1,0 +1,128 @@
+"""Say of what a correction put in doubt that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from armarium.api import ActionContext, Example, Route, action
+from armarium_knowledge import samples
+from armarium_knowledge.errors import gone_from_text, not_confirmable
+from armarium_knowledge.models import claim_sources, claims, interpretations, mentions
+from armarium_knowledge.placing import PagePlaces, Place
+from armarium_knowledge.queries import staleness
+from armarium_knowledge.queries.claims import INTERPRETATIONS, SOURCES, Pages, standing
+from armarium_knowledge.queries.mentions import MENTIONS
+from armarium_knowledge.schemas.staleness import Confirm, Confirmed
+from armarium_source_model.api import StaleRow, text_fingerprint
+
+
+def _confirm_example(ex: Example) -> dict[str, Any]:
+    there = samples.mention(ex)
+    line, text = there["lines"][0], f"{samples.WORDS[0]}, vintner"
+    ex.run("representation.create", {"segment_id": line, "text": text})
+    return {"items": [{"kind": "mention", "id": there["mention_id"]}]}
+
+
+@action(
+    "knowledge.confirm",
+    params=Confirm,
+    result=Confirmed,
+    summary="Say that what rests on changed text still holds.",
+    route=Route("POST", "/api/staleness/confirm", name="confirm_staleness"),
+    words="Confirmed what a correction had put in doubt",
+    example=_confirm_example,
+)
+def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
+    """All of it or nothing. NotFound for what cannot be confirmed, Conflict where the words are gone."""
+    families = [family for _, family in ctx.engine.plugins.contributions("rests_on_text")]
+    known = [kind for family in families for kind in family.kinds]
+    for one in p.items:
+        if not any(one.kind in family.kinds and family.confirm(ctx, one.kind, one.id) for family in families):
+            raise not_confirmable(one.kind, one.id, known)
+        ctx.target(one.id)
+    return {"confirmed": len(p.items)}
+
+
+def _mention(ctx: ActionContext, identity: str) -> bool:
+    row = MENTIONS.get(ctx.conn, identity)
+    if row is None:
+        return False
+    places = PagePlaces(ctx.conn, row["document_id"])
+    span = row["segment_char_start"], row["segment_char_end"]
+    place = places.place(row["segment_id"], row["representation_id"], *span)
+    if not isinstance(place, Place):
+        raise gone_from_text("mention", identity)
+    _rest(ctx, mentions, identity, places, place)
+    ctx.changed(document_ids=[row["document_id"]], entity_ids=[row["entity_id"]])
+    return True
+
+
+def _rest(ctx: ActionContext, table: Any, row_id: str, places: PagePlaces, place: Place) -> None:
+    line = places.line(place.segment_id)
+    assert line is not None
+    now = {
+        "segment_id": place.segment_id,
+        "representation_id": place.representation_id,
+        "segment_char_start": place.line_start,
+        "segment_char_end": place.line_end,
+        "text_fingerprint": text_fingerprint(line.text),
+    }
+    ctx.conn.execute(update(table).where(table.c.id == row_id).values(now))
+
+
+def _statement(ctx: ActionContext, identity: str) -> bool:
+    if ctx.conn.execute(select(claims.c.id).where(claims.c.id == identity)).first() is None:
+        return False
+    pages = Pages(ctx.conn)
+    rows = SOURCES.all(
+        ctx.conn, claim_sources.c.claim_id == identity, claim_sources.c.segment_id.is_not(None)
+    )
+    for row in rows:
+        place, stale = standing(row, pages)
+        if place is None:
+            raise gone_from_text("statement", identity)
+        if stale:
+            _rest(ctx, claim_sources, row["id"], pages(row["document_id"]), place)
+    ctx.changed(claim_ids=[identity], document_ids=[row["document_id"] for row in rows])
+    return True
+
+
+def _interpretation(ctx: ActionContext, identity: str) -> bool:
+    row = INTERPRETATIONS.get(ctx.conn, identity)
+    if row is None:
+        return False
+    mark = text_fingerprint(PagePlaces(ctx.conn, row["document_id"]).text)
+    one = update(interpretations).where(interpretations.c.id == identity)
+    ctx.conn.execute(one.values(text_fingerprint=mark))
+    ctx.changed(interpretation_ids=[identity], document_ids=[row["document_id"]])
+    return True
+
+
+_CONFIRMS: dict[str, Callable[[ActionContext, str], bool]] = {
+    "mention": _mention,
+    "statement": _statement,
+    "interpretation": _interpretation,
+}
+
+
+class RestingKnowledge:
+    """What of this family rests on text."""
+
+    kinds = ("mention", "statement", "interpretation", "artifact")
+
+    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+        """Mentions, statements, interpretations, catalogue records and passages of these pages."""
+        return [
+            *staleness.mentions_in_doubt(conn, document_ids),
+            *staleness.statements_in_doubt(conn, document_ids),
+            *staleness.interpretations_in_doubt(conn, document_ids),
+            *staleness.artifacts_in_doubt(conn, document_ids),
+        ]
+
+    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
+        """All but artifacts, which are made again."""
+        confirms = _CONFIRMS.get(kind)
+        return confirms is not None and confirms(ctx, identity)

@@ -1,0 +1,249 @@
+"""Writes of entities: make one, change it, delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, or_, select, update
+
+from armarium.api import (
+    ActionContext,
+    Example,
+    Route,
+    RowLaw,
+    RowRule,
+    ServiceError,
+    action,
+    new_id,
+    project_setting,
+    raw_of,
+)
+from armarium_knowledge import errors, samples
+from armarium_knowledge.folding import folded_names
+from armarium_knowledge.models import (
+    claim_entities,
+    claims,
+    entities,
+    matches,
+    mentions,
+    refusals,
+    reviews,
+)
+from armarium_knowledge.queries.entities import entity, live_entity
+from armarium_knowledge.schemas.entities import TYPES, Deleted, Entity, EntityCreate, EntityId, EntityUpdate
+from armarium_knowledge.schemas.fields import NameIn
+
+Image = Mapping[str, Any] | None
+
+BY_PERSONS = ("verified", "rejected", "merged")
+"""The states that only a person gives or takes away."""
+
+
+def _decided(before: Image, after: Image) -> bool:
+    """A person's decision about an entity was made, changed or taken back."""
+    was = before["curation_state"] if before else "unreviewed"
+    becomes = after["curation_state"] if after else "unreviewed"
+    return was != becomes and (was in BY_PERSONS or becomes in BY_PERSONS)
+
+
+CURATED_BY_PERSONS: RowRule[Any] = RowRule(
+    "entity", "person", when=_decided, refusal=errors.verified_by_person
+)
+
+
+def _in_circle(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
+    if row["parent_id"] is None:
+        return None
+    above = raw.execute(
+        "WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT e.parent_id FROM up JOIN entity e ON e.id = up.id"
+        " WHERE e.parent_id IS NOT NULL) SELECT 1 FROM up WHERE id = ?",
+        (row["parent_id"], row["id"]),
+    ).fetchone()
+    return None if above is None else errors.own_parent(row["id"])
+
+
+NO_CIRCLE = RowLaw("entity", _in_circle)
+"""An entity is not beneath itself, whatever was undone."""
+
+
+def known_types(conn: Connection) -> list[str]:
+    """The types of entity of this project: those of every project, and those its settings name."""
+    return list(dict.fromkeys([*TYPES, *(project_setting(conn, "entity_types") or ())]))
+
+
+def check_type(conn: Connection, entity_type: str) -> None:
+    """Invalid for a type that the project does not have."""
+    known = known_types(conn)
+    if entity_type not in known:
+        raise errors.unknown_type(entity_type, known)
+
+
+def name_rows(
+    ctx: ActionContext, given: Sequence[NameIn], there: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Names as they are stored: one that is there and says the same keeps who gave it."""
+    before = {one["id"]: one for one in there}
+    found = []
+    for name in given:
+        stated = name.model_dump(mode="json", exclude={"id"})
+        old = before.get(name.id or "")
+        if old is not None and all(old[key] == value for key, value in stated.items()):
+            found.append(dict(old))
+        else:
+            kept_id = old["id"] if old is not None else new_id()
+            found.append({"id": kept_id, **stated, **ctx.provenance()})
+    return found
+
+
+def all_names(canonical_name: str, names: Sequence[Mapping[str, Any]]) -> str:
+    """What a search of names looks in."""
+    texts = [text for one in names for text in (one["text"], one["romanized"]) if text]
+    return folded_names([canonical_name, *texts])
+
+
+def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
+    """Write a new entity; its id."""
+    stated = p.model_dump(mode="json", exclude={"names"})
+    names = name_rows(ctx, p.names)
+    entity_id = new_id()
+    row = {
+        "id": entity_id,
+        **stated,
+        "names": names,
+        "folded_names": all_names(p.canonical_name, names),
+        "curation_state": "unreviewed",
+        **ctx.provenance(),
+        "updated_at": ctx.now,
+        **more,
+    }
+    ctx.conn.execute(entities.insert().values(row))
+    ctx.changed(entity_ids=[entity_id])
+    return entity_id
+
+
+@action(
+    "entity.create",
+    params=EntityCreate,
+    result=Entity,
+    summary="Make an entity.",
+    route=Route("POST", "/api/entities"),
+    words="Made an entity",
+    laws=(NO_CIRCLE,),
+    example=lambda ex: {
+        "canonical_name": "Juan Garcia",
+        "entity_type": "person",
+        "names": [{"text": "Joannes Garsia", "language": "la", "script": "Latn"}],
+        "date_values": [{"as_written": "1642", "iso_start": "1642", "precision": "year"}],
+    },
+)
+def create(ctx: ActionContext, p: EntityCreate) -> dict[str, Any]:
+    """It needs no source. Raises Invalid for a type the project does not have, NotFound for its parent."""
+    check_type(ctx.conn, p.entity_type)
+    if p.parent_id is not None:
+        live_entity(ctx.conn, p.parent_id)
+    _check_places(ctx.conn, p)
+    entity_id = insert_entity(ctx, p)
+    ctx.target(entity_id)
+    return entity(ctx.conn, entity_id)
+
+
+def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
+    for date in p.date_values:
+        if date.iso_start and date.iso_end and reversed_interval(date.iso_start, date.iso_end):
+            raise errors.interval_reversed("date_values")
+    for place in p.place_values:
+        if place.relative is not None:
+            live_entity(conn, place.relative.anchor_entity_id)
+
+
+def reversed_interval(start: str, end: str) -> bool:
+    """Whether plain dates run backwards; uncertain ones and those before the year 1 are taken as they are."""
+    plain = all(one[:4].isdigit() and set(one) <= set("0123456789-") for one in (start, end))
+    return plain and end[: len(start)] < start[: len(end)]
+
+
+def _update_example(ex: Example) -> dict[str, Any]:
+    return {"entity_id": samples.entity(ex), "description": "A vintner", "curation_state": "verified"}
+
+
+@action(
+    "entity.update",
+    params=EntityUpdate,
+    result=Entity,
+    summary="Change an entity: its names, type, dates, places, curation.",
+    route=Route("PATCH", "/api/entities/{entity_id}"),
+    words="Changed an entity",
+    rules=(CURATED_BY_PERSONS,),
+    laws=(NO_CIRCLE,),
+    example=_update_example,
+)
+def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
+    """Raises NotFound, Conflict for one that was merged, Forbidden where a machine would verify or reject it."""
+    row = live_entity(ctx.conn, p.entity_id)
+    sent = p.model_fields_set - {"entity_id"}
+    stated = p.model_dump(mode="json", include=sent - {"names"})
+    # Null clears what may be empty; a name, a type and a state are never empty.
+    changes = {
+        key: value
+        for key, value in stated.items()
+        if value is not None or key in ("parent_id", "description", "language")
+    }
+    if "entity_type" in sent:
+        check_type(ctx.conn, p.entity_type)
+    if p.parent_id is not None:
+        live_entity(ctx.conn, p.parent_id)
+    if changes.get("curation_state") == "merged":
+        raise errors.merge_in_its_own_way()
+    _check_places(ctx.conn, p)
+    if "names" in sent:
+        changes["names"] = name_rows(ctx, p.names, row.names)
+    if sent & {"names", "canonical_name"}:
+        called = changes.get("canonical_name", row.canonical_name)
+        changes["folded_names"] = all_names(called, changes.get("names", row.names))
+    if changes:
+        ctx.conn.execute(
+            update(entities).where(entities.c.id == row.id).values({**changes, "updated_at": ctx.now})
+        )
+    ctx.target(row.id)
+    ctx.changed(entity_ids=[row.id])
+    return entity(ctx.conn, row.id)
+
+
+@action(
+    "entity.delete",
+    params=EntityId,
+    result=Deleted,
+    summary="Delete an entity with its mentions.",
+    route=Route("DELETE", "/api/entities/{entity_id}"),
+    words="Deleted an entity",
+    rules=(CURATED_BY_PERSONS,),
+    example=lambda ex: {"entity_id": samples.mention(ex)["entity_id"]},
+)
+def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
+    """Statements that name it stay and keep its name in words. Conflict where others were merged into it."""
+    row = live_entity(ctx.conn, p.entity_id)
+    into = select(entities.c.id).where(entities.c.merged_into_id == row.id)
+    if held := [one.id for one in ctx.conn.execute(into)]:
+        raise errors.holds_merged(row.id, held)
+    about = or_(reviews.c.source_entity_id == row.id, reviews.c.target_entity_id == row.id)
+    decided = select(reviews.c.id).where(about, reviews.c.resulting_claim_id.is_not(None))
+    if kept := [one.id for one in ctx.conn.execute(decided)]:
+        raise errors.has_decided_reviews(row.id, kept)
+    pages = raw_of(ctx.conn).execute(
+        "SELECT DISTINCT document_id FROM mention WHERE entity_id = ?", (row.id,)
+    )
+    ctx.changed(document_ids=[one[0] for one in pages], entity_ids=[row.id])
+    named_by = select(claim_entities.c.claim_id).where(claim_entities.c.entity_id == row.id)
+    ctx.changed(claim_ids=[one.claim_id for one in ctx.conn.execute(named_by)])
+    for table in (mentions, refusals, claim_entities):
+        ctx.conn.execute(delete(table).where(table.c.entity_id == row.id))
+    pair = or_(matches.c.survivor_entity_id == row.id, matches.c.candidate_entity_id == row.id)
+    ctx.conn.execute(delete(matches).where(pair))
+    ctx.conn.execute(delete(reviews).where(about))
+    for column in (claims.c.subject_entity_id, claims.c.object_entity_id):
+        ctx.conn.execute(update(claims).where(column == row.id).values({column.name: None}))
+    ctx.conn.execute(update(entities).where(entities.c.parent_id == row.id).values(parent_id=None))
+    ctx.conn.execute(delete(entities).where(entities.c.id == row.id))
+    ctx.target(row.id)
+    return {"status": "deleted", "id": row.id}

@@ -1,0 +1,362 @@
+"""Writes of mentions: make one, move it to another entity or other characters, delete it, take those a job found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from armarium.api import ActionContext, Example, Invalid, Route, RowRule, action, new_id
+from armarium_documents.api import require_live
+from armarium_knowledge import errors, samples
+from armarium_knowledge.actions.entities import check_type, insert_entity
+from armarium_knowledge.actions.findings import note_findings
+from armarium_knowledge.folding import fold
+from armarium_knowledge.models import entities, mentions, refusals
+from armarium_knowledge.placing import PagePlaces, Place, places_of
+from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.queries.mentions import MENTIONS, Refused, mention, mention_at
+from armarium_knowledge.schemas.entities import Deleted, EntityCreate
+from armarium_knowledge.schemas.mentions import (
+    Mention,
+    MentionCreate,
+    MentionId,
+    MentionPlaced,
+    NamedOnLine,
+    Repoint,
+    Respan,
+    TakeMentions,
+    Taken,
+)
+from armarium_source_model.api import text_fingerprint
+
+Image = Mapping[str, Any] | None
+
+
+def _was_put_right(before: Image, after: Image) -> bool:
+    return any(one is not None and one["corrected_by_person"] for one in (before, after))
+
+
+CORRECTED_BY_PERSONS: RowRule[Any] = RowRule(
+    "mention", "person", when=_was_put_right, refusal=errors.corrected_by_person
+)
+"""What a person put right about a mention, no machine changes or takes back."""
+
+
+def _is_person(ctx: ActionContext) -> bool:
+    return ctx.principal.kind == "person"
+
+
+def _span(places: PagePlaces, place: Place) -> dict[str, Any]:
+    line = places.line(place.segment_id)
+    assert line is not None
+    return {
+        "document_id": places.document_id,
+        "segment_id": place.segment_id,
+        "representation_id": place.representation_id,
+        "segment_char_start": place.line_start,
+        "segment_char_end": place.line_end,
+        "text": line.text[place.line_start : place.line_end],
+    }
+
+
+def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str, **more: Any) -> str:
+    line = places.line(place.segment_id)
+    assert line is not None
+    mention_id = new_id()
+    row = {
+        "id": mention_id,
+        "entity_id": entity_id,
+        **_span(places, place),
+        "confidence": None,
+        "corrected_by_person": False,
+        "text_fingerprint": text_fingerprint(line.text),
+        "episode_id": None,
+        **ctx.provenance(),
+        **more,
+    }
+    ctx.conn.execute(mentions.insert().values(row))
+    return mention_id
+
+
+def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> None:
+    """Note that the characters of a mention do not name its entity."""
+    spanned = (
+        "document_id",
+        "segment_id",
+        "representation_id",
+        "segment_char_start",
+        "segment_char_end",
+        "text",
+    )
+    span = {name: row[name] for name in spanned}
+    now = places.nearby(
+        row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
+    )
+    if now is not None:
+        span = _span(places, now)
+    ctx.conn.execute(
+        refusals.insert().values({"id": new_id(), "entity_id": row["entity_id"], **span, **ctx.provenance()})
+    )
+
+
+def _check_refused(ctx: ActionContext, places: PagePlaces, entity_id: str, start: int, end: int) -> None:
+    """A machine is refused a span that was refused to the entity; a person takes the refusal back by naming it."""
+    against = [one["id"] for one in Refused(ctx.conn, places).at(start, end) if one["entity_id"] == entity_id]
+    if against and not _is_person(ctx):
+        raise errors.refused_span(entity_id)
+    if against:
+        ctx.conn.execute(delete(refusals).where(refusals.c.id.in_(against)))
+
+
+def _told(ctx: ActionContext, document_id: str, *entity_ids: str) -> None:
+    ctx.target(document_id, *entity_ids)
+    ctx.changed(document_ids=[document_id], entity_ids=list(entity_ids))
+
+
+def _create_example(ex: Example) -> dict[str, Any]:
+    page = samples.read_page(ex)
+    start, end = samples.JUAN
+    return {
+        "entity_id": samples.entity(ex),
+        "document_id": page["page_id"],
+        "char_start": start,
+        "char_end": end,
+    }
+
+
+@action(
+    "mention.create",
+    params=MentionCreate,
+    result=Mention,
+    summary="Say that characters of a page name an entity.",
+    route=Route("POST", "/api/mentions"),
+    words="Named an entity on {document_id|a page}",
+    rules=(CORRECTED_BY_PERSONS,),
+    example=_create_example,
+)
+def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
+    """Raises NotFound, Invalid where they are no words of one line, Conflict where they name it already or, for a
+    machine, where they were refused to it."""
+    require_live(ctx.conn, p.document_id)
+    live_entity(ctx.conn, p.entity_id)
+    places = PagePlaces(ctx.conn, p.document_id)
+    place = places.piece(p.char_start, p.char_end)
+    there = mention_at(ctx.conn, places, p.entity_id, p.char_start, p.char_end)
+    if there is not None:
+        raise errors.mentioned_there(there["id"], p.entity_id)
+    _check_refused(ctx, places, p.entity_id, p.char_start, p.char_end)
+    mention_id = _insert(ctx, places, place, p.entity_id, confidence=p.confidence)
+    ctx.target(mention_id)
+    _told(ctx, p.document_id, p.entity_id)
+    return mention(ctx.conn, mention_id)
+
+
+def _at(ctx: ActionContext, p: Repoint | Respan) -> tuple[PagePlaces, dict[str, Any]]:
+    live_entity(ctx.conn, p.entity_id)
+    require_live(ctx.conn, p.document_id)
+    places = PagePlaces(ctx.conn, p.document_id)
+    row = mention_at(ctx.conn, places, p.entity_id, p.char_start, p.char_end)
+    if row is None:
+        raise errors.no_mention_there(p.entity_id, p.char_start, p.char_end)
+    return places, row
+
+
+def _repoint_example(ex: Example) -> dict[str, Any]:
+    there = samples.mention(ex)
+    other = samples.entity(ex, "Juan Garcia the younger")
+    return {"entity_id": there["entity_id"], **there["where"], "to_entity_id": other}
+
+
+@action(
+    "mention.repoint",
+    params=Repoint,
+    result=MentionPlaced,
+    summary="Let a mention name another entity.",
+    route=Route("POST", "/api/entities/{entity_id}/mentions/repoint"),
+    words="Let a mention on {document_id|a page} name another entity",
+    rules=(CORRECTED_BY_PERSONS,),
+    example=_repoint_example,
+)
+def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
+    """The entity that it leaves refuses these characters from then on, also after corrections."""
+    places, row = _at(ctx, p)
+    if p.to_entity_id == p.entity_id:
+        raise errors.same_entity(p.entity_id)
+    live_entity(ctx.conn, p.to_entity_id)
+    there = mention_at(ctx.conn, places, p.to_entity_id, p.char_start, p.char_end)
+    if there is not None:
+        raise errors.mentioned_there(there["id"], p.to_entity_id)
+    _check_refused(ctx, places, p.to_entity_id, p.char_start, p.char_end)
+    _refuse(ctx, places, row)
+    changes = {
+        "entity_id": p.to_entity_id,
+        "corrected_by_person": row["corrected_by_person"] or _is_person(ctx),
+    }
+    ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
+    ctx.target(row["id"])
+    _told(ctx, p.document_id, p.entity_id, p.to_entity_id)
+    return {"mention": mention(ctx.conn, row["id"])}
+
+
+def _respan_example(ex: Example) -> dict[str, Any]:
+    there = samples.mention(ex)
+    new = {"new_char_start": samples.JUAN[0], "new_char_end": samples.JUAN[1] + len(" of Toledo")}
+    return {"entity_id": there["entity_id"], **there["where"], **new}
+
+
+@action(
+    "mention.respan",
+    params=Respan,
+    result=MentionPlaced,
+    summary="Let a mention be of other characters.",
+    route=Route("POST", "/api/entities/{entity_id}/mentions/respan"),
+    words="Moved a mention on {document_id|a page}",
+    rules=(CORRECTED_BY_PERSONS,),
+    example=_respan_example,
+)
+def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
+    """Raises Invalid where the new characters are no words of one line."""
+    places, row = _at(ctx, p)
+    place = places.piece(p.new_char_start, p.new_char_end)
+    there = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
+    if there is not None:
+        raise errors.mentioned_there(there["id"], p.entity_id)
+    _check_refused(ctx, places, p.entity_id, p.new_char_start, p.new_char_end)
+    line = places.line(place.segment_id)
+    assert line is not None
+    changes = {
+        **_span(places, place),
+        "text_fingerprint": text_fingerprint(line.text),
+        "corrected_by_person": row["corrected_by_person"] or _is_person(ctx),
+    }
+    ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
+    ctx.target(row["id"])
+    _told(ctx, p.document_id, p.entity_id)
+    return {"mention": mention(ctx.conn, row["id"])}
+
+
+@action(
+    "mention.delete",
+    params=MentionId,
+    result=Deleted,
+    summary="Delete a mention; its characters are refused to the entity from then on.",
+    route=Route("DELETE", "/api/mentions/{mention_id}"),
+    words="Deleted a mention",
+    rules=(CORRECTED_BY_PERSONS,),
+    example=lambda ex: {"mention_id": samples.mention(ex)["mention_id"]},
+)
+def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
+    """The entity stays, also where nothing names it any more."""
+    row = MENTIONS.require(ctx.conn, p.mention_id)
+    _refuse(ctx, PagePlaces(ctx.conn, row["document_id"]), row)
+    ctx.conn.execute(delete(mentions).where(mentions.c.id == p.mention_id))
+    ctx.target(p.mention_id)
+    _told(ctx, row["document_id"], row["entity_id"])
+    return {"status": "deleted", "id": p.mention_id}
+
+
+def _take_example(ex: Example) -> dict[str, Any]:
+    page = samples.read_page(ex)
+    start, end = samples.JUAN
+    on_line = {"segment_id": page["lines"][0], "representation_id": page["readings"][0]}
+    name = {
+        **on_line,
+        "char_start": start,
+        "char_end": end,
+        "canonical_name": "Juan Garcia",
+        "entity_type": "person",
+    }
+    return {"document_id": page["page_id"], "names": [name]}
+
+
+@action(
+    "mention.take",
+    params=TakeMentions,
+    result=Taken,
+    summary="Write the names that were found on a page.",
+    words="Found names on {document_id|a page}",
+    rules=(CORRECTED_BY_PERSONS,),
+    example=_take_example,
+)
+def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
+    """A name goes to the entity that is called just so, where there is one of the type, else to a new one. Left out is
+    what stands there already, what was refused, and what is not on its line any more."""
+    require_live(ctx.conn, p.document_id)
+    places = PagePlaces(ctx.conn, p.document_id)
+    refused = Refused(ctx.conn, places)
+    taken = _Spans(ctx, places)
+    made: list[str] = []
+    new: list[str] = []
+    found: dict[str, dict[str, Any]] = {}
+    for name in p.names:
+        place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
+        if not isinstance(place, Place):
+            continue
+        called = name.canonical_name or places.text[place.page_start : place.page_end]
+        told = {"name": called, "entity_type": name.entity_type}
+        found.setdefault(f"{name.entity_type} {fold(called)}", told)
+        if taken.holds(place):
+            continue
+        try:
+            places.piece(place.page_start, place.page_end)
+        except Invalid:
+            continue
+        words = places.text[place.page_start : place.page_end]
+        not_these = refused.entities_at(place.page_start, place.page_end)
+        entity_id, is_new = _named_by(ctx, name, words, not_these)
+        if entity_id is None:
+            continue
+        if is_new:
+            new.append(entity_id)
+        taken.add(place)
+        made.append(
+            _insert(ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id)
+        )
+    note_findings(ctx, p.document_id, "entities", found.items())
+    ctx.target(p.document_id, *new)
+    ctx.changed(document_ids=[p.document_id], entity_ids=new)
+    return {"mention_ids": made, "entity_ids": new, "left_out": len(p.names) - len(made)}
+
+
+class _Spans:
+    """The characters of a page that are a mention already."""
+
+    def __init__(self, ctx: ActionContext, places: PagePlaces) -> None:
+        rows = MENTIONS.all(ctx.conn, mentions.c.document_id == places.document_id)
+        found = (one for one in places_of(places, rows) if isinstance(one, Place))
+        self._known = {(one.page_start, one.page_end) for one in found}
+
+    def holds(self, place: Place) -> bool:
+        return (place.page_start, place.page_end) in self._known
+
+    def add(self, place: Place) -> None:
+        self._known.add((place.page_start, place.page_end))
+
+
+def _named_by(
+    ctx: ActionContext, name: NamedOnLine, words: str, not_these: list[str]
+) -> tuple[str | None, bool]:
+    """(entity, whether it was made now); None where the name was refused to whom it would go to."""
+    if name.entity_id is not None:
+        live_entity(ctx.conn, name.entity_id)
+        return (None if name.entity_id in not_these else name.entity_id), False
+    check_type(ctx.conn, name.entity_type)
+    called = name.canonical_name or words
+    e = entities.c
+    same = select(e.id, e.canonical_name).where(
+        e.entity_type == name.entity_type,
+        e.curation_state.in_(("unreviewed", "verified")),
+        e.folded_names.contains(fold(called), autoescape=True),
+    )
+    known = [
+        row.id for row in ctx.conn.execute(same.order_by(e.id)) if fold(row.canonical_name) == fold(called)
+    ]
+    if any(one in not_these for one in known):
+        return None, False
+    if known:
+        return known[0], False
+    dates = [one.model_dump(mode="json") for one in name.date_values]
+    stated = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
+    return insert_entity(ctx, EntityCreate.model_validate(stated)), True

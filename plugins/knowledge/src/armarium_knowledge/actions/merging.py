@@ -1,0 +1,273 @@
+"""Merge entities, and decide whether two are one; the undo of a merge is what parts them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import delete, or_, select, update
+
+from armarium.api import ActionContext, Example, Route, RowRule, action, json_text, new_id, raw_of
+from armarium_knowledge import errors, samples
+from armarium_knowledge.actions.entities import all_names
+from armarium_knowledge.models import claims, entities, matches, reviews
+from armarium_knowledge.queries.entities import MATCHES, entity, live_entity
+from armarium_knowledge.schemas.entities import (
+    Decide,
+    EntityMatchCandidate,
+    FindMatches,
+    Merge,
+    Merged,
+    ProposedMatches,
+    ProposeMatches,
+    Queued,
+)
+
+JOB_KIND = "entity-matches"
+
+
+def _merge_example(ex: Example) -> dict[str, Any]:
+    there = samples.mention(ex)
+    return {"survivor_id": samples.entity(ex, "Juan Garcia the elder"), "ids": [there["entity_id"]]}
+
+
+@action(
+    "entity.merge",
+    params=Merge,
+    result=Merged,
+    summary="Merge entities into one.",
+    route=Route("POST", "/api/entities/merge"),
+    words="Merged entities",
+    person_only=errors.accept_needs_a_person,
+    example=_merge_example,
+)
+def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
+    """The survivor gets their names, mentions and statements; they stay and say into which they were merged.
+
+    A span that was refused to one of them is refused to the survivor, save where it stands named there. For persons
+    alone. Raises NotFound, Conflict for one that was merged already, Invalid where the survivor is among them.
+    """
+    survivor = live_entity(ctx.conn, p.survivor_id)
+    ids = list(dict.fromkeys(p.ids))
+    if survivor.id in ids:
+        raise errors.merges_with_itself(survivor.id)
+    rows = [live_entity(ctx.conn, one) for one in ids]
+    names = list(survivor.names)
+    known = {survivor.canonical_name, *(one["text"] for one in names)}
+    changes: dict[str, Any] = {}
+    for row in rows:
+        taken = {"romanized": None, "language": row.language, "script": None, "when": None, "source": None}
+        own = {"id": new_id(), "text": row.canonical_name, **taken, **ctx.provenance()}
+        for name in (own, *row.names):
+            if name["text"] not in known:
+                known.add(name["text"])
+                names.append(name)
+        for column in ("date_values", "place_values", "authority_links"):
+            there = changes.get(column, list(getattr(survivor, column)))
+            changes[column] = there + [one for one in getattr(row, column) if one not in there]
+        if survivor.description is None and "description" not in changes and row.description is not None:
+            changes["description"] = row.description
+    changes |= {
+        "names": names,
+        "folded_names": all_names(survivor.canonical_name, names),
+        "updated_at": ctx.now,
+    }
+    ctx.conn.execute(update(entities).where(entities.c.id == survivor.id).values(changes))
+    _repoint(ctx, survivor.id, ids)
+    gone = {"curation_state": "merged", "merged_into_id": survivor.id, "updated_at": ctx.now}
+    ctx.conn.execute(update(entities).where(entities.c.id.in_(ids)).values(gone))
+    ctx.target(survivor.id, *ids)
+    ctx.changed(entity_ids=[survivor.id, *ids])
+    return {"entity": entity(ctx.conn, survivor.id), "merged_ids": ids}
+
+
+_SPAN = "segment_id, representation_id, segment_char_start, segment_char_end"
+_SAME = (
+    "o.segment_id = {0}.segment_id AND o.representation_id = {0}.representation_id AND o.segment_char_start ="
+    " {0}.segment_char_start AND o.segment_char_end = {0}.segment_char_end"
+)
+
+
+def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
+    """What names the merged entities names the survivor; of two mentions of just the same characters one stays."""
+    raw = raw_of(ctx.conn)
+    given = {"to": survivor_id, "ids": json_text(ids)}
+    among = "(SELECT value FROM json_each(:ids))"
+    ctx.changed(
+        document_ids=[
+            row[0]
+            for row in raw.execute(
+                f"SELECT DISTINCT document_id FROM mention WHERE entity_id IN {among}", given
+            )
+        ],
+        claim_ids=[
+            row[0]
+            for row in raw.execute(
+                f"SELECT DISTINCT claim_id FROM claim_entity WHERE entity_id IN {among}", given
+            )
+        ],
+    )
+    for table in ("mention", "mention_refusal"):
+        everyone = f"entity_id = :to OR entity_id IN {among}"
+        twice = (
+            f"SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY {_SPAN}"
+            f" ORDER BY entity_id = :to DESC, created_at, id) AS place FROM {table} WHERE {everyone}) WHERE place > 1"
+        )
+        raw.execute(f"DELETE FROM {table} WHERE id IN ({twice})", given)
+        raw.execute(f"UPDATE {table} SET entity_id = :to WHERE entity_id IN {among}", given)
+    raw.execute(
+        "DELETE FROM mention_refusal WHERE entity_id = :to AND EXISTS (SELECT 1 FROM mention o"
+        f" WHERE o.entity_id = :to AND {_SAME.format('mention_refusal')})",
+        given,
+    )
+    raw.execute(
+        "DELETE FROM claim_entity WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY claim_id"
+        f" ORDER BY entity_id = :to DESC, id) AS place FROM claim_entity WHERE entity_id = :to OR entity_id IN {among})"
+        " WHERE place > 1)",
+        given,
+    )
+    raw.execute(f"UPDATE claim_entity SET entity_id = :to WHERE entity_id IN {among}", given)
+    for column in (claims.c.subject_entity_id, claims.c.object_entity_id):
+        ctx.conn.execute(update(claims).where(column.in_(ids)).values({column.name: survivor_id}))
+    for column in (reviews.c.source_entity_id, reviews.c.target_entity_id):
+        ctx.conn.execute(update(reviews).where(column.in_(ids)).values({column.name: survivor_id}))
+    ctx.conn.execute(update(entities).where(entities.c.parent_id.in_(ids)).values(parent_id=survivor_id))
+    # A match between two that are one now is settled; others of theirs are the survivor's.
+    both = matches.c.survivor_entity_id.in_([survivor_id, *ids]) & matches.c.candidate_entity_id.in_(
+        [survivor_id, *ids]
+    )
+    waits = matches.c.state == "pending"
+    ctx.conn.execute(delete(matches).where(both, waits))
+    for column in (matches.c.survivor_entity_id, matches.c.candidate_entity_id):
+        ctx.conn.execute(update(matches).where(column.in_(ids), waits).values({column.name: survivor_id}))
+
+
+def _match(ex: Example) -> dict[str, Any]:
+    pair = {
+        "survivor_id": samples.entity(ex),
+        "candidate_id": samples.entity(ex, "Joan Garcia"),
+        "score": 0.93,
+    }
+    return {"pairs": [{**pair, "method": "name_variant", "reason": "The names are nearly the same"}]}
+
+
+@action(
+    "entity.propose_matches",
+    params=ProposeMatches,
+    result=ProposedMatches,
+    summary="Propose that pairs of entities are one each.",
+    words="Proposed matches of entities",
+    example=_match,
+)
+def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
+    """A pair that waits or was decided is left out, so a rejected one does not come back. Nothing is merged."""
+    ids = {one for pair in p.pairs for one in (pair.survivor_id, pair.candidate_id)}
+    live = {one: live_entity(ctx.conn, one) for one in sorted(ids)}
+    made = []
+    for pair in p.pairs:
+        if pair.survivor_id == pair.candidate_id:
+            raise errors.merges_with_itself(pair.survivor_id)
+        if match_of(ctx, pair.survivor_id, pair.candidate_id) is not None:
+            continue
+        assert {pair.survivor_id, pair.candidate_id} <= live.keys()
+        made.append(
+            insert_match(ctx, pair.survivor_id, pair.candidate_id, pair.score, pair.method, pair.reason)["id"]
+        )
+    ctx.target(*made)
+    return {"match_ids": made}
+
+
+def match_of(ctx: ActionContext, one: str, other: str) -> Any:
+    """The match between two entities, whatever was decided about it."""
+    m = matches.c
+    forth = (m.survivor_entity_id == one) & (m.candidate_entity_id == other)
+    back = (m.survivor_entity_id == other) & (m.candidate_entity_id == one)
+    return ctx.conn.execute(select(matches).where(or_(forth, back))).first()
+
+
+def insert_match(
+    ctx: ActionContext, survivor: str, candidate: str, score: float, method: str, reason: str | None
+) -> dict[str, Any]:
+    """Write a match that waits to be decided; as answered."""
+    row = {
+        "id": new_id(),
+        "survivor_entity_id": survivor,
+        "candidate_entity_id": candidate,
+        "score": score,
+        "method": method,
+        "state": "pending",
+        "reason": reason,
+        "decided_by": None,
+        "decided_at": None,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(matches.insert().values(row))
+    ctx.changed(entity_ids=[survivor, candidate])
+    return row
+
+
+def _accepts(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return any(one is not None and one["state"] == "accepted" for one in (before, after))
+
+
+ACCEPTED_BY_PERSONS: RowRule[Any] = RowRule(
+    "entity_match", "person", when=_accepts, refusal=errors.accept_needs_a_person
+)
+
+
+def _decide_example(ex: Example) -> dict[str, Any]:
+    return {"match_id": ex.run("entity.propose_matches", _match(ex))["match_ids"][0], "state": "accepted"}
+
+
+@action(
+    "entity.decide_match",
+    params=Decide,
+    result=EntityMatchCandidate,
+    summary="Accept that two entities are one, which merges them, or reject it.",
+    route=Route("POST", "/api/entity-matches/{match_id}/decide"),
+    words="Decided a match of entities",
+    rules=(ACCEPTED_BY_PERSONS,),
+    example=_decide_example,
+)
+def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
+    """Accepted by persons alone. Raises NotFound, Conflict for one that is decided or whose entities were merged since."""
+    row = MATCHES.require(ctx.conn, p.match_id)
+    if row["state"] != "pending":
+        raise errors.match_decided(row["state"])
+    if p.state == "accepted":
+        if ctx.principal.kind != "person":
+            raise errors.accept_needs_a_person()
+        live_entity(ctx.conn, row["survivor_entity_id"])
+        live_entity(ctx.conn, row["candidate_entity_id"])
+    done = {
+        "state": p.state,
+        "reason": p.reason if p.reason is not None else row["reason"],
+        "decided_by": ctx.principal.name,
+        "decided_at": ctx.now,
+    }
+    ctx.conn.execute(update(matches).where(matches.c.id == p.match_id).values(done))
+    if p.state == "accepted":
+        ctx.run(
+            "entity.merge", {"survivor_id": row["survivor_entity_id"], "ids": [row["candidate_entity_id"]]}
+        )
+    ctx.target(p.match_id, row["survivor_entity_id"], row["candidate_entity_id"])
+    ctx.changed(entity_ids=[row["survivor_entity_id"], row["candidate_entity_id"]])
+    return {**row, **done}
+
+
+@action(
+    "entity.find_matches",
+    params=FindMatches,
+    result=Queued,
+    summary="Look for entities that may be one, by their names.",
+    words="Looked for entities that may be one",
+    example=lambda ex: {"entity_ids": [samples.entity(ex)]},
+)
+def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:
+    """A job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""
+    for one in p.entity_ids:
+        if ctx.conn.execute(select(entities.c.id).where(entities.c.id == one)).first() is None:
+            raise errors.unknown_entity(one)
+    job_id = ctx.enqueue(JOB_KIND, p.model_dump(mode="json"), title="Look for entities that may be one")
+    ctx.target(job_id)
+    return {"job_id": job_id}

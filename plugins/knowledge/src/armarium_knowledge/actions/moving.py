@@ -1,0 +1,143 @@
+"""What other families ask of knowledge inside their own steps: move with a correction, be carried across a match, arrive
+with a transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Table, select, update
+
+from armarium.api import ActionContext, among, new_id
+from armarium_knowledge.actions.merging import insert_match, match_of
+from armarium_knowledge.folding import fold
+from armarium_knowledge.models import claim_sources, entities, mentions, refusals
+from armarium_knowledge.placing import aligned, moved
+from armarium_source_model.api import (
+    Corrected,
+    counting_readings,
+    get_segment,
+    reading_rule,
+    text_fingerprint,
+)
+
+
+class Mover:
+    """Mentions, refused spans and evidence move to the reading that corrects theirs. How they were last looked at stays,
+    so that what a correction touched is known to be in doubt."""
+
+    def move(self, ctx: ActionContext, corrected: Corrected) -> list[tuple[str, str]]:
+        """(id, why) of the mentions and evidence whose words are not there any more: they stay where they were."""
+        left: list[tuple[str, str]] = []
+        for table in (mentions, claim_sources):
+            for row in _on(ctx, table, corrected.old_id):
+                there = moved(
+                    row.segment_char_start, row.segment_char_end, corrected.old_text, corrected.new_text
+                )
+                if isinstance(there, str):
+                    left.append((row.id, there))
+                else:
+                    _move(ctx, table, row.id, corrected.new_id, there)
+        for row in _on(ctx, refusals, corrected.old_id):
+            # A refusal holds for what stands in the place of its words, also where these were corrected.
+            span = row.segment_char_start, row.segment_char_end
+            exact = moved(*span, corrected.old_text, corrected.new_text)
+            there_now = (
+                aligned(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
+            )
+            if there_now is not None:
+                _move(ctx, refusals, row.id, corrected.new_id, there_now)
+        return left
+
+
+def _on(ctx: ActionContext, table: Table, representation_id: str) -> list[Any]:
+    return list(ctx.conn.execute(select(table).where(table.c.representation_id == representation_id)))
+
+
+def _move(
+    ctx: ActionContext, table: Table, row_id: str, representation_id: str, span: tuple[int, int]
+) -> None:
+    place = {
+        "representation_id": representation_id,
+        "segment_char_start": span[0],
+        "segment_char_end": span[1],
+    }
+    ctx.conn.execute(update(table).where(table.c.id == row_id).values(place))
+
+
+class EvidenceCarrier:
+    """Evidence of statements, copied from a line to the line of another pass that shows the same."""
+
+    kind = "claim_evidence"
+
+    def carry(
+        self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
+    ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
+        """(original, copy) of each piece of evidence copied; (original, why) of each left."""
+        rows = ctx.conn.execute(
+            select(claim_sources)
+            .where(claim_sources.c.segment_id == from_segment_id)
+            .order_by(claim_sources.c.id)
+        ).all()
+        copies: list[tuple[str, str]] = []
+        left: list[tuple[str | None, str]] = []
+        if not rows:
+            return copies, left
+        line = _counting(ctx, to_segment_id)
+        there = select(claim_sources.c.claim_id).where(claim_sources.c.segment_id == to_segment_id)
+        resting = {row.claim_id for row in ctx.conn.execute(there)}
+        for row in rows:
+            if line is None:
+                left.append((row.id, "The other line has no reading for it to stand on."))
+                continue
+            if row.claim_id in resting:
+                left.append((row.id, "The statement rests on the other line already."))
+                continue
+            at = line[1].find(row.excerpt)
+            if at < 0:
+                left.append((row.id, "Its characters do not occur in the other line's reading."))
+                continue
+            copy = {
+                **row._asdict(),
+                "id": new_id(),
+                "segment_id": to_segment_id,
+                "representation_id": line[0],
+                "segment_char_start": at,
+                "segment_char_end": at + len(row.excerpt),
+                "text_fingerprint": text_fingerprint(line[1]),
+                **ctx.provenance(),
+            }
+            ctx.conn.execute(claim_sources.insert().values(copy))
+            copies.append((row.id, copy["id"]))
+        ctx.changed(claim_ids=[row.claim_id for row in rows])
+        return copies, left
+
+
+def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
+    pass_id = get_segment(ctx.conn, segment_id).pass_id
+    found = counting_readings(ctx.conn, pass_id, rule=reading_rule(ctx.conn)).get(segment_id)
+    return None if found is None or not found.text else (found.representation_id, found.text)
+
+
+def arrived(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    """Propose for review which entities of a transfer may be ones that were there; nothing is merged."""
+    ids = companions.get("entity", [])
+    e = entities.c
+    proposed = []
+    new = ctx.conn.execute(
+        select(e.id, e.canonical_name, e.entity_type).where(among(e.id, ids)).order_by(e.id)
+    ).all()
+    for row in new:
+        same = select(e.id, e.folded_names).where(
+            e.entity_type == row.entity_type,
+            e.curation_state.in_(("unreviewed", "verified")),
+            e.folded_names.contains(fold(row.canonical_name), autoescape=True),
+            ~among(e.id, ids),
+        )
+        for other in ctx.conn.execute(same.order_by(e.id)):
+            if fold(row.canonical_name) not in other.folded_names.split("\n"):
+                continue
+            if match_of(ctx, other.id, row.id) is None:
+                why = "It came from another project and is called the same."
+                proposed.append(insert_match(ctx, other.id, row.id, 1.0, "transfer", why))
+    return proposed

@@ -1,0 +1,161 @@
+"""Writes of interpretations of documents and of reviews of predicted relations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium_documents.api import require_live
+from armarium_knowledge import errors, samples
+from armarium_knowledge.models import interpretations, reviews
+from armarium_knowledge.placing import PagePlaces
+from armarium_knowledge.queries.claims import CLAIMS, INTERPRETATIONS, shown_interpretations
+from armarium_knowledge.queries.entities import REVIEWS, live_entity
+from armarium_knowledge.schemas.claims import Interpretation, InterpretationCreate, InterpretationId
+from armarium_knowledge.schemas.entities import (
+    Deleted,
+    KnowledgePredictionReview,
+    ReviewCreate,
+    ReviewDecide,
+)
+from armarium_source_model.api import text_fingerprint
+
+
+def _interpret_example(ex: Example) -> dict[str, Any]:
+    return {
+        "document_id": samples.read_page(ex)["page_id"],
+        "framework_id": "micro-history",
+        "framework_name": "Micro-history",
+        "text": "A small sale that shows who could own land",
+        "key_insights": ["The seller signs himself"],
+    }
+
+
+@action(
+    "interpretation.create",
+    params=InterpretationCreate,
+    result=Interpretation,
+    summary="Write an interpretation of a document.",
+    route=Route("POST", "/api/interpretations"),
+    words="Wrote an interpretation of {document_id|a document}",
+    example=_interpret_example,
+)
+def interpret(ctx: ActionContext, p: InterpretationCreate) -> dict[str, Any]:
+    """It keeps the fingerprint of the text that it reads. Raises NotFound."""
+    require_live(ctx.conn, p.document_id)
+    stated = p.model_dump(mode="json")
+    mark = text_fingerprint(PagePlaces(ctx.conn, p.document_id).text)
+    row = {"id": new_id(), **stated, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
+    ctx.conn.execute(interpretations.insert().values(row))
+    ctx.target(row["id"], p.document_id)
+    ctx.changed(interpretation_ids=[row["id"]], document_ids=[p.document_id])
+    return shown_interpretations(ctx.conn, [INTERPRETATIONS.require(ctx.conn, row["id"])])[0]
+
+
+def _written(ex: Example) -> dict[str, Any]:
+    return {"interpretation_id": ex.run("interpretation.create", _interpret_example(ex))["id"]}
+
+
+@action(
+    "interpretation.delete",
+    params=InterpretationId,
+    result=Deleted,
+    summary="Delete an interpretation.",
+    route=Route("DELETE", "/api/interpretations/{interpretation_id}"),
+    words="Deleted an interpretation",
+    example=_written,
+)
+def withdraw(ctx: ActionContext, p: InterpretationId) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = INTERPRETATIONS.require(ctx.conn, p.interpretation_id)
+    ctx.conn.execute(delete(interpretations).where(interpretations.c.id == p.interpretation_id))
+    ctx.target(p.interpretation_id, row["document_id"])
+    ctx.changed(interpretation_ids=[p.interpretation_id], document_ids=[row["document_id"]])
+    return {"status": "deleted", "id": p.interpretation_id}
+
+
+def _predicted(ex: Example) -> dict[str, Any]:
+    return {
+        "source_entity_id": samples.entity(ex),
+        "relation": "owned",
+        "target_entity_id": samples.entity(ex, "The vineyard", "location"),
+        "score": 0.8,
+    }
+
+
+@action(
+    "prediction_review.create",
+    params=ReviewCreate,
+    result=KnowledgePredictionReview,
+    summary="Keep a predicted relation for review.",
+    route=Route("POST", "/api/kg/kgembed/reviews"),
+    words="Kept a predicted relation for review",
+    example=_predicted,
+)
+def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
+    """Raises NotFound for an entity, Conflict where the same relation of the same two waits already."""
+    live_entity(ctx.conn, p.source_entity_id)
+    live_entity(ctx.conn, p.target_entity_id)
+    r = reviews.c
+    same = select(r.id).where(
+        r.source_entity_id == p.source_entity_id,
+        r.relation == p.relation,
+        r.target_entity_id == p.target_entity_id,
+        r.state == "pending",
+    )
+    waits = ctx.conn.execute(same).first()
+    if waits is not None:
+        raise errors.review_pending(waits.id)
+    nothing_yet = dict.fromkeys(("note", "resulting_claim_id", "reviewed_by", "reviewed_at"))
+    row = {
+        "id": new_id(),
+        **p.model_dump(mode="json"),
+        "state": "pending",
+        **nothing_yet,
+        "created_at": ctx.now,
+    }
+    ctx.conn.execute(reviews.insert().values(row))
+    ctx.target(row["id"])
+    ctx.changed(entity_ids=[p.source_entity_id, p.target_entity_id])
+    return row
+
+
+@action(
+    "prediction_review.decide",
+    params=ReviewDecide,
+    result=KnowledgePredictionReview,
+    summary="Accept, reject or defer a predicted relation.",
+    route=Route("PATCH", "/api/kg/kgembed/reviews/{review_id}"),
+    words="Decided a predicted relation",
+    example=lambda ex: {
+        "review_id": ex.run("prediction_review.create", _predicted(ex))["id"],
+        "state": "deferred",
+    },
+)
+def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
+    """It may be decided again until it became a statement. Invalid for a statement with any state but accepted."""
+    row = REVIEWS.require(ctx.conn, p.review_id)
+    if row["resulting_claim_id"] is not None:
+        raise errors.has_become_a_claim(row["resulting_claim_id"])
+    if p.resulting_claim_id is not None:
+        if p.state != "accepted":
+            raise errors.claim_of_accepted_only()
+        CLAIMS.row(ctx.conn, p.resulting_claim_id)
+    if p.state == "pending" and row["state"] in ("accepted", "rejected"):
+        raise errors.stays_decided(row["state"])
+    done = {
+        "state": p.state,
+        "note": p.note if "note" in p.model_fields_set else row["note"],
+        "resulting_claim_id": p.resulting_claim_id,
+        "reviewed_by": ctx.principal.name,
+        "reviewed_at": ctx.now,
+    }
+    ctx.conn.execute(update(reviews).where(reviews.c.id == p.review_id).values(done))
+    ctx.target(p.review_id)
+    ctx.changed(
+        entity_ids=[row["source_entity_id"], row["target_entity_id"]],
+        claim_ids=[p.resulting_claim_id] if p.resulting_claim_id else [],
+    )
+    return {**row, **done}

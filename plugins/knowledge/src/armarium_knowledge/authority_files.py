@@ -1,0 +1,161 @@
+"""Authority files that a person has on this machine: CSV, SKOS as RDF/XML, and extracts of Wikidata as lines of JSON.
+
+They are read line by line, only what the project names is kept, and nothing that they name is fetched.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import orjson
+
+from armarium.api import IsClosed, Library, open_plain, parse_xml
+from armarium_knowledge import errors
+from armarium_knowledge.folding import fold
+
+HELD = "knowledge.authorities"
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of one line; a longer one is none of these formats."""
+LONGEST_FIELD = 1024 * 1024
+MAX_XML = 64 * 1024 * 1024
+"""Bytes of an XML file; `parse_xml` refuses a longer one."""
+_SKOS = "{http://www.w3.org/2004/02/skos/core#}"
+_RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+
+
+class Authority(NamedTuple):
+    """One entry: what it is called, and by what it is named there."""
+
+    uri: str
+    authority: str
+    authority_id: str
+    names: tuple[str, ...]
+    """The preferred one first."""
+
+
+def entries_of(path: Path, is_closed: IsClosed) -> Iterator[Authority]:
+    """The entries of a file, one after the other. Invalid for one that is of none of the three kinds."""
+    with open_plain(path, is_closed) as file:
+        begin = file.read(4096)
+        file.seek(0)
+        plain = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if plain.startswith(b"<"):
+            yield from _skos(file, path.name)
+        elif plain[:1] in (b"{", b"["):
+            yield from _wikidata(file, path.name)
+        else:
+            yield from _table(file, path.name)
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise errors.not_an_authority_file(name, "it has a line of more than 16 MiB")
+        yield line
+
+
+def _table(file: IO[bytes], name: str) -> Iterator[Authority]:
+    csv.field_size_limit(LONGEST_FIELD)
+    texts = (line.decode("utf-8-sig", "replace").replace("\0", "") for line in _lines(file, name))
+    first = next(texts, "")
+    delimiter = max(",;\t", key=first.count)
+    columns = [one.strip().casefold() for one in next(csv.reader([first], delimiter=delimiter), [])]
+    if "uri" not in columns or not {"name", "label"} & set(columns):
+        raise errors.not_an_authority_file(name, "its first line names no columns uri and name (or label)")
+    try:
+        for row in csv.reader(texts, delimiter=delimiter):
+            cells = dict(zip(columns, (one.strip() for one in row), strict=False))
+            called = cells.get("name") or cells.get("label") or ""
+            others = (cells.get("names") or cells.get("aliases") or "").split("|")
+            if called and ":" in cells.get("uri", ""):
+                own_id = cells.get("id") or cells["uri"].rstrip("/").rsplit("/", 1)[-1]
+                yield _entry(cells["uri"], (called, *others), cells.get("authority"), own_id)
+    except csv.Error as error:
+        raise errors.not_an_authority_file(name, f"its rows cannot be read ({error})") from error
+
+
+def _entry(uri: str, names: Iterable[str], authority: str | None, authority_id: str) -> Authority:
+    host = uri.split("//")[-1].split("/")[0] or uri.split(":")[0]
+    return Authority(uri, authority or host, authority_id, tuple(one.strip() for one in names if one.strip()))
+
+
+def _skos(file: IO[bytes], name: str) -> Iterator[Authority]:
+    root = parse_xml(file.read(MAX_XML + 1), name=name)
+    found = False
+    for concept in root.iter(f"{_SKOS}Concept", f"{_RDF}Description"):
+        uri = concept.get(f"{_RDF}about") or ""
+        labels = [
+            (child.text or "").strip()
+            for kind in ("prefLabel", "altLabel", "hiddenLabel")
+            for child in concept.iterfind(f"{_SKOS}{kind}")
+        ]
+        if labels and ":" in uri:
+            found = True
+            yield _entry(uri, labels, None, uri.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1])
+    if not found:
+        raise errors.not_an_authority_file(name, "it is XML without concepts of SKOS")
+
+
+def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
+    for line in _lines(file, name):
+        text = line.strip().rstrip(b",")
+        if text in (b"", b"[", b"]"):
+            continue
+        try:
+            item = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise errors.not_an_authority_file(
+                name, "it is no JSON, one item a line, as Wikidata writes it"
+            ) from error
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            labels = list(_values(item.get("labels"))) + list(_values(item.get("aliases")))
+            if labels:
+                yield Authority(
+                    f"http://www.wikidata.org/entity/{item['id']}",
+                    "wikidata",
+                    item["id"],
+                    tuple(dict.fromkeys(labels)),
+                )
+
+
+def _values(told: Any) -> Iterator[str]:
+    for value in told.values() if isinstance(told, dict) else ():
+        for one in value if isinstance(value, list) else [value]:
+            words = one.get("value") if isinstance(one, dict) else one
+            if isinstance(words, str) and words.strip():
+                yield words.strip()
+
+
+class Known(NamedTuple):
+    """Entries by the folded names that were wanted: preferred and other names apart."""
+
+    by_name: dict[str, dict[str, tuple[Authority, float]]]
+
+    def called(self, name: str) -> tuple[Authority, float] | None:
+        """The one entry of that name with how certain it is; None where there is none, or where several are."""
+        found = list(self.by_name.get(fold(name), {}).values())
+        best = max((certainty for _, certainty in found), default=0.0)
+        likeliest = [one for one in found if one[1] == best]
+        return likeliest[0] if len(likeliest) == 1 else None
+
+
+def known(library: Library, path: Path, wanted: Iterable[str]) -> Known:
+    """What a file says of the folded names *wanted*; held until the file or the names change."""
+    names = frozenset(wanted)
+    there = path.stat()
+    state = (str(path), there.st_mtime_ns, there.st_size, hash(names))
+    held = library.held.get(HELD)
+    if held is None or held[0] != state:
+        by_name: dict[str, dict[str, tuple[Authority, float]]] = {}
+        for entry in entries_of(path, library.is_closed):
+            for place, name in enumerate(entry.names):
+                key = fold(name)
+                if key in names:
+                    by_name.setdefault(key, {}).setdefault(entry.uri, (entry, 0.9 if place else 1.0))
+        held = state, Known(by_name)
+        library.held[HELD] = held
+    found: Known = held[1]
+    return found

@@ -1,0 +1,1 @@
+"""Long work of knowledge: names, statements, dates, authorities, descriptions, passages, and entities that may be one."""

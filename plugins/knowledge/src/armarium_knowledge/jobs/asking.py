@@ -1,0 +1,77 @@
+"""What every job here that asks a model does alike: the lines it sends, the call, where the answer's words stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from armarium.api import Engine, JobContext, Library, PageSkipped, Placement, RetryLater, ServiceError
+from armarium_knowledge import errors
+from armarium_knowledge.placing import Line, PagePlaces
+from armarium_reading.api import Asked, ModelRequest, Subject, ask, placed_with_provider
+
+SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
+
+
+def placed(engine: Engine, library: Library, settings: Any) -> Placement:
+    """Where a provider's model works; refused where none is named."""
+    if settings.provider is None:
+        raise errors.provider_needed()
+    return placed_with_provider(
+        engine, settings.provider, settings.model, pages_may_leave=settings.pages_may_leave
+    )
+
+
+def text_of(job: JobContext, page_id: str) -> PagePlaces:
+    """The text of a page with its lines; PageSkipped where it has no words."""
+    with job.library.db.read() as conn:
+        places = PagePlaces(conn, page_id)
+    if not places.text.strip():
+        raise PageSkipped("The page has no lines with words; read them first.")
+    return places
+
+
+def as_material(lines: Iterable[Line]) -> str:
+    """Each line of text on a line of its own, with its id before it."""
+    return "\n".join(f"[{line.segment_id}] {' '.join(line.text.split())}" for line in lines)
+
+
+def one_of(words: Iterable[str]) -> Any:
+    """The type of an answer that names one of *words* and nothing else."""
+    return Literal[tuple(dict.fromkeys(words))]
+
+
+def ask_about(
+    job: JobContext, page_id: str, task: str, answer: type[BaseModel], places: PagePlaces
+) -> Asked[Any]:
+    """Ask the model of the settings about a page. PageSkipped where rights forbid it; RetryLater where it is busy."""
+    args = job.args
+    request = ModelRequest(
+        provider=args.provider,
+        model=args.model,
+        prompt=f"{task}\n\n{args.prompt}" if args.prompt else task,
+        system=SYSTEM,
+        material=as_material(places.lines),
+        subject=Subject(page_id),
+        use_case=job.kind.name,
+        pages_may_leave=args.pages_may_leave,
+    )
+    try:
+        return ask(job, request, answer)
+    except ServiceError as error:
+        if error.code == "rights_restricted":
+            raise PageSkipped(error.detail) from error
+        if error.code == "provider_busy":
+            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
+        raise
+
+
+def occurrences(words: str, text: str) -> list[tuple[int, int]]:
+    """Where words stand in a line, whatever its white space is."""
+    parts = [re.escape(part) for part in words.split()]
+    if not parts:
+        return []
+    return [found.span() for found in re.finditer(r"\s+".join(parts), text)]

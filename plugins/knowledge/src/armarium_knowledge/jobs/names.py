@@ -1,0 +1,153 @@
+"""Names on pages: those that the project knows, or those that a model finds; and the dates that mentions say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
+from armarium_documents.api import ReadDate, read_date
+from armarium_knowledge.actions.entities import known_types
+from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, placed, text_of
+from armarium_knowledge.known_names import known_names, names_on_page
+from armarium_knowledge.models import mentions
+from armarium_knowledge.placing import PagePlaces
+from armarium_knowledge.queries.entities import ENTITIES
+from armarium_knowledge.queries.mentions import MENTIONS, on_page
+
+FIND = (
+    "These are the lines of a page, each with its id in brackets. Find the names in them: of persons, places, organizations,"
+    " events and the like. Give for each the id of its line, the words just as they stand in that line, the name as it is"
+    " usually written, and what kind of thing it names. A name that goes over the end of a line is named in the line it"
+    " begins in, with the words that stand there."
+)
+MOST_NAMES = 2_000
+
+
+def placed_names(engine: Engine, library: Library, settings: Any) -> Placement:
+    """On this machine where no provider is named: the names that the project knows need no model."""
+    return Placement(lane="cpu") if settings.provider is None else placed(engine, library, settings)
+
+
+def find_names(job: JobContext, page_id: str) -> PageWork | None:
+    """The names of a page as mentions; what stands there or was refused is left out when they are written."""
+    return _known(job, page_id) if job.args.provider is None else _asked(job, page_id)
+
+
+def _known(job: JobContext, page_id: str) -> PageWork:
+    names = known_names(job.library)
+    with job.library.db.read() as conn:
+        found = names_on_page(conn, names, page_id, misread=job.args.misread)
+    # Of two entities of one name a person says which it is.
+    sure = [one for one in found if not one["others"]]
+    if not sure:
+        raise PageSkipped(
+            "Nothing on the page is a name that the project knows and that is not there already."
+        )
+    listed = [
+        {
+            "segment_id": one["segment_id"],
+            "representation_id": one["representation_id"],
+            "char_start": one["line_start"],
+            "char_end": one["line_end"],
+            "entity_id": one["entity_id"],
+            "entity_type": one["entity_type"],
+            "confidence": one["score"],
+        }
+        for one in sure
+    ]
+    return _work(page_id, listed, None)
+
+
+def _work(page_id: str, listed: list[dict[str, Any]], episode_id: str | None) -> PageWork:
+    return PageWork(
+        "mention.take",
+        {"document_id": page_id, "episode_id": episode_id, "names": listed},
+        output={"names": len(listed)},
+        answers=("mention_ids", "entity_ids"),
+    )
+
+
+def _asked(job: JobContext, page_id: str) -> PageWork:
+    places = text_of(job, page_id)
+    with job.library.db.read() as conn:
+        types = known_types(conn)
+    ids = [line.segment_id for line in places.lines]
+    asked = ask_about(job, page_id, FIND, found_names(ids, types), places)
+    listed = _located(places, asked.answer.names)
+    if not listed:
+        raise PageSkipped("The model found no names that stand on the page.")
+    return _work(page_id, listed, asked.episode_id)
+
+
+def _located(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, Any]]:
+    """Where the words of an answer stand; the second time that they are named is the second time that they stand."""
+    times: dict[tuple[str, str], int] = {}
+    listed = []
+    for one in names:
+        line = places.line(one.line)
+        if line is None:
+            continue
+        spans = occurrences(one.words, line.text)
+        nth = times.get((one.line, one.words), 0)
+        times[(one.line, one.words)] = nth + 1
+        if nth >= len(spans):
+            continue
+        listed.append(
+            {
+                "segment_id": line.segment_id,
+                "representation_id": line.representation_id,
+                "char_start": spans[nth][0],
+                "char_end": spans[nth][1],
+                "canonical_name": " ".join(one.name.split()) or one.words,
+                "entity_type": one.kind,
+            }
+        )
+    return listed
+
+
+def found_names(ids: Sequence[str], types: Sequence[str]) -> type[BaseModel]:
+    """An answer that gives names on lines of *ids*, of the project's types, and can name no other."""
+    words: Any = Annotated[str, Field(min_length=1, max_length=500)]
+    name = create_model(
+        "FoundName", line=(one_of(ids), ...), words=(words, ...), name=(words, ...), kind=(one_of(types), ...)
+    )
+    names: Any = Annotated[list[name], Field(max_length=MOST_NAMES)]  # type: ignore[valid-type]
+    return create_model("FoundNames", names=(names, ...))
+
+
+def work_out_dates(job: JobContext, page_id: str) -> PageWork:
+    """The dates that mentions of a page say: "the Tuesday after Michaelmas 1342" is a name of a day."""
+    with job.library.db.read() as conn:
+        rows = MENTIONS.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
+        there = on_page(conn, PagePlaces(conn, page_id), rows) if rows else []
+        live = {
+            row["id"] for row in (ENTITIES.get(conn, one["entity_id"]) for one in there) if row is not None
+        }
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in there:
+        read = read_date(one["text"], language=job.args.language, country=job.args.country)
+        if read is not None and one["entity_id"] in live:
+            found[(one["entity_id"], one["text"])] = {"entity_id": one["entity_id"], "date": date_value(read)}
+    if not found:
+        raise PageSkipped("None of the page's mentions is a date; find its names and dates first.")
+    return PageWork(
+        "entity.take_dates",
+        {"document_id": page_id, "dates": list(found.values())},
+        output={"dates": len(found)},
+        answers=("entity_ids",),
+    )
+
+
+def date_value(read: ReadDate) -> dict[str, Any]:
+    """A date that was read, as an entity keeps it: when it was in the Gregorian calendar."""
+    start, _, end = read.gregorian.partition("/")
+    return {
+        "as_written": read.as_written,
+        "iso_start": start if start and start != ".." else None,
+        "iso_end": end if end and end != ".." else None,
+        "precision": read.precision,
+        "calendar": read.calendar,
+    }

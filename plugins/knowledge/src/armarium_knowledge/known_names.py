@@ -1,0 +1,246 @@
+"""Names without a model: what the project knows is found on a page by one automaton, and misread names beside it."""
+
+from __future__ import annotations
+
+import bisect
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Library, raw_of
+from armarium_knowledge.folding import fold_with_places
+from armarium_knowledge.models import entities, mentions
+from armarium_knowledge.placing import PagePlaces, Place, places_of
+from armarium_knowledge.queries.mentions import MENTIONS, Refused
+from armarium_knowledge.queries.visible import Hidden
+
+HELD = "knowledge.names"
+
+_UNSPACED = (
+    (0x0E00, 0x0EFF),
+    (0x0F00, 0x0FFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x3040, 0x30FF),
+    (0x3400, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+"""Scripts that put no blanks between words: Thai and Lao, Tibetan, Burmese, Khmer, kana, Han."""
+
+SHORTEST = 3
+"""Letters of the shortest name that is looked for in a script with blanks; of two in one without."""
+SHORTEST_MISREAD = 5
+"""Letters from which on a name is also found with a letter misread, and from `TWO_WRONG` on with two."""
+TWO_WRONG = 9
+MOST_WORDS = 6
+"""Words of the longest name that is found misread."""
+
+
+class Named(NamedTuple):
+    """An entity by one of its names."""
+
+    entity_id: str
+    canonical_name: str
+    entity_type: str
+
+
+class Found(NamedTuple):
+    """Characters of a line that are a name, or nearly."""
+
+    start: int
+    end: int
+    name: str
+    named: tuple[Named, ...]
+    score: float
+
+
+@dataclass
+class KnownNames:
+    """Every name of the project's entities, folded, ready to be looked for."""
+
+    by_name: dict[str, list[Named]]
+    automaton: Any
+    buckets: dict[tuple[int, str], list[str]] = field(default_factory=dict)
+    """Names of one length that begin, or end, with one letter."""
+    most_words: int = 1
+
+    def on_line(self, text: str, *, misread: bool) -> list[Found]:
+        """The names on one line: of those that overlap the longest, then the best."""
+        folded, places = fold_with_places(text)
+        found = list(self._exact(folded))
+        if misread and self.buckets:
+            found += self._misread(folded)
+        found.sort(key=lambda one: (-one[3], one[0] - one[1], one[0]))
+        taken: list[tuple[int, int]] = []
+        kept: list[Found] = []
+        for start, end, name, score in found:
+            at = bisect.bisect(taken, (start, end))
+            if (at and taken[at - 1][1] > start) or (at < len(taken) and taken[at][0] < end):
+                continue
+            taken.insert(at, (start, end))
+            last = places[end] if end < len(places) else len(text)
+            # What was folded away at the end of the name (a vowel point) belongs to it.
+            kept.append(
+                Found(
+                    places[start],
+                    len(text[places[start] : last].rstrip()) + places[start],
+                    name,
+                    tuple(self.by_name[name]),
+                    score,
+                )
+            )
+        return sorted(kept)
+
+    def _exact(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
+        if not self.by_name:
+            return
+        for last, name in self.automaton.iter(folded):
+            start, end = last - len(name) + 1, last + 1
+            if _stands_alone(folded, start, end):
+                yield start, end, name, 1.0
+
+    def _misread(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
+
+        words = list(_words(folded))
+        for first in range(len(words)):
+            for last in range(first, min(first + self.most_words, len(words))):
+                start, end = words[first][0], words[last][1]
+                window = folded[start:end]
+                if len(window) < SHORTEST_MISREAD - 1 or window in self.by_name:
+                    continue
+                wrong = 2 if len(window) >= TWO_WRONG else 1
+                near: dict[str, None] = {}
+                for length in range(len(window) - wrong, len(window) + wrong + 1):
+                    for letter in (f"<{window[0]}", f"{window[-1]}>"):
+                        near |= dict.fromkeys(self.buckets.get((length, letter), ()))
+                best = process.extractOne(window, list(near), scorer=Levenshtein.distance, score_cutoff=wrong)
+                if best is not None and (best[1] <= 1 or len(best[0]) >= TWO_WRONG):
+                    yield start, end, best[0], round(1 - best[1] / len(best[0]), 4)
+
+
+def _is_of_a_word(letter: str) -> bool:
+    """Whether it is a letter, a figure, or a sign that goes with one: a vowel sign is no letter by itself."""
+    return unicodedata.category(letter)[0] in "LMN"
+
+
+def _words(folded: str) -> Iterator[tuple[int, int]]:
+    start = None
+    for place, letter in enumerate(folded):
+        if _is_of_a_word(letter):
+            start = place if start is None else start
+        elif start is not None:
+            yield start, place
+            start = None
+    if start is not None:
+        yield start, len(folded)
+
+
+def is_unspaced(letter: str) -> bool:
+    """Whether a letter is of a script that puts no blanks between words."""
+    code = ord(letter)
+    return any(first <= code <= last for first, last in _UNSPACED)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no word of a script with blanks goes on before or after the characters."""
+    for edge, beside in ((start, start - 1), (end - 1, end)):
+        if not 0 <= beside < len(text) or is_unspaced(text[edge]) or is_unspaced(text[beside]):
+            continue
+        if _is_of_a_word(text[beside]):
+            return False
+    return True
+
+
+def _long_enough(name: str) -> bool:
+    letters = sum(map(_is_of_a_word, name))
+    return letters >= (2 if any(map(is_unspaced, name)) else SHORTEST)
+
+
+def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
+    """*rows*: (id, name, type, folded names one a line) of the entities to look for."""
+    import ahocorasick
+
+    by_name: dict[str, list[Named]] = {}
+    for entity_id, called, entity_type, folded in rows:
+        for name in folded.split("\n"):
+            if _long_enough(name):
+                by_name.setdefault(name, []).append(Named(entity_id, called, entity_type))
+    automaton = ahocorasick.Automaton()
+    found = KnownNames(by_name, automaton)
+    for name in by_name:
+        automaton.add_word(name, name)
+        count = name.count(" ") + 1
+        if len(name) >= SHORTEST_MISREAD and count <= MOST_WORDS and not any(map(is_unspaced, name)):
+            found.most_words = max(found.most_words, count)
+            for letter in (f"<{name[0]}", f"{name[-1]}>"):
+                found.buckets.setdefault((len(name), letter), []).append(name)
+    if by_name:
+        automaton.make_automaton()
+    return found
+
+
+def known_names(library: Library) -> KnownNames:
+    """The names of the project, gathered anew where entities changed."""
+    with library.db.read_all() as conn:
+        state = (
+            raw_of(conn)
+            .execute(
+                "SELECT count(*), count(merged_into_id), max(updated_at), sum(curation_state = 'rejected') FROM entity"
+            )
+            .fetchone()
+        )
+        held = library.held.get(HELD)
+        if held is None or held[0] != tuple(state):
+            e = entities.c
+            listed = select(e.id, e.canonical_name, e.entity_type, e.folded_names)
+            rows = conn.execute(listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id))
+            held = tuple(state), gather(tuple(row) for row in rows)
+            library.held[HELD] = held
+    names: KnownNames = held[1]
+    return names
+
+
+def names_on_page(
+    conn: Connection, names: KnownNames, document_id: str, *, misread: bool
+) -> list[dict[str, Any]]:
+    """What of the names stands on a page: without mentions that are there, refused spans and what is left out of lists."""
+    places = PagePlaces(conn, document_id)
+    refused = Refused(conn, places)
+    rows = MENTIONS.all(conn, mentions.c.document_id == document_id)
+    there = {
+        (place.page_start, place.page_end) for place in places_of(places, rows) if isinstance(place, Place)
+    }
+    left_out = set(Hidden(conn).entities)
+    found = []
+    for line in places.lines:
+        for one in names.on_line(line.text, misread=misread):
+            start, end = line.page_start + one.start, line.page_start + one.end
+            if any(start < last and first < end for first, last in there):
+                continue
+            not_these = {*refused.entities_at(start, end), *left_out}
+            # One that was refused here is not to come back under the same name of another.
+            if any(named.entity_id in not_these for named in one.named):
+                continue
+            first, *others = one.named
+            found.append(
+                {
+                    "char_start": start,
+                    "char_end": end,
+                    "text": places.text[start:end],
+                    "segment_id": line.segment_id,
+                    "representation_id": line.representation_id,
+                    "line_start": one.start,
+                    "line_end": one.end,
+                    **first._asdict(),
+                    "name": one.name,
+                    "score": one.score,
+                    "others": [other.entity_id for other in others],
+                }
+            )
+    return found

@@ -1,0 +1,159 @@
+"""Which entities may be one, by their names: alike in letters, or in sound. Only proposed, never merged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+MOST_ALIKE = 200
+"""Entities with one key that are compared with each other; a key that more have says nothing."""
+
+
+class Candidate(NamedTuple):
+    """An entity that may be another."""
+
+    id: str
+    entity_type: str
+    language: str | None
+    names: tuple[str, ...]
+    """Folded."""
+
+
+class Alike(NamedTuple):
+    """Two entities, how alike their names are, and which names."""
+
+    one: str
+    other: str
+    score: float
+    reason: str
+
+
+_SPELLINGS: dict[str, tuple[tuple[str, str], ...]] = {
+    "es": (
+        ("x(?=[aeiou])", "j"),
+        ("g(?=[ei])", "j"),
+        ("h", ""),
+        ("[bv]", "b"),
+        ("c(?=[ei])|z|ç", "s"),
+        ("qu|k", "c"),
+        ("ll|y", "i"),
+    ),
+    "de": (
+        ("ph|v|w(?=$)", "f"),
+        ("th|dt|d(?=$)", "t"),
+        ("ck|c|k|q", "k"),
+        ("tz|z", "s"),
+        ("y", "i"),
+        ("ae|ä", "e"),
+        ("(?<=[aeiou])h", ""),
+    ),
+    "fr": (
+        ("ph", "f"),
+        ("qu|k|c(?=[aou])", "c"),
+        ("eau|au", "o"),
+        ("h", ""),
+        ("y", "i"),
+        ("[stxd]$", ""),
+        ("ai|ei", "e"),
+    ),
+    "la": (
+        ("ph", "f"),
+        ("ae|oe", "e"),
+        ("[jy]", "i"),
+        ("v", "u"),
+        ("th", "t"),
+        ("ch|k", "c"),
+        ("h", ""),
+        ("(us|um|is|i|o|a)$", ""),
+    ),
+    "en": (
+        ("ph", "f"),
+        ("gh", ""),
+        ("ck|k|c(?=[aou])", "k"),
+        ("wh", "w"),
+        ("kn", "n"),
+        ("y|ie|ee|ea", "i"),
+        ("e$", ""),
+    ),
+}
+_ANY = (("[jy]", "i"), ("[vw]", "u"), ("ph", "f"), ("th", "t"), ("[ckq]", "k"), ("z", "s"), ("h", ""))
+"""What old spellings interchange, where no language is stated."""
+
+_COMPILED = {
+    language: tuple((re.compile(found), into) for found, into in rules)
+    for language, rules in {**_SPELLINGS, "": _ANY}.items()
+}
+_TWICE = re.compile(r"(.)\1+")
+
+
+def sound(word: str, language: str | None = None) -> str:
+    """How a folded word sounds, in letters: words spelled differently for one sound get one key."""
+    rules = _COMPILED.get((language or "").split("-")[0], _COMPILED[""])
+    for found, into in rules:
+        word = found.sub(into, word)
+    return _TWICE.sub(r"\1", word)
+
+
+def keys_of(one: Candidate) -> set[str]:
+    """Under which keys an entity is compared: the sounds of all words of a name, and its longest word's first letters."""
+    found: set[str] = set()
+    for name in one.names:
+        words = name.split()
+        for language in {one.language, None}:
+            sounds = sorted(filter(None, (sound(word, language) for word in words)))
+            if sounds:
+                found.add(" ".join(sounds))
+                found.add(f"~{max(sounds, key=len)[:4]}")
+    return found
+
+
+def alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[Alike]:
+    """Pairs of one type whose names are alike to *min_score* or sound the same, each pair once."""
+    by_key: dict[tuple[str, str], list[Candidate]] = {}
+    for one in candidates:
+        for key in keys_of(one):
+            by_key.setdefault((one.entity_type, key), []).append(one)
+    seen: set[tuple[str, str]] = set()
+    for own in by_key.values():
+        if len(own) > MOST_ALIKE:
+            continue
+        for one, other in combinations(own, 2):
+            pair = (min(one.id, other.id), max(one.id, other.id))
+            if pair[0] == pair[1] or pair in seen:
+                continue
+            seen.add(pair)
+            found = compared(one, other)
+            if found is not None and found[0] >= min_score:
+                yield Alike(*pair, found[0], found[1])
+
+
+def compared(one: Candidate, other: Candidate) -> tuple[float, str] | None:
+    """(how alike, the sentence why) of the two names that are most alike."""
+    from rapidfuzz.distance import JaroWinkler
+
+    best: tuple[float, str] | None = None
+    for mine in one.names:
+        for theirs in other.names:
+            if mine == theirs:
+                return 1.0, f"Both are called “{mine}”."
+            score = JaroWinkler.similarity(" ".join(sorted(mine.split())), " ".join(sorted(theirs.split())))
+            if _sounds(one, mine) & _sounds(other, theirs):
+                # The same sound in another spelling is worth more than its letters say.
+                score = max(score, 0.9)
+            if best is None or score > best[0]:
+                best = round(score, 4), f"“{mine}” and “{theirs}” are nearly the same."
+    return best
+
+
+def _sounds(one: Candidate, name: str) -> set[str]:
+    return {
+        " ".join(sorted(filter(None, (sound(word, language) for word in name.split()))))
+        for language in {one.language, None}
+    } - {""}
+
+
+def candidates_of(rows: Iterable[tuple[str, str, str | None, str]]) -> list[Candidate]:
+    """*rows*: (id, type, language, folded names one a line)."""
+    return [Candidate(*row[:3], tuple(filter(None, row[3].split("\n")))) for row in rows]

@@ -1,0 +1,198 @@
+"""Where characters of a line's reading stand now: in the reading that counts, and in the page's text.
+
+A mention keeps the reading and the characters it was made on. What a correction, a split, a merge or another working pass
+makes of these is worked out here whenever it is asked, and nothing is rewritten for it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from armarium.api import among
+from armarium_documents.api import representations
+from armarium_knowledge.errors import cuts_a_character, not_words, several_lines
+from armarium_source_model.api import (
+    PageTextResult,
+    follow_segment,
+    page_text,
+    reading_rule,
+    span_in_new_text,
+    text_fingerprint,
+)
+
+
+class Place(NamedTuple):
+    """Characters of a line's reading that counts, and of the page's text."""
+
+    segment_id: str
+    representation_id: str
+    line_start: int
+    line_end: int
+    page_start: int
+    page_end: int
+
+
+class Line(NamedTuple):
+    """The reading of a line that counts, with where it begins in the page's text."""
+
+    segment_id: str
+    representation_id: str
+    text: str
+    page_start: int
+
+
+class PagePlaces:
+    """The text of a page, and where on it the characters of its lines stand. Worked out once for many places."""
+
+    def __init__(self, conn: Connection, document_id: str) -> None:
+        self.conn = conn
+        self.document_id = document_id
+        found: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
+        self.text = found.text
+        self.lines: list[Line] = [
+            Line(
+                span.segment_id,
+                span.representation_id,
+                self.text[span.char_start : span.char_end],
+                span.char_start,
+            )
+            for span in found.assembled.spans
+        ]
+        self._by_segment: dict[str, Line] = {}
+        for line in self.lines:
+            self._by_segment.setdefault(line.segment_id, line)
+        self._led: dict[str, list[str]] = {}
+        self._texts: dict[str, str] = {}
+
+    def line(self, segment_id: str) -> Line | None:
+        """The line of that segment, where the text has one."""
+        return self._by_segment.get(segment_id)
+
+    def know_readings(self, ids: Iterable[str]) -> None:
+        """Read the words of these readings at once; `place` asks for those of corrected ones."""
+        missing = [one for one in dict.fromkeys(ids) if one not in self._texts]
+        if missing:
+            table = representations.c
+            rows = self.conn.execute(select(table.id, table.content).where(among(table.id, missing)))
+            self._texts |= {row[0]: row[1] or "" for row in rows}
+
+    def _old_text(self, representation_id: str) -> str:
+        self.know_readings([representation_id])
+        return self._texts.get(representation_id, "")
+
+    def _lines_now(self, segment_id: str) -> list[Line]:
+        line = self.line(segment_id)
+        if line is not None:
+            return [line]
+        if segment_id not in self._led:
+            self._led[segment_id] = follow_segment(self.conn, segment_id)
+        return [line for one in self._led[segment_id] if (line := self.line(one)) is not None]
+
+    def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
+        """Where characters of a reading stand now, or why that cannot be said."""
+        lines = self._lines_now(segment_id)
+        if not lines:
+            return "Its line is not in the text that the page is read by."
+        if len(lines) == 1 and lines[0].representation_id == representation_id:
+            return _in(lines[0], start, end)
+        old = self._old_text(representation_id)
+        why = ""
+        found: list[Place] = []
+        for line in lines:
+            there = moved(start, end, old, line.text)
+            if isinstance(there, str):
+                why = there
+            else:
+                found.append(_in(line, *there))
+        if len(found) == 1:
+            return found[0]
+        return why if not found else "Its characters occur in several of the lines that its line became."
+
+    def nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
+        """As `place`; where the characters themselves were corrected, those that stand in their place now."""
+        exact = self.place(segment_id, representation_id, start, end)
+        if isinstance(exact, Place):
+            return exact
+        lines = self._lines_now(segment_id)
+        if len(lines) != 1:
+            return None
+        there = aligned(start, end, self._old_text(representation_id), lines[0].text)
+        return None if there is None else _in(lines[0], *there)
+
+    def pieces(self, start: int, end: int) -> list[Place]:
+        """The characters *start* to *end* of the page's text, line by line. Invalid where they are no words of it."""
+        words = self.text[start:end]
+        if not start < end <= len(self.text) or not any(one.isalnum() for one in words):
+            raise not_words(start, end, len(self.text))
+        for offset in (start, end):
+            if offset < len(self.text) and unicodedata.category(self.text[offset]) in ("Mn", "Me"):
+                raise cuts_a_character(offset)
+        found = []
+        for line in self.lines:
+            first, last = max(start, line.page_start), min(end, line.page_start + len(line.text))
+            if first < last:
+                found.append(_in(line, first - line.page_start, last - line.page_start))
+        return found
+
+    def piece(self, start: int, end: int) -> Place:
+        """As `pieces`, of characters on one line; Invalid where they go over its end."""
+        found = self.pieces(start, end)
+        if len(found) != 1 or (found[0].page_start, found[0].page_end) != (start, end):
+            raise several_lines(start, end)
+        return found[0]
+
+    def fingerprint(self, segment_id: str) -> str | None:
+        """Of what the line says now, that the segment is or became; None where it is in no line of the text."""
+        lines = self._lines_now(segment_id)
+        return text_fingerprint(lines[0].text) if len(lines) == 1 else None
+
+
+def _in(line: Line, start: int, end: int) -> Place:
+    at = line.page_start
+    return Place(line.segment_id, line.representation_id, start, end, at + start, at + end)
+
+
+def moved(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
+    """Where the same characters stand in *new*: the only ones, or among several those in the same place; else why not."""
+    there = span_in_new_text(start, end, old, new)
+    if isinstance(there, str):
+        beside = aligned(start, end, old, new)
+        if beside is not None and new[beside[0] : beside[1]] == old[start:end]:
+            return beside
+    return there
+
+
+def aligned(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
+    """The characters of *new* that stand where *start* to *end* of *old* did; None where nothing does."""
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    first = last = None
+    for _, old_start, old_end, new_start, new_end in steps:
+        if old_end <= start or old_start >= end:
+            continue
+        equal = old_end - old_start == new_end - new_start
+        left = new_start + max(0, start - old_start) if equal else new_start
+        right = new_end - max(0, old_end - end) if equal else new_end
+        first = left if first is None else min(first, left)
+        last = right if last is None else max(last, right)
+    return None if first is None or last is None or first >= last else (first, last)
+
+
+def places_of(places: PagePlaces, rows: Sequence[Any]) -> list[Place | str]:
+    """Where each of *rows* (of mentions or refusals) of one page stands now."""
+    places.know_readings(
+        row["representation_id"]
+        for row in rows
+        if (line := places.line(row["segment_id"])) is None
+        or line.representation_id != row["representation_id"]
+    )
+    return [
+        places.place(
+            row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
+        )
+        for row in rows
+    ]

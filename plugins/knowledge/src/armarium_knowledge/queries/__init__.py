@@ -1,0 +1,1 @@
+"""Reads of knowledge, one file a noun."""

@@ -1,0 +1,210 @@
+"""Reads of statements and interpretations, with what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from armarium.api import Rows, among, query
+from armarium_documents.api import documents, require_document
+from armarium_knowledge.errors import unknown_claim, unknown_interpretation
+from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
+from armarium_knowledge.placing import PagePlaces, Place
+from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words
+from armarium_knowledge.queries.visible import Hidden, withheld_knowledge
+from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
+from armarium_knowledge.schemas.fields import ClaimState, ClaimType
+from armarium_source_model.api import text_fingerprint
+
+CLAIMS = Rows(claims, missing=unknown_claim)
+SOURCES = Rows(claim_sources)
+INTERPRETATIONS = Rows(interpretations, missing=unknown_interpretation)
+
+EVIDENCE = (
+    "id",
+    "document_id",
+    "source_claim_id",
+    "segment_id",
+    "representation_id",
+    "segment_char_start",
+    "segment_char_end",
+    "excerpt",
+    "text_fingerprint",
+)
+
+
+class Pages:
+    """The texts of pages, each worked out once."""
+
+    def __init__(self, conn: Connection) -> None:
+        self.conn = conn
+        self._known: dict[str, PagePlaces] = {}
+
+    def __call__(self, document_id: str) -> PagePlaces:
+        if document_id not in self._known:
+            self._known[document_id] = PagePlaces(self.conn, document_id)
+        return self._known[document_id]
+
+
+def shown_claims(
+    conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None
+) -> list[dict[str, Any]]:
+    """Rows of statements as answered: with the entities they name and what they rest on."""
+    ids = [row["id"] for row in rows]
+    named: dict[str, list[str]] = {one: [] for one in ids}
+    rests: dict[str, list[dict[str, Any]]] = {one: [] for one in ids}
+    pairs = select(claim_entities.c.claim_id, claim_entities.c.entity_id)
+    for claim_id, entity_id in conn.execute(
+        pairs.where(among(claim_entities.c.claim_id, ids)).order_by(claim_entities.c.id)
+    ):
+        named[claim_id].append(entity_id)
+    order = (claim_sources.c.position, claim_sources.c.id)
+    for source in SOURCES.all(conn, among(claim_sources.c.claim_id, ids), order=order):
+        rests[source["claim_id"]].append(source)
+    of_pages = _described(conn, (one["document_id"] for own in rests.values() for one in own))
+    pages = pages or Pages(conn)
+    return [_shown(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
+
+
+def _described(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
+    wanted = [one for one in dict.fromkeys(ids) if one is not None]
+    d = documents.c
+    found = conn.execute(select(d.id, d.page_label, d.language).where(among(d.id, wanted))) if wanted else ()
+    return {row.id: row for row in found}
+
+
+def _shown(
+    row: dict[str, Any],
+    entity_ids: list[str],
+    sources: list[dict[str, Any]],
+    described: dict[str, Any],
+    pages: Pages,
+) -> dict[str, Any]:
+    first = next((one["document_id"] for one in sources if one["document_id"] is not None), None)
+    placed: list[Place] = []
+    evidence = []
+    for one in sources:
+        place, stale = standing(one, pages)
+        if one["document_id"] == first and place is not None:
+            placed.append(place)
+        evidence.append({**{name: one[name] for name in EVIDENCE}, "stale": stale})
+    excerpts = [one["excerpt"] for one in sources if one["document_id"] == first and one["excerpt"]]
+    about = [described[one] for one in dict.fromkeys(s["document_id"] for s in sources) if one in described]
+    return {
+        **row,
+        "entity_ids": entity_ids,
+        "source_document_id": first,
+        "source_ids": list(
+            dict.fromkeys(filter(None, (s["document_id"] or s["source_claim_id"] for s in sources)))
+        ),
+        "source_excerpt": "\n".join(excerpts) or None,
+        "source_char_start": min((one.page_start for one in placed), default=None),
+        "source_char_end": max((one.page_end for one in placed), default=None),
+        "source_page_labels": list(dict.fromkeys(one.page_label for one in about if one.page_label)),
+        "source_languages": list(dict.fromkeys(one.language for one in about if one.language)),
+        "evidence": evidence,
+        "stale": any(one["stale"] for one in evidence),
+    }
+
+
+def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:
+    """Where a piece of evidence stands now, and whether its line says something else than when it was last looked at."""
+    if source["segment_id"] is None or source["representation_id"] is None:
+        return None, False
+    places = pages(source["document_id"])
+    place = places.place(
+        source["segment_id"],
+        source["representation_id"],
+        source["segment_char_start"],
+        source["segment_char_end"],
+    )
+    stale = source["text_fingerprint"] != places.fingerprint(source["segment_id"])
+    return (place if isinstance(place, Place) else None), stale
+
+
+def claim(conn: Connection, claim_id: str) -> dict[str, Any]:
+    """One statement as answered; NotFound, also where a page that it rests on is withheld from the caller."""
+    row = CLAIMS.require(conn, claim_id)
+    if claim_id in withheld_knowledge(conn)[0]:
+        raise unknown_claim(claim_id)
+    return shown_claims(conn, [row])[0]
+
+
+def with_entity(entity_id: str) -> ColumnElement[bool]:
+    """Whether a statement names an entity."""
+    return claims.c.id.in_(select(claim_entities.c.claim_id).where(claim_entities.c.entity_id == entity_id))
+
+
+@query("/api/claims", summary="The statements of the project, in the order they were made", answer=ClaimPage)
+def list_claims(
+    conn: Connection,
+    q: Words = None,
+    claim_type: ClaimType | None = None,
+    curation_state: ClaimState | None = None,
+    document_id: str | None = None,
+    entity_id: str | None = None,
+    limit: Limit = 100,
+    offset: Start = 0,
+) -> dict[str, Any]:
+    """What rests on the Trash alone is left out."""
+    left_out = Hidden(conn).claims
+    where: list[ColumnElement[bool]] = [claims.c.merged_into_id.is_(None)]
+    if left_out:
+        where.append(~among(claims.c.id, left_out))
+    if q is not None:
+        where.append(in_words(claims.c.folded_text, q))
+    if claim_type is not None:
+        where.append(claims.c.claim_type == claim_type)
+    if curation_state is not None:
+        where.append(claims.c.curation_state == curation_state)
+    if document_id is not None:
+        require_document(conn, document_id)
+        of_page = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == document_id)
+        where.append(claims.c.id.in_(of_page))
+    if entity_id is not None:
+        entity(conn, entity_id)
+        where.append(with_entity(entity_id))
+    page = CLAIMS.page(conn, *where, order=(claims.c.created_at, claims.c.id), limit=limit, offset=offset)
+    return {**page, "items": shown_claims(conn, page["items"])}
+
+
+@query("/api/claims/{claim_id}", summary="One statement", answer=Claim, name="get_claim")
+def read_claim(conn: Connection, claim_id: str) -> dict[str, Any]:
+    """With all that it rests on."""
+    return claim(conn, claim_id)
+
+
+def shown_interpretations(
+    conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None
+) -> list[dict[str, Any]]:
+    """Rows of interpretations as answered; one is stale when its page's text is another by now."""
+    pages = pages or Pages(conn)
+    return [
+        {**row, "stale": row["text_fingerprint"] != text_fingerprint(pages(row["document_id"]).text)}
+        for row in rows
+    ]
+
+
+@query("/api/interpretations", summary="Interpretations of documents", answer=InterpretationPage)
+def list_interpretations(
+    conn: Connection,
+    document_id: str | None = None,
+    framework_id: Words = None,
+    limit: Limit = 100,
+    offset: Start = 0,
+) -> dict[str, Any]:
+    """In the order they were made; those of documents in the Trash only where the document is named."""
+    where: list[ColumnElement[bool]] = []
+    if document_id is not None:
+        require_document(conn, document_id)
+        where.append(interpretations.c.document_id == document_id)
+    else:
+        live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
+        where.append(interpretations.c.document_id.in_(live))
+    if framework_id is not None:
+        where.append(interpretations.c.framework_id == framework_id)
+    order = (interpretations.c.created_at, interpretations.c.id)
+    page = INTERPRETATIONS.page(conn, *where, order=order, limit=limit, offset=offset)
+    return {**page, "items": shown_interpretations(conn, page["items"])}

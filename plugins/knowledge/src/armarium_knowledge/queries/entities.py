@@ -1,0 +1,190 @@
+"""Reads of entities: one, a list, matches of them, reviews of predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import ColumnElement, Connection, Row, or_, select
+
+from armarium.api import Rows, among, json_text, query, raw_of
+from armarium_documents.api import require_document
+from armarium_knowledge.errors import merged, unknown_entity, unknown_match, unknown_review
+from armarium_knowledge.folding import fold
+from armarium_knowledge.models import claim_entities, entities, matches, mentions, reviews
+from armarium_knowledge.queries.visible import Hidden, withheld_knowledge
+from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
+from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
+
+ENTITIES = Rows(entities, missing=unknown_entity)
+MATCHES = Rows(matches, missing=unknown_match)
+REVIEWS = Rows(reviews, missing=unknown_review)
+
+Words = Annotated[str | None, Query(max_length=1_000)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Start = Annotated[int, Query(ge=0, le=10**12)]
+
+_SUPPORTS = """
+SELECT m.entity_id, m.document_id, count(*) FROM json_each(?) j JOIN mention m ON m.entity_id = j.value
+JOIN document d ON d.id = m.document_id WHERE d.deleted_at IS NULL GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
+"""
+
+
+def shown_entities(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of entities as answered: with the documents that name each, those that name it most first."""
+    supports: dict[str, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+    listed = json_text(list(supports))
+    for entity_id, document_id, count in raw_of(conn).execute(_SUPPORTS, (listed,)) if rows else ():
+        supports[entity_id].append({"document_id": document_id, "mentions": count})
+    return [_shown(row, supports[row["id"]]) for row in rows]
+
+
+def _shown(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[str, Any]:
+    texts = dict.fromkeys(one["text"] for one in row["names"])
+    texts.pop(row["canonical_name"], None)
+    return {
+        **row,
+        "aliases": list(texts),
+        "source_document_ids": [one["document_id"] for one in supports],
+        "source_supports": supports,
+        "corroboration_count": len(supports),
+    }
+
+
+def entity(conn: Connection, entity_id: str) -> dict[str, Any]:
+    """One entity as answered; NotFound, also where all that names it is withheld from the caller."""
+    row = ENTITIES.require(conn, entity_id)
+    if entity_id in withheld_knowledge(conn)[1]:
+        raise unknown_entity(entity_id)
+    return shown_entities(conn, [row])[0]
+
+
+def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
+    """The row of an entity that may be written about; NotFound, Conflict naming the one it was merged into."""
+    row = ENTITIES.row(conn, entity_id)
+    if row.curation_state == "merged":
+        raise merged(entity_id, survivor_of(conn, entity_id))
+    return row
+
+
+def survivor_of(conn: Connection, entity_id: str) -> str:
+    """The entity that one was merged into at last; itself where it was not."""
+    (found,) = (
+        raw_of(conn)
+        .execute(
+            "WITH RECURSIVE up(id, level) AS (SELECT ?, 0 UNION SELECT e.merged_into_id, level + 1 FROM up"
+            " JOIN entity e ON e.id = up.id WHERE e.merged_into_id IS NOT NULL AND level < 1000)"
+            " SELECT id FROM up ORDER BY level DESC LIMIT 1",
+            (entity_id,),
+        )
+        .fetchone()
+    )
+    return str(found)
+
+
+def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
+    """Whether a folded column has every one of *words*, wherever."""
+    wanted = fold(words).split()
+    return (
+        or_(column.is_not(None))
+        if not wanted
+        else _all(column.contains(one, autoescape=True) for one in wanted)
+    )
+
+
+def _all(conditions: Iterable[ColumnElement[bool]]) -> ColumnElement[bool]:
+    found, *more = conditions
+    for one in more:
+        found = found & one
+    return found
+
+
+@query("/api/entities", summary="The entities of the project, by name", answer=EntityPage)
+def list_entities(
+    conn: Connection,
+    q: Words = None,
+    entity_type: Words = None,
+    curation_state: EntityState | None = None,
+    document_id: str | None = None,
+    entity_id: Annotated[str | None, Query(description="Those that statements name with this one")] = None,
+    limit: Limit = 100,
+    offset: Start = 0,
+) -> dict[str, Any]:
+    """Those merged are listed only where they are asked for. What rests on the Trash alone is left out."""
+    hidden = Hidden(conn)
+    where: list[ColumnElement[bool]] = []
+    if hidden.entities:
+        where.append(~among(entities.c.id, hidden.entities))
+    if curation_state is None:
+        where.append(entities.c.curation_state != "merged")
+    else:
+        where.append(entities.c.curation_state == curation_state)
+    if entity_type is not None:
+        where.append(entities.c.entity_type == entity_type)
+    if q is not None and fold(q):
+        where.append(in_words(entities.c.folded_names, q))
+    if document_id is not None:
+        require_document(conn, document_id)
+        there = select(mentions.c.entity_id).where(mentions.c.document_id == document_id)
+        where.append(entities.c.id.in_(there))
+    if entity_id is not None:
+        entity(conn, entity_id)
+        one, other = claim_entities.alias("one"), claim_entities.alias("other")
+        beside = select(other.c.entity_id).join(one, one.c.claim_id == other.c.claim_id)
+        where += [entities.c.id.in_(beside.where(one.c.entity_id == entity_id)), entities.c.id != entity_id]
+    order = (entities.c.canonical_name, entities.c.id)
+    page = ENTITIES.page(conn, *where, order=order, limit=limit, offset=offset)
+    return {**page, "items": shown_entities(conn, page["items"])}
+
+
+@query("/api/entities/{entity_id}", summary="One entity", answer=Entity, name="get_entity")
+def read_entity(conn: Connection, entity_id: str) -> dict[str, Any]:
+    """Also one that was merged, which says into which."""
+    return entity(conn, entity_id)
+
+
+@query(
+    "/api/entity-matches",
+    summary="Entities that may be one, the likeliest first",
+    answer=MatchPage,
+    refusals=(),
+)
+def list_matches(
+    conn: Connection,
+    state: MatchState | None = None,
+    entity_id: str | None = None,
+    limit: Limit = 100,
+    offset: Start = 0,
+) -> dict[str, Any]:
+    """By state; matches of entities that are left out are left out too."""
+    where = [] if state is None else [matches.c.state == state]
+    if entity_id is not None:
+        where.append(
+            (matches.c.survivor_entity_id == entity_id) | (matches.c.candidate_entity_id == entity_id)
+        )
+    left_out = Hidden(conn).entities
+    if left_out:
+        where += [
+            ~among(matches.c.survivor_entity_id, left_out),
+            ~among(matches.c.candidate_entity_id, left_out),
+        ]
+    likeliest = (matches.c.score.desc(), matches.c.id)
+    return MATCHES.page(conn, *where, order=likeliest, limit=limit, offset=offset)
+
+
+@query(
+    "/api/kg/kgembed/reviews",
+    summary="Reviews of predicted relations, the oldest first",
+    answer=ReviewList,
+    refusals=(),
+    name="list_reviews",
+)
+def list_reviews(conn: Connection, state: ReviewState | None = None) -> dict[str, Any]:
+    """All, or those of one state; reviews about entities that are left out are left out too."""
+    where = [] if state is None else [reviews.c.state == state]
+    left_out = Hidden(conn).entities
+    if left_out:
+        where += [~among(reviews.c.source_entity_id, left_out), ~among(reviews.c.target_entity_id, left_out)]
+    items = REVIEWS.all(conn, *where, order=(reviews.c.created_at, reviews.c.id))
+    return {"items": items, "count": len(items)}

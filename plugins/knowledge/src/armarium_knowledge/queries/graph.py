@@ -1,0 +1,111 @@
+"""The graph that statements make of entities: what stands around one, and words looked for in both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import among, json_text, query, raw_of
+from armarium_knowledge.folding import fold
+from armarium_knowledge.models import claims, entities
+from armarium_knowledge.queries.claims import CLAIMS, shown_claims
+from armarium_knowledge.queries.entities import ENTITIES, entity, in_words, shown_entities, survivor_of
+from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.schemas.claims import GraphSearch, Neighbourhood
+
+_BESIDE = """
+SELECT c.id, c.subject_entity_id, c.object_entity_id, c.predicate_verb FROM json_each(:these) j JOIN claim c
+ON c.{column} = j.value WHERE c.subject_entity_id IS NOT NULL AND c.object_entity_id IS NOT NULL
+AND c.merged_into_id IS NULL AND c.curation_state <> 'rejected' AND c.id NOT IN (SELECT value FROM json_each(:hidden))
+ORDER BY c.id
+"""
+
+
+@query(
+    "/api/kg/entities/{entity_id}/neighbourhood",
+    summary="The entities around one, by what statements say of them",
+    answer=Neighbourhood,
+)
+def neighbourhood(
+    conn: Connection,
+    entity_id: str,
+    depth: Annotated[int, Query(ge=1, le=3)] = 1,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> dict[str, Any]:
+    """Nearest first, at most *limit* of them; of an entity that was merged, around the one it was merged into. Rejected
+    statements and what is left out of the lists do not count."""
+    entity(conn, entity_id)
+    centre = survivor_of(conn, entity_id)
+    hidden = Hidden(conn)
+    out, hidden_claims = set(hidden.entities), json_text(hidden.claims)
+    raw = raw_of(conn)
+    depths = {centre: 0}
+    seen: dict[str, tuple[str, str, str]] = {}
+    frontier, truncated = [centre], False
+    for level in range(1, depth + 1):
+        found: dict[str, None] = {}
+        for column in ("subject_entity_id", "object_entity_id"):
+            given = {"these": json_text(frontier), "hidden": hidden_claims}
+            for claim_id, subject, target, verb in raw.execute(_BESIDE.format(column=column), given):
+                if subject in out or target in out:
+                    continue
+                seen[claim_id] = (subject, target, verb)
+                found |= dict.fromkeys(one for one in (subject, target) if one not in depths)
+        frontier = list(found)
+        room = limit - len(depths)
+        if len(frontier) > room:
+            frontier, truncated = frontier[:room], True
+        depths |= dict.fromkeys(frontier, level)
+        if not frontier:
+            break
+    rows = {row["id"]: row for row in ENTITIES.all(conn, among(entities.c.id, depths))}
+    told = ("id", "canonical_name", "entity_type", "curation_state")
+    nodes = [{**{name: rows[one][name] for name in told}, "depth": far} for one, far in depths.items()]
+    edges: dict[tuple[str, str, str], list[str]] = {}
+    for claim_id, edge in sorted(seen.items()):
+        if edge[0] in depths and edge[1] in depths:
+            edges.setdefault(edge, []).append(claim_id)
+    return {
+        "entity_id": centre,
+        "nodes": nodes,
+        "edges": [
+            {"source": source, "target": target, "predicate": verb, "claim_ids": ids}
+            for (source, target, verb), ids in edges.items()
+        ],
+        "truncated": truncated,
+    }
+
+
+@query(
+    "/api/kg/search",
+    summary="Words looked for in names of entities and in statements",
+    answer=GraphSearch,
+    refusals=(),
+    name="search_graph",
+)
+def search(
+    conn: Connection,
+    q: Annotated[str, Query(min_length=1, max_length=1_000)],
+    kinds: Annotated[list[Literal["entities", "claims"]], Query()] = ["entities", "claims"],  # noqa: B006
+    limit: Annotated[int, Query(ge=1, le=1000)] = 20,
+) -> dict[str, Any]:
+    """Every word must occur; a name that is just the words comes first. What rests on the Trash alone is left out."""
+    hidden = Hidden(conn)
+    found: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
+    if fold(q):
+        if "entities" in kinds:
+            there = [in_words(entities.c.folded_names, q), entities.c.curation_state != "merged"]
+            if hidden.entities:
+                there.append(~among(entities.c.id, hidden.entities))
+            exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)
+            rows = ENTITIES.page(conn, *there, order=exact, limit=limit, offset=0)["items"]
+            found["entities"] = shown_entities(conn, rows)
+        if "claims" in kinds:
+            said = [in_words(claims.c.folded_text, q), claims.c.merged_into_id.is_(None)]
+            if hidden.claims:
+                said.append(~among(claims.c.id, hidden.claims))
+            rows = CLAIMS.page(conn, *said, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0)
+            found["claims"] = shown_claims(conn, rows["items"])
+    return {"query": q, **found, "count": len(found["entities"]) + len(found["claims"])}

@@ -1,0 +1,263 @@
+"""Reads of mentions: of an entity, of a page, of a line, with where they stand in the page's text now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection, select
+
+from armarium.api import Rows, query
+from armarium_checking.api import verdicts
+from armarium_documents.api import documents, require_document
+from armarium_knowledge.errors import unknown_mention
+from armarium_knowledge.models import claim_sources, claims, entities, mentions, refusals
+from armarium_knowledge.placing import PagePlaces, Place, places_of
+from armarium_knowledge.queries.entities import ENTITIES, Limit, Start, entity
+from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.schemas.mentions import MentionPage, PageMentions, Statements
+from armarium_source_model.api import get_segment
+
+MENTIONS = Rows(mentions, missing=unknown_mention)
+REFUSALS = Rows(refusals)
+
+
+class Refused:
+    """The spans of a page that were refused to entities, where they stand now."""
+
+    def __init__(self, conn: Connection, places: PagePlaces) -> None:
+        self.rows = REFUSALS.all(conn, refusals.c.document_id == places.document_id, order=(refusals.c.id,))
+        self.places = [
+            places.nearby(
+                row["segment_id"],
+                row["representation_id"],
+                row["segment_char_start"],
+                row["segment_char_end"],
+            )
+            for row in self.rows
+        ]
+
+    def at(self, start: int, end: int) -> list[dict[str, Any]]:
+        """The refusals that share characters of the page's text with a span."""
+        return [
+            row
+            for row, place in zip(self.rows, self.places, strict=True)
+            if place is not None and place.page_start < end and start < place.page_end
+        ]
+
+    def entities_at(self, start: int, end: int) -> list[str]:
+        """The entities that are refused there."""
+        return list(dict.fromkeys(row["entity_id"] for row in self.at(start, end)))
+
+
+def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of mentions as answered, in the order given; the text of each page is worked out once."""
+    by_page: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_page.setdefault(row["document_id"], []).append(row)
+    found: dict[str, dict[str, Any]] = {}
+    for document_id, own in by_page.items():
+        places = PagePlaces(conn, document_id)
+        found |= {one["id"]: one for one in on_page(conn, places, own)}
+    return [found[row["id"]] for row in rows]
+
+
+def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of mentions of one page as answered."""
+    refused = Refused(conn, places)
+    found = []
+    for row, place in zip(rows, places_of(places, rows), strict=True):
+        is_placed = isinstance(place, Place)
+        found.append(
+            {
+                **row,
+                "char_start": place.page_start if isinstance(place, Place) else None,
+                "char_end": place.page_end if isinstance(place, Place) else None,
+                "segment_id": place.segment_id if isinstance(place, Place) else row["segment_id"],
+                "representation_id": (
+                    place.representation_id if isinstance(place, Place) else row["representation_id"]
+                ),
+                "segment_char_start": (
+                    place.line_start if isinstance(place, Place) else row["segment_char_start"]
+                ),
+                "segment_char_end": place.line_end if isinstance(place, Place) else row["segment_char_end"],
+                "refused_entity_ids": (
+                    refused.entities_at(place.page_start, place.page_end) if isinstance(place, Place) else []
+                ),
+                "stale": row["text_fingerprint"] != places.fingerprint(row["segment_id"]),
+                "placed": is_placed,
+                "unplaced_reason": None if isinstance(place, Place) else place,
+            }
+        )
+    return found
+
+
+def mention(conn: Connection, mention_id: str) -> dict[str, Any]:
+    """One mention as answered; NotFound."""
+    return shown_mentions(conn, [MENTIONS.require(conn, mention_id)])[0]
+
+
+def mention_at(
+    conn: Connection, places: PagePlaces, entity_id: str, start: int, end: int
+) -> dict[str, Any] | None:
+    """The mention of an entity at just these characters of the page's text, if there is one."""
+    rows = MENTIONS.all(
+        conn,
+        mentions.c.document_id == places.document_id,
+        mentions.c.entity_id == entity_id,
+        order=(mentions.c.created_at, mentions.c.id),
+    )
+    for row, place in zip(rows, places_of(places, rows), strict=True):
+        if isinstance(place, Place) and (place.page_start, place.page_end) == (start, end):
+            return row
+    return None
+
+
+@query("/api/entities/{entity_id}/mentions", summary="Where an entity is named", answer=MentionPage)
+def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: Start = 0) -> dict[str, Any]:
+    """Page by page; those whose words are not in the text any more say why. Pages in the Trash are left out."""
+    entity(conn, entity_id)
+    live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
+    order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
+    where = (mentions.c.entity_id == entity_id, mentions.c.document_id.in_(live))
+    page = MENTIONS.page(conn, *where, order=order, limit=limit, offset=offset)
+    return {**page, "items": shown_mentions(conn, page["items"])}
+
+
+@query("/api/documents/{document_id}/mentions", summary="What a page names", answer=PageMentions)
+def page_mentions(
+    conn: Connection,
+    document_id: str,
+    unplaced: Annotated[
+        bool, Query(description="Only those whose words are not in the text any more")
+    ] = False,
+) -> dict[str, Any]:
+    """In the order of the text, and after them those that are in it no more; with the spans that were refused."""
+    require_document(conn, document_id)
+    places = PagePlaces(conn, document_id)
+    rows = MENTIONS.all(
+        conn, mentions.c.document_id == document_id, order=(mentions.c.created_at, mentions.c.id)
+    )
+    named = _named(conn, (row["entity_id"] for row in rows))
+    items = [
+        {**one, "canonical_name": named[one["entity_id"]][0], "entity_type": named[one["entity_id"]][1]}
+        for one in on_page(conn, places, rows)
+        if one["entity_id"] in named
+    ]
+    lost = sum(not one["placed"] for one in items)
+    items = [one for one in items if not (unplaced and one["placed"])]
+    items.sort(key=lambda one: (not one["placed"], one["char_start"] or 0, one["char_end"] or 0))
+    found = Refused(conn, places)
+    names = _named(conn, (row["entity_id"] for row in found.rows))
+    refused = [
+        {
+            "id": row["id"],
+            "entity_id": row["entity_id"],
+            "canonical_name": names[row["entity_id"]][0],
+            "text": row["text"],
+            "char_start": place.page_start if place else None,
+            "char_end": place.page_end if place else None,
+        }
+        for row, place in zip(found.rows, found.places, strict=True)
+        if row["entity_id"] in names
+    ]
+    return {
+        "document_id": document_id,
+        "items": items,
+        "count": len(items),
+        "unplaced": lost,
+        "refused": refused,
+    }
+
+
+def _named(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """(name, type) of entities."""
+    wanted = list(dict.fromkeys(ids))
+    left_out = set(Hidden(conn).withheld_entities) if wanted else set()
+    rows = (ENTITIES.get(conn, one) for one in wanted if one not in left_out)
+    return {row["id"]: (row["canonical_name"], row["entity_type"]) for row in rows if row is not None}
+
+
+@query(
+    "/api/segments/{segment_id}/statements",
+    summary="What is said about a segment",
+    answer=Statements,
+    name="list_statements",
+)
+def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
+    """The statements that rest on it with their characters on its reading, and the mentions on it, those too that came
+    to it by a merge or a split. A verdict is the newest of a person, else of a model."""
+    document_id = get_segment(conn, segment_id).document_id
+    places = PagePlaces(conn, document_id)
+    own = mentions.c.document_id == document_id
+    rows = MENTIONS.all(conn, own, order=(mentions.c.created_at, mentions.c.id))
+    named = _named(conn, (row["entity_id"] for row in rows))
+    listed = []
+    for row, place in zip(rows, places_of(places, rows), strict=True):
+        is_here = (
+            place.segment_id == segment_id if isinstance(place, Place) else row["segment_id"] == segment_id
+        )
+        if is_here and row["entity_id"] in named:
+            at = place if isinstance(place, Place) else None
+            listed.append(
+                {
+                    "mention": row["id"],
+                    "entity_id": row["entity_id"],
+                    "canonical_name": named[row["entity_id"]][0],
+                    "char_start": at.line_start if at else None,
+                    "char_end": at.line_end if at else None,
+                    "source_char_start": at.page_start if at else None,
+                    "source_char_end": at.page_end if at else None,
+                    "corrected_by_person": row["corrected_by_person"],
+                }
+            )
+    listed.sort(key=lambda one: (one["char_start"] is None, one["char_start"] or 0, one["mention"]))
+    return {
+        "segment_id": segment_id,
+        "statements": _statements_on(conn, places, segment_id),
+        "mentions": listed,
+    }
+
+
+def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> list[dict[str, Any]]:
+    hidden = set(Hidden(conn).claims)
+    evidence = conn.execute(
+        select(claim_sources, claims.c.text, claims.c.curation_state)
+        .join(claims, claims.c.id == claim_sources.c.claim_id)
+        .where(claim_sources.c.document_id == places.document_id, claim_sources.c.segment_id.is_not(None))
+        .order_by(claims.c.created_at, claims.c.id, claim_sources.c.position)
+    )
+    found = []
+    for row in evidence.mappings():
+        if row["claim_id"] in hidden:
+            continue
+        place = places.place(
+            row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
+        )
+        at = place if isinstance(place, Place) else None
+        if (at.segment_id if at else row["segment_id"]) != segment_id:
+            continue
+        found.append(
+            {
+                "claim_id": row["claim_id"],
+                "text": row["text"],
+                "representation_id": at.representation_id if at else row["representation_id"],
+                "char_start": at.line_start if at else None,
+                "char_end": at.line_end if at else None,
+                "curation_state": row["curation_state"],
+                "verdict": verdict_on(conn, "claims", row["claim_id"]),
+            }
+        )
+    return found
+
+
+def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
+    """The verdict that stands on a proposal: the newest of a person, else the newest of a model."""
+    v = verdicts.c
+    newest = (v.trust != "person", v.created_at.desc(), v.id.desc())
+    asked = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)
+    return conn.execute(asked).scalar_one_or_none()
+
+
+__all__ = ["MENTIONS", "REFUSALS", "Refused", "entities", "list_mentions", "mention", "mention_at", "on_page"]

@@ -1,0 +1,34 @@
+"""Names that the project knows, found on a page and offered for review."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Library, query
+from armarium_documents.api import require_document
+from armarium_knowledge.known_names import known_names, names_on_page
+from armarium_knowledge.schemas.mentions import KnownNames
+
+_HIDDEN = ("representation_id", "line_start", "line_end")
+
+
+@query(
+    "/api/documents/{document_id}/known-names",
+    summary="Names that the project knows, found on a page",
+    answer=KnownNames,
+    name="list_known_names",
+)
+def list_known_names(
+    conn: Connection,
+    library: Library,
+    document_id: str,
+    misread: Annotated[bool, Query(description="Also those with a letter or two misread")] = True,
+) -> dict[str, Any]:
+    """In the order of the text, without those that are mentions there or were refused; nothing is written."""
+    require_document(conn, document_id)
+    found = names_on_page(conn, known_names(library), document_id, misread=misread)
+    items = [{key: value for key, value in one.items() if key not in _HIDDEN} for one in found]
+    return {"document_id": document_id, "items": items, "count": len(items)}

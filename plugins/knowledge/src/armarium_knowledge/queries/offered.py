@@ -1,0 +1,115 @@
+"""What other families ask of knowledge: where a statement is, what links may touch, counts, what goes with the Trash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select
+
+from armarium.api import among, raw_of
+from armarium_documents.api import require_document
+from armarium_knowledge.models import claims, entities, findings, mentions
+from armarium_knowledge.queries.claims import CLAIMS, claim
+from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.queries.visible import Hidden, claims_resting_on, entities_resting_on
+
+
+class ClaimLocator:
+    """Where a statement is, for `POST /api/locations/resolve`."""
+
+    field = "claimId"
+
+    def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
+        """Its first evidence: the document, the line, the characters of the page's text; None for no such statement, or
+        one that rests on no document."""
+        if conn.execute(select(claims.c.id).where(claims.c.id == identity)).first() is None:
+            return None
+        found = claim(conn, identity)
+        document_id = found["source_document_id"]
+        if document_id is None:
+            return None
+        require_document(conn, document_id)
+        lines = (one["segment_id"] for one in found["evidence"] if one["document_id"] == document_id)
+        return {
+            "documentId": document_id,
+            "segmentId": next(filter(None, lines), None),
+            "anchor": found["source_anchor"],
+            "charStart": found["source_char_start"],
+            "charEnd": found["source_char_end"],
+        }
+
+
+class EntityEnd:
+    """Entities as ends of links."""
+
+    kind = "entity"
+
+    def check(self, conn: Connection, identity: str) -> None:
+        """NotFound; Conflict naming the live one where it was merged."""
+        live_entity(conn, identity)
+
+
+class ClaimEnd:
+    """Statements as ends of links."""
+
+    kind = "claim"
+
+    def check(self, conn: Connection, identity: str) -> None:
+        """NotFound for no such statement."""
+        CLAIMS.row(conn, identity)
+
+
+def entity_count(conn: Connection, document_id: str) -> int:
+    """How many entities a document names."""
+    named = select(func.count(mentions.c.entity_id.distinct())).where(mentions.c.document_id == document_id)
+    return int(conn.execute(named).scalar_one())
+
+
+def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tuple[Table, list[str]]]:
+    """What goes when these documents are removed for good: statements and entities that rest on nothing else."""
+    said = claims_resting_on(conn, document_ids)
+    return {
+        "statements": (claims, said),
+        "entities": (entities, entities_resting_on(conn, said, document_ids)),
+    }
+
+
+def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
+    """The live entities that are linked to a URI of an authority file, or to any."""
+    of_uri = "" if uri is None else " AND json_extract(j.value, '$.uri') = :uri"
+    rows = raw_of(conn).execute(
+        "SELECT DISTINCT e.id FROM entity e, json_each(e.authority_links) j WHERE e.curation_state <> 'merged'"
+        f" AND e.authority_links <> '[]'{of_uri} ORDER BY e.id",
+        {} if uri is None else {"uri": uri},
+    )
+    return [row[0] for row in rows]
+
+
+def stats(conn: Connection) -> dict[str, int]:
+    """Entities and statements as the lists show them."""
+    hidden = Hidden(conn)
+    e, c = entities.c, claims.c
+    listed = select(func.count()).select_from(entities).where(e.curation_state != "merged")
+    said = select(func.count()).select_from(claims).where(c.merged_into_id.is_(None))
+    return {
+        "entities": int(conn.execute(listed).scalar_one()) - _out(conn, entities, hidden.entities),
+        "claims": int(conn.execute(said).scalar_one()) - _out(conn, claims, hidden.claims),
+    }
+
+
+def _out(conn: Connection, table: Table, ids: list[str]) -> int:
+    """How many of *ids* the plain count has counted."""
+    if not ids:
+        return 0
+    counted = table.c.curation_state != "merged" if table is entities else table.c.merged_into_id.is_(None)
+    asked = select(func.count()).select_from(table).where(among(table.c.id, ids), counted)
+    return int(conn.execute(asked).scalar_one())
+
+
+def found_in_run(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """What a run found: by document and kind, entities by what they are called there and statements by what they say."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in conn.execute(select(findings).where(findings.c.run_id == run_id).order_by(findings.c.id)):
+        found.setdefault((row.document_id, row.kind), {}).setdefault(row.key, row.item)
+    return found

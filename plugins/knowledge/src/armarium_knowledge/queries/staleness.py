@@ -1,0 +1,150 @@
+"""What a correction has put in doubt: rows of every family that rest on text which says something else by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import Connection
+
+from armarium.api import Engine, among, query, raw_of
+from armarium_documents.api import ARTIFACTS, artifacts, require_document
+from armarium_knowledge.errors import name_nothing_about, unknown_step
+from armarium_knowledge.models import claim_sources, interpretations, mentions
+from armarium_knowledge.queries.claims import (
+    INTERPRETATIONS,
+    SOURCES,
+    Pages,
+    shown_interpretations,
+    standing,
+)
+from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_knowledge.schemas.staleness import Doubts
+from armarium_source_model.api import StaleRow, get_segment, text_fingerprint
+
+ARTIFACT_TYPES = ("catalogue-record", "passages")
+"""The artifacts that jobs of this family make of a page's text as a whole."""
+
+Todo = Literal["confirm", "review", "redo"]
+
+_CHANGED = "Its line says something else by now, and the words are still there."
+
+
+def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    """Mentions whose line says something else than when they were last looked at."""
+    found = []
+    pages = Pages(conn)
+    for document_id in document_ids:
+        rows = MENTIONS.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
+        for one in on_page(conn, pages(document_id), rows) if rows else ():
+            if one["stale"]:
+                why = one["unplaced_reason"] or _CHANGED
+                todo: Todo = "confirm" if one["placed"] else "review"
+                found.append(
+                    StaleRow("mention", one["id"], document_id, one["segment_id"], one["text"], todo, why)
+                )
+    return found
+
+
+def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    """Statements a line of whose evidence says something else by now: once for each line."""
+    found = []
+    pages = Pages(conn)
+    rows = SOURCES.all(
+        conn,
+        among(claim_sources.c.document_id, document_ids),
+        claim_sources.c.segment_id.is_not(None),
+        order=(claim_sources.c.document_id, claim_sources.c.claim_id, claim_sources.c.position),
+    )
+    for row in rows:
+        place, stale = standing(row, pages)
+        if stale:
+            todo: Todo = "confirm" if place is not None else "review"
+            why = (
+                _CHANGED if place is not None else "The words that it rests on are not in the text any more."
+            )
+            at = place.segment_id if place is not None else row["segment_id"]
+            found.append(
+                StaleRow("statement", row["claim_id"], row["document_id"], at, row["excerpt"], todo, why)
+            )
+    return found
+
+
+def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    """Interpretations of pages whose text is another by now."""
+    rows = INTERPRETATIONS.all(
+        conn, among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
+    )
+    why = "The text of its page is another by now; read it again, and confirm what still holds."
+    return [
+        StaleRow("interpretation", one["id"], one["document_id"], None, one["text"], "confirm", why)
+        for one in shown_interpretations(conn, rows)
+        if one["stale"]
+    ]
+
+
+def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    """Catalogue records and passages that were made of another text."""
+    rows = ARTIFACTS.all(
+        conn,
+        among(artifacts.c.document_id, document_ids),
+        artifacts.c.artifact_type.in_(ARTIFACT_TYPES),
+        order=(artifacts.c.id,),
+    )
+    pages = Pages(conn)
+    why = "It was made of the page's text as it was; have it made again."
+    return [
+        StaleRow("artifact", row["id"], row["document_id"], None, None, "redo", why)
+        for row in rows
+        if row["data"].get("text_fingerprint") != text_fingerprint(pages(row["document_id"]).text)
+    ]
+
+
+def in_doubt(
+    engine: Engine, conn: Connection, document_ids: Sequence[str], segment_ids: Iterable[str] | None = None
+) -> list[dict[str, Any]]:
+    """What every family says rests on changed text of these pages; with *segment_ids*, on these lines or a whole page."""
+    only = None if segment_ids is None else set(segment_ids)
+    return [
+        one._asdict()
+        for _, family in engine.plugins.contributions("rests_on_text")
+        for one in family.stale(conn, document_ids)
+        if only is None or one.segment_id is None or one.segment_id in only
+    ]
+
+
+@query("/api/staleness", summary="What a correction has put in doubt", answer=Doubts, name="list_staleness")
+def list_staleness(
+    conn: Connection,
+    engine: Engine,
+    segment_id: str | None = None,
+    document_id: str | None = None,
+    audit_id: str | None = None,
+) -> dict[str, Any]:
+    """Of a line, a page, or what a step changed; several narrow each other. Each row says what to do about it."""
+    if segment_id is None and document_id is None and audit_id is None:
+        raise name_nothing_about()
+    pages: set[str] | None = None
+    lines: set[str] | None = None
+    if audit_id is not None:
+        pages, lines = _changed_by(conn, audit_id)
+    if document_id is not None:
+        require_document(conn, document_id)
+        pages = {document_id} if pages is None else pages & {document_id}
+    if segment_id is not None:
+        own = get_segment(conn, segment_id).document_id
+        pages = {own} if pages is None else pages & {own}
+        lines = {segment_id} if lines is None else lines & {segment_id}
+    items = in_doubt(engine, conn, sorted(pages or ()), lines)
+    return {"items": items, "count": len(items)}
+
+
+def _changed_by(conn: Connection, audit_id: str) -> tuple[set[str], set[str] | None]:
+    """The pages that a step changed, and the lines where it changed some."""
+    row = raw_of(conn).execute("SELECT changed FROM audit WHERE id = ?", (audit_id,)).fetchone()
+    if row is None:
+        raise unknown_step(audit_id)
+    changed = orjson.loads(row[0])
+    lines = set(changed.get("segment_ids", ()))
+    return set(changed.get("document_ids", ())), lines or None

@@ -1,0 +1,113 @@
+"""Which statements and entities are left out: what rests on the Trash alone, and what rests on pages withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from armarium.api import json_text, raw_of
+
+_GONE = "(SELECT id FROM document WHERE deleted_at IS NOT NULL)"
+_THESE = "(SELECT value FROM json_each(:gone))"
+
+_CLAIMS = """
+SELECT s.claim_id FROM claim_source s WHERE s.claim_id IN (SELECT claim_id FROM claim_source WHERE document_id IN {gone})
+GROUP BY s.claim_id HAVING min(s.document_id IS NOT NULL AND s.document_id IN {gone}) = 1
+"""
+"""Statements all of whose evidence is of documents that are gone."""
+
+_RESTING_ON = """
+SELECT s.claim_id FROM claim_source s
+WHERE s.claim_id IN (SELECT claim_id FROM claim_source WHERE source_claim_id IN (SELECT value FROM json_each(:hidden)))
+AND s.claim_id NOT IN (SELECT value FROM json_each(:hidden))
+GROUP BY s.claim_id HAVING min(CASE WHEN s.document_id IS NOT NULL THEN s.document_id IN {gone}
+ELSE s.source_claim_id IN (SELECT value FROM json_each(:hidden)) END) = 1
+"""
+"""Statements all of whose evidence is gone documents and hidden statements."""
+
+_ENTITIES = """
+SELECT e.id FROM entity e WHERE e.curation_state <> 'verified' AND e.id IN (
+    SELECT entity_id FROM mention WHERE document_id IN {gone}
+    UNION SELECT entity_id FROM claim_entity WHERE claim_id IN (SELECT value FROM json_each(:hidden))
+) AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_id = e.id AND m.document_id NOT IN {gone})
+AND NOT EXISTS (
+    SELECT 1 FROM claim_entity c WHERE c.entity_id = e.id AND c.claim_id NOT IN (SELECT value FROM json_each(:hidden))
+)
+"""
+"""Entities that no person verified, named on gone documents and in hidden statements alone."""
+
+_MERGED_INTO = """
+WITH RECURSIVE down(id) AS (
+    SELECT value FROM json_each(:hidden) UNION SELECT e.id FROM down JOIN entity e ON e.merged_into_id = down.id
+) SELECT id FROM down
+"""
+
+_WITHHELD_CLAIMS = "SELECT claim_id FROM main.claim_source WHERE id NOT IN (SELECT id FROM claim_source)"
+_WITHHELD_ENTITIES = """
+SELECT entity_id FROM (
+    SELECT entity_id FROM main.mention
+    UNION SELECT c.entity_id FROM main.claim_entity c WHERE c.claim_id IN (SELECT value FROM json_each(:claims))
+) WHERE entity_id NOT IN (SELECT entity_id FROM mention) AND entity_id NOT IN (
+    SELECT c.entity_id FROM main.claim_entity c WHERE c.claim_id NOT IN (SELECT value FROM json_each(:claims))
+)
+"""
+"""A caller from whom something is withheld reads through views that go before the tables of `main`."""
+
+
+def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> list[str]:
+    """The statements that rest only on documents of *gone* (None: on those in the Trash), at once or through others."""
+    raw, listed = raw_of(conn), json_text(list(gone or ()))
+    of = _GONE if gone is None else _THESE
+    found = [row[0] for row in raw.execute(_CLAIMS.format(gone=of), {"gone": listed})]
+    while found:
+        given = {"gone": listed, "hidden": json_text(found)}
+        more = [row[0] for row in raw.execute(_RESTING_ON.format(gone=of), given)]
+        if not more:
+            break
+        found += more
+    return found
+
+
+def entities_resting_on(
+    conn: Connection, claims: Iterable[str], gone: Iterable[str] | None = None
+) -> list[str]:
+    """The entities that no person verified and that only documents of *gone* and these *claims* name, with those merged
+    into them."""
+    raw = raw_of(conn)
+    of = _GONE if gone is None else _THESE
+    given = {"gone": json_text(list(gone or ())), "hidden": json_text(list(claims))}
+    found = [row[0] for row in raw.execute(_ENTITIES.format(gone=of), given)]
+    if not found:
+        return []
+    return [row[0] for row in raw.execute(_MERGED_INTO, {"hidden": json_text(found)})]
+
+
+class Hidden:
+    """The statements and entities that are left out of what *conn* answers: few, and asked once a request."""
+
+    def __init__(self, conn: Connection) -> None:
+        in_trash = claims_resting_on(conn)
+        self.trashed_claims = frozenset(in_trash)
+        self.trashed_entities = frozenset(entities_resting_on(conn, in_trash))
+        self.withheld_claims, self.withheld_entities = withheld_knowledge(conn)
+
+    @property
+    def claims(self) -> list[str]:
+        """Ids of the statements that are left out."""
+        return [*self.trashed_claims, *self.withheld_claims]
+
+    @property
+    def entities(self) -> list[str]:
+        """Ids of the entities that are left out."""
+        return [*self.trashed_entities, *self.withheld_entities]
+
+
+def withheld_knowledge(conn: Connection) -> tuple[frozenset[str], frozenset[str]]:
+    """The statements that rest on a page withheld from the caller, and the entities that only such pages name."""
+    raw = raw_of(conn)
+    if raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = 'mention'").fetchone() is None:
+        return frozenset(), frozenset()
+    claims = frozenset(row[0] for row in raw.execute(_WITHHELD_CLAIMS))
+    entities = raw.execute(_WITHHELD_ENTITIES, {"claims": json_text(sorted(claims))})
+    return claims, frozenset(row[0] for row in entities)

@@ -1,0 +1,34 @@
+"""The biography of an entity as a file."""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Response
+
+from armarium.api import REFUSALS, CurrentLibrary
+from armarium_knowledge.biography import MEDIA, biography, file_name, written
+
+router = APIRouter(tags=["entities"])
+
+
+@router.get(
+    "/api/entities/{entity_id}/export",
+    summary="The biography of an entity as a file",
+    response_class=Response,
+    responses={
+        200: {"description": "The file", "content": {kind: {} for _, kind in MEDIA.values()}},
+        **REFUSALS(400, 401, 403, 404, 409, 422),
+    },
+)
+def export_biography(
+    library: CurrentLibrary, entity_id: str, format: Literal["markdown", "text", "json"] = "markdown"
+) -> Response:
+    """Names, description, dates, places, statements in time order with citations, relations, sources."""
+    with library.db.read() as conn:
+        found = biography(conn, entity_id)
+    name = file_name(found["entity"], format)
+    plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
+    how = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return Response(written(found, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how})

@@ -1,0 +1,56 @@
+"""The pages and names that the examples of these actions and jobs work on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import Example
+
+WORDS = ("Before me came Juan Garcia of Toledo", "on the third of March 1642", "and sold his vineyard")
+"""A page, line by line."""
+JUAN = (15, 26)
+"""Where it names Juan Garcia."""
+
+
+def read_page(ex: Example) -> dict[str, Any]:
+    """A page of three lines that a machine read: its id, its pass, its lines and their readings."""
+    page_id = str(ex.run("document.create", {"name": "Deed", "doc_type": "page"})["id"])
+    pass_id = str(ex.run("segment.pass_create", {"document_id": page_id, "name": "Lines"})["id"])
+    of_page = {"document_id": page_id, "pass_id": pass_id}
+    anchors = [{"rect": [0.1, 0.1 + 0.1 * number, 0.8, 0.05]} for number in range(len(WORDS))]
+    shapes = [{**of_page, "kind": "line", "anchor": anchor} for anchor in anchors]
+    lines = [one["id"] for one in ex.run("segment.create_many", {"segments": shapes})["items"]]
+    readings = [{"segment_id": line, "text": text} for line, text in zip(lines, WORDS, strict=True)]
+    made = ex.run(
+        "reading.take", {**of_page, "provider": "sample-reader", "model": "sample", "readings": readings}
+    )
+    return {"page_id": page_id, "pass_id": pass_id, "lines": lines, "readings": made["representation_ids"]}
+
+
+def entity(ex: Example, name: str = "Juan Garcia", entity_type: str = "person") -> str:
+    """An entity; its id."""
+    return str(ex.run("entity.create", {"canonical_name": name, "entity_type": entity_type})["id"])
+
+
+def mention(ex: Example) -> dict[str, Any]:
+    """A page that names an entity: the ids of page, entity and mention."""
+    page, named = read_page(ex), entity(ex)
+    where = {"document_id": page["page_id"], "char_start": JUAN[0], "char_end": JUAN[1]}
+    made = ex.run("mention.create", {"entity_id": named, **where})
+    return {**page, "entity_id": named, "mention_id": made["id"], "where": where}
+
+
+def claim(ex: Example) -> dict[str, Any]:
+    """A statement of a page: the ids of page, entity and statement."""
+    there = mention(ex)
+    span = {"source_char_start": JUAN[0], "source_char_end": 80}
+    stated = {
+        "text": "Juan Garcia sold his vineyard",
+        "subject_entity_id": there["entity_id"],
+        "subject_canonical": "Juan Garcia",
+        "predicate_verb": "sold",
+        "object_phrase": "his vineyard",
+        "source_document_id": there["page_id"],
+        **span,
+    }
+    return {**there, "claim_id": ex.run("claim.create", stated)["id"], "stated": stated}

@@ -1,0 +1,182 @@
+"""Requests and answers about mentions, and what stands on a line or page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from armarium.api import Message, Params, answer_of, paged
+from armarium_knowledge.models import mentions
+from armarium_knowledge.schemas.fields import Dates, Fraction, Id, Name, Offset, ShortText, Word
+
+
+class MentionCreate(Params):
+    """Characters of the page's text that name an entity."""
+
+    entity_id: Id
+    document_id: Id
+    char_start: Offset
+    char_end: Offset
+    confidence: Fraction | None = None
+
+
+class MentionId(Params):
+    mention_id: Id
+
+
+class Repoint(Params):
+    """The mention at these characters names another entity."""
+
+    entity_id: Id
+    document_id: Id
+    char_start: Offset
+    char_end: Offset
+    to_entity_id: Id
+
+
+class Respan(Params):
+    """The mention at these characters is of others."""
+
+    entity_id: Id
+    document_id: Id
+    char_start: Offset
+    char_end: Offset
+    new_char_start: Offset
+    new_char_end: Offset
+
+
+class NamedOnLine(Params):
+    """A name that was found on a line; the characters count on the line's reading."""
+
+    segment_id: Id
+    representation_id: Id
+    char_start: Offset
+    char_end: Offset
+    entity_id: Id | None = Field(default=None, description="Whom it names, where that is known.")
+    canonical_name: Name | None = None
+    entity_type: Word = "other"
+    confidence: Fraction | None = None
+    date_values: Dates = []
+
+
+class TakeMentions(Params):
+    """The names that were found on one page."""
+
+    document_id: Id
+    episode_id: Id | None = None
+    names: Annotated[list[NamedOnLine], Field(max_length=20_000)]
+
+
+class Taken(Message):
+    """What was written, and how many names were left out: there already, refused, or not on the line any more."""
+
+    mention_ids: list[str]
+    entity_ids: list[str]
+    left_out: int
+
+
+@answer_of(mentions)
+class Mention(Message):
+    """Where an entity is named."""
+
+    char_start: Annotated[int | None, Field(description="In the page's text; null where it is not placed")]
+    char_end: int | None
+    refused_entity_ids: list[str]
+    stale: Annotated[bool, Field(description="Its line says something else than when it was last looked at")]
+    placed: bool
+    unplaced_reason: str | None
+
+
+MentionPage = paged(Mention)
+
+
+class MentionPlaced(Message):
+    """Where the mention now sits."""
+
+    mention: Mention
+
+
+class RefusedSpan(Message):
+    """Characters that do not name an entity."""
+
+    id: str
+    entity_id: str
+    canonical_name: str
+    text: str
+    char_start: int | None
+    char_end: int | None
+
+
+class PageMention(Mention):
+    canonical_name: str
+    entity_type: str
+
+
+class PageMentions(Message):
+    """Every mention on a page, those placed in order first, and what was refused there."""
+
+    document_id: str
+    items: list[PageMention]
+    count: int
+    unplaced: int
+    refused: list[RefusedSpan]
+
+
+class KnownName(Message):
+    """Words of the page that are a name which the project knows."""
+
+    char_start: int
+    char_end: int
+    text: str
+    segment_id: str
+    entity_id: str
+    canonical_name: str
+    entity_type: str
+    name: Annotated[str, Field(description="The name that it was found by")]
+    score: Annotated[float, Field(description="1 for the name itself; less for one that seems misread")]
+    others: Annotated[list[str], Field(description="Other entities of the same name")]
+
+
+class KnownNames(Message):
+    """Names that the project knows and that are not mentions on the page yet, in the order of the text."""
+
+    document_id: str
+    items: list[KnownName]
+    count: int
+
+
+class StatementOnLine(Message):
+    """A statement that rests on a line, with its characters on the line's reading."""
+
+    claim_id: str
+    text: str
+    representation_id: str | None
+    char_start: int | None
+    char_end: int | None
+    curation_state: str
+    verdict: str | None
+
+
+class MentionOnLine(Message):
+    """A mention on a line: its characters there and in the page's text."""
+
+    mention: str
+    entity_id: str
+    canonical_name: str
+    char_start: int | None
+    char_end: int | None
+    source_char_start: int | None
+    source_char_end: int | None
+    corrected_by_person: bool
+
+
+class Statements(Message):
+    """What is said about a segment."""
+
+    segment_id: str
+    statements: list[StatementOnLine]
+    mentions: list[MentionOnLine]
+
+
+Reason = ShortText

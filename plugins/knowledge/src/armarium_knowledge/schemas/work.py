@@ -1,0 +1,81 @@
+"""The settings of the recipe jobs of knowledge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from armarium.api import MaterialPath, Message, Params
+from armarium_knowledge.schemas.fields import AuthorityLink, DateValue, Id, Language, Word
+
+
+class ModelSettings(Params):
+    """Which model is asked, and whether pages may leave for it."""
+
+    provider: Annotated[str, Field(min_length=1, max_length=80)] | None = Field(
+        default=None, description="The provider, by name or id."
+    )
+    model: Word | None = Field(default=None, description="One of its models; left out: its default.")
+    pages_may_leave: bool = Field(
+        default=False, description="Whether pages may be sent to a provider of another machine."
+    )
+    prompt: Annotated[str, Field(min_length=1, max_length=20_000)] | None = Field(
+        default=None, description="What the model is told beside what the work asks of it."
+    )
+
+
+class NameSettings(ModelSettings):
+    """Names that a model finds or, where no provider is named, those that the project knows."""
+
+    misread: bool = Field(
+        default=False, description="Without a model: also names with a letter or two misread."
+    )
+
+
+class DateSettings(Params):
+    """In which language and from when on the years of the pages are counted."""
+
+    language: Language | None = Field(
+        default=None, description="A BCP 47 tag: decides which words and which order of day and month."
+    )
+    country: Word | None = Field(default=None, description="ISO 3166: which calendar was in force.")
+
+
+class AuthoritySettings(Params):
+    """The authority file that entities are linked to."""
+
+    file: MaterialPath | None = Field(
+        default=None,
+        description="A file of this machine: CSV with columns uri and name, SKOS as RDF/XML, or an extract of Wikidata.",
+    )
+
+
+class TakenDate(Params):
+    entity_id: Id
+    date: DateValue
+
+
+class TakeDates(Params):
+    """The dates that were worked out of a page's mentions."""
+
+    document_id: Id
+    dates: Annotated[list[TakenDate], Field(max_length=20_000)]
+
+
+class TakenLink(Params):
+    entity_id: Id
+    link: AuthorityLink
+
+
+class TakeLinks(Params):
+    """The links to an authority file that were found for the entities of a page."""
+
+    document_id: Id
+    links: Annotated[list[TakenLink], Field(max_length=20_000)]
+
+
+class Touched(Message):
+    """The entities that were changed."""
+
+    entity_ids: list[str]

@@ -1,0 +1,301 @@
+"""Entities: names, merges and their undo, matches that only persons accept, lists, biographies."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from knowledge_desk import AGENT, Desk
+
+from armarium.api import Forbidden, ServiceError
+
+
+def test_an_entity_made_by_hand_stands_in_the_list_without_any_source(desk: Desk) -> None:
+    made = desk.client.post(
+        "/api/entities",
+        json={
+            "canonical_name": "Münster",
+            "entity_type": "location",
+            "names": [
+                {"text": "Monasterium", "language": "la", "script": "Latn"},
+                {"text": "ミュンスター", "script": "Jpan"},
+            ],
+            "date_values": [{"as_written": "anno 793", "iso_start": "0793", "precision": "year"}],
+            "place_values": [
+                {"label": "Münster", "geometry_type": "point", "lat": 51.96, "lon": 7.62, "basis": "atlas"}
+            ],
+            "authority_links": [
+                {"authority": "gnd", "authority_id": "4040608-4", "uri": "https://d-nb.info/gnd/4040608-4"}
+            ],
+        },
+    )
+    assert made.status_code == 200, made.text
+    told = made.json()
+    assert told["aliases"] == ["Monasterium", "ミュンスター"]
+    assert told["audit_id"]
+    assert told["names"][0]["provenance_kind"] == "human"
+    for words in ("munster", "MONASTER", "ミュンスター", "mün"):
+        assert [one["id"] for one in desk.get("/api/entities", q=words)["items"]] == [told["id"]], words
+    assert desk.get("/api/entities", q="paderborn")["total"] == 0
+    assert desk.get("/api/entities", entity_type="person")["total"] == 0
+    assert desk.get("/api/library/stats")["entities"] == 1
+    named = desk.get("/api/links/naming", uri="https://d-nb.info/gnd/4040608-4")
+    assert named["entity_ids"] == [told["id"]]
+
+
+def test_a_name_that_stays_keeps_who_gave_it(desk: Desk) -> None:
+    one = desk.do(
+        "entity.create",
+        {"canonical_name": "Juan", "entity_type": "person", "names": [{"text": "Iohannes"}]},
+        AGENT,
+    )
+    kept = one["names"][0]
+    answer = desk.client.patch(
+        f"/api/entities/{one['id']}",
+        json={
+            "names": [{"id": kept["id"], "text": "Iohannes"}, {"text": "Jean"}],
+            "description": "A vintner",
+        },
+    )
+    names = answer.json()["names"]
+    assert names[0] == kept
+    assert names[1]["provenance_kind"] == "human"
+    assert answer.json()["canonical_name"] == "Juan"
+    cleared = desk.client.patch(f"/api/entities/{one['id']}", json={"description": None})
+    assert cleared.json()["description"] is None
+    assert desk.client.patch(f"/api/entities/{one['id']}", json={"entity_type": None}).status_code == 422
+
+
+def test_refusals_of_entities(desk: Desk) -> None:
+    juan, ana = desk.entity(), desk.entity("Ana Lopez")
+    desk.refused("GET", "/api/entities/none", 404, "entity_not_found")
+    desk.refused("POST", "/api/entities", 422, "unknown_entity_type", canonical_name="X", entity_type="ship")
+    desk.refused(
+        "POST", "/api/entities", 422, None, canonical_name="X", entity_type="person", created_by="me"
+    )
+    desk.refused("PATCH", f"/api/entities/{juan}", 422, "merge_it", curation_state="merged")
+    desk.do("entity.update", {"entity_id": ana, "parent_id": juan})
+    desk.refused("PATCH", f"/api/entities/{juan}", 422, "parent_in_circle", parent_id=ana)
+    reversed_date = [{"as_written": "x", "iso_start": "1700", "iso_end": "1600"}]
+    desk.refused("PATCH", f"/api/entities/{juan}", 422, "interval_reversed", date_values=reversed_date)
+    desk.client.patch("/api/library/settings", json={"entity_types": ["ship"]})
+    assert (
+        desk.client.post("/api/entities", json={"canonical_name": "X", "entity_type": "ship"}).status_code
+        == 200
+    )
+
+
+def test_only_a_person_verifies(desk: Desk) -> None:
+    juan = desk.entity()
+    with pytest.raises(Forbidden):
+        desk.do("entity.update", {"entity_id": juan, "curation_state": "verified"}, AGENT)
+    desk.do("entity.update", {"entity_id": juan, "curation_state": "verified"})
+    with pytest.raises(Forbidden):
+        desk.do("entity.delete", {"entity_id": juan}, AGENT)
+    assert desk.client.delete(f"/api/entities/{juan}").json()["status"] == "deleted"
+
+
+def test_a_merge_takes_all_along_and_its_undo_parts_them_again(desk: Desk) -> None:
+    page = desk.page()
+    juan, other = desk.entity(), desk.entity("Joan Garsia")
+    desk.mention(page, juan, "Juan Garcia")
+    desk.mention(page, other, "Juan Garcia")
+    desk.mention(page, other, "Juan Garcia", nth=1)
+    said = desk.claim(subject_entity_id=other, entity_ids=[juan])
+    before = {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in ("mention", "claim_entity")}
+    merged = desk.client.post("/api/entities/merge", json={"survivor_id": juan, "ids": [other]})
+    assert merged.status_code == 200, merged.text
+    assert merged.json()["entity"]["aliases"] == ["Joan Garsia"]
+    assert desk.get(f"/api/entities/{juan}/mentions")["total"] == 2
+    assert desk.get(f"/api/claims/{said['id']}")["entity_ids"] == [juan]
+    assert desk.get("/api/entities")["total"] == 1
+    assert desk.get("/api/entities", curation_state="merged")["items"][0]["merged_into_id"] == juan
+    desk.refused("PATCH", f"/api/entities/{other}", 409, "entity_merged", description="x")
+    desk.refused("DELETE", f"/api/entities/{juan}", 409, "holds_merged")
+    links = {"from_id": other, "from_kind": "entity", "to_id": page.lines[0], "link_type": "names"}
+    assert desk.refused("POST", "/api/links", 409, "entity_merged", **links)["live_id"] == juan
+    assert desk.get(f"/api/kg/entities/{other}/neighbourhood")["entity_id"] == juan
+    desk.undo(merged.json()["audit_id"])
+    assert {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in before} == before
+    assert desk.get("/api/entities")["total"] == 2
+
+
+def test_merges_in_a_circle_and_by_machines_are_refused(desk: Desk) -> None:
+    one, two, three = desk.entity("A"), desk.entity("B"), desk.entity("C")
+    desk.do("entity.merge", {"survivor_id": two, "ids": [one]})
+    desk.do("entity.merge", {"survivor_id": three, "ids": [two]})
+    told = desk.refused("POST", "/api/entities/merge", 409, "entity_merged", survivor_id=one, ids=[three])
+    assert told["live_id"] == three
+    desk.refused("POST", "/api/entities/merge", 422, "merged_with_itself", survivor_id=three, ids=[three])
+    with pytest.raises(Forbidden):
+        desk.do("entity.merge", {"survivor_id": three, "ids": [desk.entity("D")]}, AGENT)
+
+
+def test_a_storm_of_merges_and_undos_comes_back_to_the_beginning(desk: Desk) -> None:
+    page = desk.page()
+    ids = [desk.entity(f"Name {number}") for number in range(6)]
+    for one in ids:
+        desk.mention(page, one, "Juan Garcia")
+    before = desk.rows("SELECT id, entity_id FROM mention ORDER BY id")
+    steps = [
+        desk.client.post("/api/entities/merge", json={"survivor_id": ids[0], "ids": [one]}).json()["audit_id"]
+        for one in ids[1:]
+    ]
+    assert desk.get(f"/api/entities/{ids[0]}/mentions")["total"] == 1
+    with pytest.raises(ServiceError):
+        desk.undo(steps[0])
+    for step in reversed(steps):
+        desk.undo(step)
+    assert desk.rows("SELECT id, entity_id FROM mention ORDER BY id") == before
+    assert {row[0] for row in desk.rows("SELECT curation_state FROM entity")} == {"unreviewed"}
+
+
+def a_match(desk: Desk) -> tuple[str, str, str]:
+    one, two = desk.entity(), desk.entity("Joan Garcia")
+    pair = {"survivor_id": one, "candidate_id": two, "score": 0.9, "method": "name_variant"}
+    made = desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT)
+    assert desk.do("entity.propose_matches", {"pairs": [pair]}, AGENT) == {"match_ids": []}
+    return one, two, made["match_ids"][0]
+
+
+def test_a_match_is_accepted_by_a_person_once(desk: Desk) -> None:
+    one, two, match = a_match(desk)
+    assert desk.get("/api/entity-matches", state="pending")["items"][0]["id"] == match
+    with pytest.raises(Forbidden):
+        desk.do("entity.decide_match", {"match_id": match, "state": "accepted"}, AGENT)
+    decide = lambda: desk.client.post(f"/api/entity-matches/{match}/decide", json={"state": "accepted"})  # noqa: E731
+    with ThreadPoolExecutor(2) as pool:
+        answers = sorted(one.result().status_code for one in [pool.submit(decide), pool.submit(decide)])
+    assert answers == [200, 409]
+    assert desk.get(f"/api/entities/{two}")["merged_into_id"] == one
+    assert desk.get("/api/entity-matches", entity_id=one)["items"][0]["state"] == "accepted"
+    desk.refused("POST", "/api/entity-matches/none/decide", 404, "match_not_found", state="rejected")
+    desk.refused("POST", f"/api/entity-matches/{match}/decide", 409, "already_decided", state="rejected")
+
+
+def test_a_machine_may_reject_a_match_and_it_does_not_come_back(desk: Desk) -> None:
+    one, two, match = a_match(desk)
+    desk.do("entity.decide_match", {"match_id": match, "state": "rejected"}, AGENT)
+    pair = {"survivor_id": two, "candidate_id": one, "score": 1.0}
+    assert desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"] == []
+    with pytest.raises(ServiceError):
+        desk.do("entity.propose_matches", {"pairs": [{**pair, "candidate_id": two}]})
+
+
+def test_reviews_of_predictions(desk: Desk) -> None:
+    one, two = desk.entity(), desk.entity("The mill", "location")
+    body = {"source_entity_id": one, "relation": "owned", "target_entity_id": two, "score": 0.7}
+    path = "/api/kg/kgembed/reviews"
+    made = desk.client.post(path, json=body).json()
+    desk.refused("POST", path, 409, "already_exists", **body)
+    claim = desk.claim()["id"]
+    own = f"{path}/{made['id']}"
+    desk.refused("PATCH", own, 422, "not_accepted", state="rejected", resulting_claim_id=claim)
+    assert desk.client.patch(own, json={"state": "deferred", "note": "later"}).json()["note"] == "later"
+    assert desk.client.patch(own, json={"state": "rejected"}).json()["note"] == "later"
+    desk.refused("PATCH", own, 409, "already_decided", state="pending")
+    done = desk.client.patch(own, json={"state": "accepted", "resulting_claim_id": claim})
+    assert done.json()["resulting_claim_id"] == claim
+    assert done.json()["reviewed_by"]
+    assert desk.refused("PATCH", own, 409, "already_decided", state="rejected")["resulting_claim_id"] == claim
+    desk.refused("DELETE", f"/api/entities/{one}", 409, "has_reviews")
+    desk.refused("PATCH", f"{path}/none", 404, "review_not_found", state="accepted")
+    assert desk.get(path, state="accepted")["count"] == 1
+    assert desk.get(path, state="pending")["count"] == 0
+
+
+def test_the_biography_in_its_three_formats(desk: Desk) -> None:
+    page = desk.page()
+    juan = desk.entity(
+        "Juan/García: *el Viejo*", description="A vintner", names=[{"text": "Joannes", "language": "la"}]
+    )
+    mill = desk.entity("The mill", "location")
+    span = page.at("sold the mill")
+    source = {
+        "source_document_id": page.id,
+        "source_char_start": span["char_start"],
+        "source_char_end": span["char_end"],
+    }
+    about = {"subject_entity_id": juan, "object_entity_id": mill, "predicate_verb": "sold"}
+    desk.claim("He sold it later", time_start="1650", **about)
+    desk.claim("He sold it", time_start="1642", **about, **source)
+    path = f"/api/entities/{juan}/export"
+    told = desk.client.get(path, params={"format": "json"})
+    found = json.loads(told.content)
+    assert list(found) == [
+        "entity",
+        "names",
+        "dates",
+        "places",
+        "statements",
+        "relations",
+        "sources",
+        "generated_at",
+    ]
+    assert [one["text"] for one in found["statements"]] == ["He sold it", "He sold it later"]
+    assert found["statements"][0]["citation"] == "Deed"
+    assert found["relations"][0]["target_name"] == "The mill"
+    assert len(found["relations"][0]["claim_ids"]) == 2
+    marked = desk.client.get(path)
+    assert "attachment" in marked.headers["content-disposition"]
+    assert f"{juan[:8]}.md" in marked.headers["content-disposition"]
+    assert "%2F" not in marked.headers["content-disposition"]
+    assert r"# Juan/García: \*el Viejo\*" in marked.text
+    sections = [line[3:] for line in marked.text.splitlines() if line.startswith("## ")]
+    assert sections == ["Names", "Description", "Statements", "Relations", "Sources"]
+    plain = desk.client.get(path, params={"format": "text"})
+    assert plain.headers["content-type"].startswith("text/plain")
+    assert "#" not in plain.text
+    desk.refused("GET", "/api/entities/none/export", 404, "entity_not_found")
+    assert desk.client.get(path, params={"format": "pdf"}).status_code == 422
+
+
+def test_a_hundred_names_in_many_scripts(desk: Desk) -> None:
+    names = [
+        "王安石",
+        "محمّد",
+        "דָּוִד",
+        "सीता",
+        "Ἀριστοτέλης",
+        "Владимир",
+        "გიორგი",
+        "Հայկ",
+        "ทองคำ",
+        "မောင်",
+        "ᏣᎳᎩ",
+        "ፈቃደ",
+        "ភូមិ",
+        "རྒྱལ",
+        "ಕನ್ನಡ",
+        "தமிழ்",
+        "తెలుగు",
+        "ગુજરાતી",
+        "ਪੰਜਾਬੀ",
+        "বাংলা",
+        "山田",
+        "김철수",
+        "ᠮᠣᠩᠭᠣᠯ",
+        "ߒߞߏ",
+        "ⴰⵎⴰⵣⵉⵖ",
+        "𐌰𐍄𐍄𐌰",
+        "𒀭",
+        "𓂀",
+        "𐤀𐤋𐤐",
+        "ꦗꦮ",
+    ]
+    made = {name: desk.entity(name) for name in names}
+    for name, identity in made.items():
+        assert identity in {one["id"] for one in desk.get("/api/entities", q=name)["items"]}, name
+    assert desk.get("/api/entities", q="محمد")["items"][0]["id"] == made["محمّد"]
+    assert desk.get("/api/entities", q="דוד")["items"][0]["id"] == made["דָּוִד"]
+
+
+HARMFUL = ('"', "%", "_", "\0", "\u0301", "\u200f", "' OR 1=1 --", "a" * 900)
+
+
+def test_whatever_is_looked_for_is_only_words(desk: Desk) -> None:
+    desk.entity()
+    for words in HARMFUL:
+        for path in ("/api/entities", "/api/kg/search", "/api/claims"):
+            assert desk.client.get(path, params={"q": words}).status_code == 200, (path, words)

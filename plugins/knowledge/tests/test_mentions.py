@@ -1,0 +1,241 @@
+"""Mentions live on a line and its reading; where they stand in the page's text is worked out, and follows what is done to it."""
+
+from __future__ import annotations
+
+import pytest
+from knowledge_desk import AGENT, DEED, Desk
+
+from armarium.api import Conflict, Forbidden
+
+
+def test_a_mention_is_anchored_on_its_line_and_told_in_the_text_of_the_page(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    made = desk.mention(page, juan, "Juan Garcia", nth=1)
+    text = "\n".join(DEED)
+    assert text[made["char_start"] : made["char_end"]] == made["text"] == "Juan Garcia"
+    assert made["segment_id"] == page.lines[2]
+    assert DEED[2][made["segment_char_start"] : made["segment_char_end"]] == "Juan Garcia"
+    listed = desk.get(f"/api/entities/{juan}/mentions")["items"]
+    assert [one["id"] for one in listed] == [made["id"]]
+    assert desk.get(f"/api/documents/{page.id}/view")["attachments"]["entity_count"] == 1
+    found = desk.get(f"/api/entities/{juan}")
+    assert found["source_supports"] == [{"document_id": page.id, "mentions": 1}]
+    assert found["corroboration_count"] == 1
+
+
+def test_a_correction_of_the_first_line_moves_later_mentions_without_touching_their_rows(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    later = desk.mention(page, juan, "Juan Garcia", nth=1)
+    before = desk.rows("SELECT * FROM mention")
+    desk.correct(page.lines[0], "Before me, the notary, came Juan Garcia of Toledo")
+    (now,) = desk.names_on(page)["items"]
+    moved_by = len("Before me, the notary, came Juan Garcia of Toledo") - len(DEED[0])
+    assert (now["char_start"], now["char_end"]) == (
+        later["char_start"] + moved_by,
+        later["char_end"] + moved_by,
+    )
+    assert not now["stale"]
+    assert desk.rows("SELECT * FROM mention") == before
+
+
+def test_a_mention_moves_with_its_words_and_is_in_doubt_until_looked_at(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    desk.mention(page, juan, "Juan Garcia")
+    audit = desk.correct(page.lines[0], "In presence of me came Juan Garcia of Toledo")["audit_id"]
+    (now,) = desk.names_on(page)["items"]
+    assert now["placed"]
+    assert now["stale"]
+    assert now["text"] == "Juan Garcia"
+    assert now["char_start"] == len("In presence of me came ")
+    desk.undo(audit)
+    (back,) = desk.names_on(page)["items"]
+    assert not back["stale"]
+    assert back["char_start"] == len("Before me came ")
+
+
+def test_words_that_stand_twice_are_told_apart_by_their_place(desk: Desk) -> None:
+    page, juan = desk.page(["Juan and Juan and Pedro"]), desk.entity("Juan")
+    desk.mention(page, juan, "Juan", nth=1)
+    desk.correct(page.lines[0], "Juan & Juan & Pedro")
+    (now,) = desk.names_on(page)["items"]
+    assert now["char_start"] == len("Juan & ")
+
+
+def test_a_mention_whose_words_went_is_listed_as_unplaced(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    desk.mention(page, juan, "Juan Garcia")
+    desk.correct(page.lines[0], "Before me came nobody of Toledo")
+    found = desk.get(f"/api/documents/{page.id}/mentions", unplaced=True)
+    assert found["unplaced"] == 1
+    (lost,) = found["items"]
+    assert (lost["char_start"], lost["placed"], lost["stale"]) == (None, False, True)
+    assert "do not occur" in lost["unplaced_reason"]
+
+
+def test_another_working_pass_furniture_split_and_merge(desk: Desk) -> None:
+    page, juan, ana = desk.page(), desk.entity(), desk.entity("Ana Lopez")
+    desk.mention(page, juan, "Juan Garcia")
+    desk.mention(page, ana, "Ana Lopez")
+    merged = desk.client.post(
+        "/api/segments/merge", json={"keep_id": page.lines[0], "segment_ids": page.lines[:2]}
+    )
+    assert merged.status_code == 200, merged.text
+    items = desk.names_on(page)["items"]
+    text = desk.get(f"/api/segments/document/{page.id}/text")["text"]
+    assert {text[one["char_start"] : one["char_end"]] for one in items if one["placed"]} >= {"Juan Garcia"}
+    assert all(text[one["char_start"] : one["char_end"]] == one["text"] for one in items if one["placed"])
+    desk.undo(merged.json()["audit_id"])
+    assert all(one["placed"] for one in desk.names_on(page)["items"])
+    other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
+    desk.lay(page.id, other, ["nothing of the kind"])
+    desk.do("segment.pass_choose", {"pass_id": other, "working": True})
+    assert [one["placed"] for one in desk.names_on(page)["items"]] == [False, False]
+    desk.do("segment.pass_choose", {"pass_id": page.pass_id, "working": True})
+    assert all(one["placed"] for one in desk.names_on(page)["items"])
+    desk.do(
+        "segment.update",
+        {"segment_id": page.lines[0], "expected_version": version(desk, page.lines[0]), "is_furniture": True},
+    )
+    placed = {one["entity_id"]: one["placed"] for one in desk.names_on(page)["items"]}
+    assert placed == {juan: False, ana: True}
+
+
+def version(desk: Desk, segment_id: str) -> int:
+    found: int = desk.rows("SELECT version FROM segment WHERE id = ?", segment_id)[0][0]
+    return found
+
+
+def test_repoint_moves_the_mention_and_the_entity_left_refuses_the_span(desk: Desk) -> None:
+    page, elder, younger = desk.page(), desk.entity(), desk.entity("Juan Garcia the younger")
+    desk.mention(page, elder, "Juan Garcia", who=AGENT)
+    where = {"document_id": page.id, **page.at("Juan Garcia")}
+    path = f"/api/entities/{elder}/mentions/repoint"
+    moved = desk.client.post(path, json={**where, "to_entity_id": younger})
+    assert moved.status_code == 200, moved.text
+    told = moved.json()["mention"]
+    assert told["entity_id"] == younger
+    assert told["corrected_by_person"]
+    assert told["refused_entity_ids"] == [elder]
+    with pytest.raises(Conflict) as refused:
+        desk.do("mention.create", {"entity_id": elder, **where}, AGENT)
+    assert refused.value.code == "refused_span"
+    with pytest.raises(Forbidden):
+        desk.do("mention.delete", {"mention_id": told["id"]}, AGENT)
+    desk.undo(moved.json()["audit_id"])
+    (back,) = desk.names_on(page)["items"]
+    assert back["entity_id"] == elder
+    assert desk.names_on(page)["refused"] == []
+
+
+def test_a_refused_span_stays_refused_when_its_words_are_corrected(desk: Desk) -> None:
+    page, juan = desk.page(["came Iuan Garcla of Toledo"]), desk.entity()
+    made = desk.mention(page, juan, "Iuan Garcla")
+    desk.client.delete(f"/api/mentions/{made['id']}")
+    corrected = "came Juan Garcia of Toledo"
+    desk.correct(page.lines[0], corrected)
+    where = {"document_id": page.id, "char_start": 5, "char_end": 16}
+    with pytest.raises(Conflict):
+        desk.do("mention.create", {"entity_id": juan, **where}, AGENT)
+    (line,) = desk.rows("SELECT id FROM content_representation WHERE content = ?", corrected)
+    name = {"segment_id": page.lines[0], "representation_id": line[0], "char_start": 5, "char_end": 16}
+    named = {**name, "canonical_name": "Juan Garcia", "entity_type": "person"}
+    taken = desk.do("mention.take", {"document_id": page.id, "names": [named]}, AGENT)
+    assert (taken["mention_ids"], taken["left_out"]) == ([], 1)
+    desk.do("mention.create", {"entity_id": juan, **where})
+    assert desk.names_on(page)["refused"] == []
+
+
+def test_respan_takes_words_of_one_line_only(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    desk.mention(page, juan, "Juan Garcia")
+    where = {"document_id": page.id, **page.at("Juan Garcia")}
+    path = f"/api/entities/{juan}/mentions/respan"
+    new = page.at("Juan Garcia of Toledo")
+    moved = desk.client.post(
+        path, json={**where, "new_char_start": new["char_start"], "new_char_end": new["char_end"]}
+    )
+    assert moved.status_code == 200, moved.text
+    assert moved.json()["mention"]["text"] == "Juan Garcia of Toledo"
+    where = {"document_id": page.id, **new}
+    for start, end, code in (
+        (0, 9999, "not_words"),
+        (5, 5, "not_words"),
+        (6, 7, "not_words"),
+        (20, 60, "several_lines"),
+    ):
+        desk.refused("POST", path, 422, code, **where, new_char_start=start, new_char_end=end)
+    desk.refused(
+        "POST", path, 404, "no_mention_there", **{**where, "char_end": 20}, new_char_start=0, new_char_end=6
+    )
+    desk.refused(
+        "POST",
+        path,
+        409,
+        "already_exists",
+        **where,
+        new_char_start=new["char_start"],
+        new_char_end=new["char_end"],
+    )
+
+
+def test_refusals_of_repoint_and_create(desk: Desk) -> None:
+    page, juan, ana = desk.page(), desk.entity(), desk.entity("Ana Lopez")
+    desk.mention(page, juan, "Juan Garcia")
+    desk.mention(page, ana, "Juan Garcia")
+    where = {"document_id": page.id, **page.at("Juan Garcia")}
+    path = f"/api/entities/{juan}/mentions/repoint"
+    desk.refused("POST", path, 422, "same_entity", **where, to_entity_id=juan)
+    desk.refused("POST", path, 409, "already_exists", **where, to_entity_id=ana)
+    desk.refused("POST", path, 404, "entity_not_found", **where, to_entity_id="nobody")
+    desk.refused("POST", "/api/mentions", 409, "already_exists", entity_id=juan, **where)
+    desk.refused("POST", "/api/mentions", 422, None, entity_id=juan, **where, created_by="me")
+    desk.refused("DELETE", "/api/mentions/none", 404, "mention_not_found")
+
+
+SCRIPTS = (
+    ("王 安 王安石寫此書", "王安"),
+    ("قال مُحَمَّد بن علي", "مُحَمَّد"),
+    ("אמר דָּוִד המלך", "דָּוִד"),
+    ("राम और सीता वन में", "सीता"),
+    ("die Straße nach Weiß", "Straße"),
+    ("Conſtantinus ﬁlius", "Conſtantinus"),
+    ("the sign 𝔍𝔲𝔞𝔫 here", "𝔍𝔲𝔞𝔫"),
+)
+
+
+def test_offsets_count_characters_in_every_script(desk: Desk) -> None:
+    page = desk.page([line for line, _ in SCRIPTS])
+    for _, words in SCRIPTS:
+        assert desk.mention(page, desk.entity(words), words)["text"] == words
+
+
+def test_a_span_does_not_part_a_letter_from_its_mark(desk: Desk) -> None:
+    page, named = desk.page(["Jose\u0301 came"]), desk.entity("José")
+    desk.refused(
+        "POST",
+        "/api/mentions",
+        422,
+        "cuts_a_character",
+        entity_id=named,
+        document_id=page.id,
+        char_start=0,
+        char_end=4,
+    )
+
+
+def test_statements_of_a_segment(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    desk.mention(page, juan, "Juan Garcia", nth=1)
+    span = page.at("sold the mill")
+    made = desk.claim(
+        source_document_id=page.id, source_char_start=span["char_start"], source_char_end=span["char_end"]
+    )
+    found = desk.get(f"/api/segments/{page.lines[2]}/statements")
+    (said,) = found["statements"]
+    assert (said["claim_id"], said["char_start"], said["char_end"]) == (made["id"], 4, 17)
+    assert said["representation_id"] == page.readings[2]
+    (named,) = found["mentions"]
+    at = page.at("Juan Garcia", 1)
+    assert (named["source_char_start"], named["source_char_end"]) == (at["char_start"], at["char_end"])
+    assert DEED[2][named["char_start"] : named["char_end"]] == "Juan Garcia"
+    assert desk.get(f"/api/segments/{page.lines[0]}/statements")["mentions"] == []

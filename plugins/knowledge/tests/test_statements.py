@@ -1,0 +1,280 @@
+"""Statements: what they rest on, who curates them, the graph, the Trash, what a correction puts in doubt."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from knowledge_desk import AGENT, Desk, Page
+
+from armarium.api import Forbidden, ServiceError
+
+
+def resting_on(page: Page, words: str) -> dict[str, Any]:
+    span = page.at(words)
+    return {
+        "source_document_id": page.id,
+        "source_char_start": span["char_start"],
+        "source_char_end": span["char_end"],
+    }
+
+
+def test_a_statement_rests_on_characters_line_by_line(desk: Desk) -> None:
+    page = desk.page()
+    made = desk.claim(**resting_on(page, "Lopez his wife\nand sold"))
+    assert [one["excerpt"] for one in made["evidence"]] == ["Lopez his wife", "and sold"]
+    assert [one["segment_id"] for one in made["evidence"]] == page.lines[1:]
+    assert made["source_excerpt"] == "Lopez his wife\nand sold"
+    span = page.at("Lopez his wife\nand sold")
+    assert (made["source_char_start"], made["source_char_end"]) == (span["char_start"], span["char_end"])
+    assert (made["source_type"], made["source_ids"], made["stale"]) == ("document", [page.id], False)
+    found = desk.client.post("/api/locations/resolve", json={"claimId": made["id"]}).json()
+    assert (found["documentId"], found["resolvedSegmentId"]) == (page.id, page.lines[1])
+
+
+def test_a_statement_is_curated_by_persons_only(desk: Desk) -> None:
+    made = desk.claim()["id"]
+    desk.do("claim.update", {"claim_id": made, "curation_state": "shortlisted"}, AGENT)
+    for state in ("curated", "rejected"):
+        with pytest.raises(Forbidden):
+            desk.do("claim.update", {"claim_id": made, "curation_state": state}, AGENT)
+    told = desk.client.patch(
+        f"/api/claims/{made}", json={"curation_state": "curated", "qualifier": "perhaps"}
+    )
+    assert told.json()["curation_state"] == "curated"
+    assert told.json()["text"] == "Juan Garcia sold the mill"
+    with pytest.raises(Forbidden):
+        desk.do("claim.delete", {"claim_id": made}, AGENT)
+    assert desk.client.delete(f"/api/claims/{made}").json()["status"] == "deleted"
+    desk.refused("GET", f"/api/claims/{made}", 404, "claim_not_found")
+
+
+def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
+    page, one = desk.page(), desk.claim()["id"]
+    other = desk.claim(source_ids=[one])
+    assert (other["source_type"], other["source_ids"]) == ("claim", [one])
+    desk.refused("PATCH", f"/api/claims/{one}", 422, "rests_on_itself", source_ids=[other["id"]])
+    path, text = "/api/claims", {"text": "x"}
+    desk.refused("POST", path, 404, "source_not_found", **text, source_ids=["nothing"])
+    desk.refused("POST", path, 422, "incomplete_span", **text, source_char_start=1, source_char_end=3)
+    desk.refused(
+        "POST", path, 422, "incomplete_span", **text, source_document_id=page.id, source_char_start=1
+    )
+    desk.refused(
+        "POST",
+        path,
+        422,
+        "not_words",
+        **text,
+        source_document_id=page.id,
+        source_char_start=0,
+        source_char_end=9999,
+    )
+    for kind, sources in (("document", [one]), ("claim", [page.id]), ("multiple", [one])):
+        desk.refused("POST", path, 422, "source_type", **text, source_type=kind, source_ids=sources)
+    desk.refused("POST", path, 422, "interval_reversed", **text, time_start="1700", time_end="1650")
+    desk.refused("POST", path, 404, "entity_not_found", **text, subject_entity_id="nobody")
+    desk.refused("POST", path, 422, None, **text, curation_state="curated")
+
+
+def test_lists_and_search_of_statements(desk: Desk) -> None:
+    page, juan, mill = desk.page(), desk.entity(), desk.entity("The mill", "location")
+    one = desk.claim(
+        subject_entity_id=juan,
+        object_entity_id=mill,
+        predicate_verb="sold",
+        **resting_on(page, "sold the mill"),
+    )
+    desk.claim("Ana Lopez was his wife", claim_type="analysis")
+    assert one["subject_canonical"] == "Juan Garcia"
+    for query in ({"q": "MILL sold"}, {"entity_id": mill}, {"document_id": page.id}, {"claim_type": "fact"}):
+        assert [item["id"] for item in desk.get("/api/claims", **query)["items"]] == [one["id"]], query
+    assert desk.get("/api/claims", curation_state="curated")["total"] == 0
+    assert [item["id"] for item in desk.get("/api/entities", entity_id=juan)["items"]] == [mill]
+    found = desk.get("/api/kg/search", q="mill")
+    assert ([e["id"] for e in found["entities"]], [c["id"] for c in found["claims"]], found["count"]) == (
+        [mill],
+        [one["id"]],
+        2,
+    )
+    assert desk.get("/api/kg/search", q="mill", kinds=["entities"])["claims"] == []
+
+
+def test_the_neighbourhood_of_an_entity(desk: Desk) -> None:
+    ids = [desk.entity(f"N{number}") for number in range(5)]
+    for one, other in itertools.pairwise(ids):
+        desk.claim(
+            f"{one} knows {other}", subject_entity_id=one, object_entity_id=other, predicate_verb="knows"
+        )
+    desk.claim("again", subject_entity_id=ids[0], object_entity_id=ids[1], predicate_verb="knows")
+    rejected = desk.claim("no", subject_entity_id=ids[0], object_entity_id=ids[4], predicate_verb="hates")[
+        "id"
+    ]
+    desk.do("claim.update", {"claim_id": rejected, "curation_state": "rejected"})
+    path = f"/api/kg/entities/{ids[0]}/neighbourhood"
+    near = desk.get(path)
+    assert {node["id"]: node["depth"] for node in near["nodes"]} == {ids[0]: 0, ids[1]: 1}
+    assert [(edge["source"], edge["target"], len(edge["claim_ids"])) for edge in near["edges"]] == [
+        (ids[0], ids[1], 2)
+    ]
+    far = desk.get(path, depth=3)
+    assert {node["id"]: node["depth"] for node in far["nodes"]} == {
+        one: depth for depth, one in enumerate(ids[:4])
+    }
+    few = desk.get(path, depth=3, limit=2)
+    assert (len(few["nodes"]), few["truncated"]) == (2, True)
+    assert desk.client.get(path, params={"depth": 4}).status_code == 422
+
+
+def trash(desk: Desk, *pages: Page) -> str:
+    answer = desk.client.post("/api/documents/delete", json={"ids": [page.id for page in pages]})
+    if answer.status_code == 404:
+        return str(
+            desk.engine.run(
+                desk.library, "document.delete", {"ids": [page.id for page in pages]}, owner()
+            ).audit_id
+        )
+    return str(answer.json()["audit_id"])
+
+
+def owner() -> Any:
+    from armarium.principals import LOCAL_OWNER
+
+    return LOCAL_OWNER
+
+
+def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Desk) -> None:
+    gone, stays = desk.page(name="Gone"), desk.page(name="Stays")
+    only, both, checked, bare = (desk.entity(name) for name in ("Only", "Both", "Checked", "Bare"))
+    for entity_id in (only, both, checked):
+        desk.mention(gone, entity_id, "Juan Garcia")
+    desk.mention(stays, both, "Juan Garcia")
+    # What was the one's once and is another's now does not go with the one.
+    desk.mention(stays, only, "Ana Lopez")
+    where = {"entity_id": only, "document_id": stays.id, **stays.at("Ana Lopez")}
+    step = desk.client.post(
+        f"/api/entities/{only}/mentions/repoint",
+        json={**{k: v for k, v in where.items() if k != "entity_id"}, "to_entity_id": both},
+    )
+    assert step.status_code == 200, step.text
+    desk.do("entity.update", {"entity_id": checked, "curation_state": "verified"})
+    lost = desk.claim("lost", subject_entity_id=only, **resting_on(gone, "sold the mill"))["id"]
+    kept = desk.claim("kept", source_ids=[gone.id, stays.id])["id"]
+    second = desk.claim("second hand", source_ids=[lost])["id"]
+    free = desk.claim("free")["id"]
+
+    def listed() -> tuple[set[str], set[str]]:
+        names = {one["id"] for one in desk.get("/api/entities")["items"]}
+        said = {one["id"] for one in desk.get("/api/claims")["items"]}
+        stats = desk.get("/api/library/stats")
+        assert (stats["entities"], stats["claims"]) == (len(names), len(said))
+        return names, said
+
+    everything = ({only, both, checked, bare}, {lost, kept, second, free})
+    assert listed() == everything
+    trash(desk, gone)
+    assert listed() == ({both, checked, bare}, {kept, free})
+    assert desk.get("/api/kg/search", q="only")["count"] == 0
+    assert desk.get(f"/api/entities/{both}")["source_document_ids"] == [stays.id]
+    desk.client.post(f"/api/documents/{gone.id}/restore")
+    assert listed() == everything
+    trash(desk, gone)
+    plan = desk.get("/api/documents/trash/empty")
+    assert (plan["statements"], plan["entities"]) == (2, 1)
+    done = desk.client.post("/api/documents/trash/empty", json={})
+    assert done.status_code == 200, done.text
+    assert (done.json()["removed"]["statements"], done.json()["removed"]["entities"]) == (2, 1)
+    assert listed() == ({both, checked, bare}, {kept, free})
+    assert desk.get(f"/api/claims/{kept}")["source_ids"] == [stays.id]
+    desk.refused("GET", f"/api/entities/{only}", 404, "entity_not_found")
+    assert [one["text"] for one in desk.names_on(stays)["items"]] == ["Juan Garcia", "Ana Lopez"]
+    with pytest.raises(ServiceError):
+        desk.undo(step.json()["audit_id"])
+
+
+def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    first = desk.mention(page, juan, "Juan Garcia")["id"]
+    desk.mention(page, juan, "Juan Garcia", nth=1)
+    said = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
+    gone = desk.claim("He was of Toledo", **resting_on(page, "of Toledo"))["id"]
+    view = desk.do(
+        "interpretation.create",
+        {"document_id": page.id, "framework_id": "f", "framework_name": "F", "text": "t"},
+    )
+    assert desk.get("/api/staleness", document_id=page.id)["items"] == []
+    audit = desk.correct(page.lines[0], "Before me came Juan Garcia of Talavera")["audit_id"]
+    found = desk.get("/api/staleness", audit_id=audit)
+    told = {(one["kind"], one["id"]): one["todo"] for one in found["items"]}
+    assert told == {
+        ("mention", first): "confirm",
+        ("statement", said): "confirm",
+        ("statement", gone): "review",
+        ("interpretation", view["id"]): "confirm",
+    }
+    assert desk.get("/api/staleness", segment_id=page.lines[2])["count"] == 1
+    stale = {one["id"]: one["stale"] for one in desk.get("/api/claims")["items"]}
+    assert stale == {said: True, gone: True}
+    items = [{"kind": "mention", "id": first}, {"kind": "statement", "id": said}]
+    confirmed = desk.client.post("/api/staleness/confirm", json={"items": items})
+    assert confirmed.json()["confirmed"] == 2
+    left = {one["id"] for one in desk.get("/api/staleness", segment_id=page.lines[0])["items"]}
+    assert left == {gone, view["id"]}
+    desk.undo(confirmed.json()["audit_id"])
+    assert desk.get("/api/staleness", document_id=page.id)["count"] == 4
+    desk.undo(audit)
+    assert desk.get("/api/staleness", document_id=page.id)["count"] == 0
+
+
+def test_refusals_of_staleness(desk: Desk) -> None:
+    page = desk.page()
+    juan = desk.entity()
+    made = desk.mention(page, juan, "Juan Garcia")["id"]
+    said = desk.claim(**resting_on(page, "Juan Garcia"))["id"]
+    desk.correct(page.lines[0], "Nothing")
+    desk.refused("GET", "/api/staleness", 422, "nothing_named")
+    desk.refused("GET", "/api/staleness?audit_id=none", 404, "audit_not_found")
+    confirm = "/api/staleness/confirm"
+    for kind, identity in (("mention", made), ("statement", said)):
+        desk.refused("POST", confirm, 409, "words_gone", items=[{"kind": kind, "id": identity}])
+    for kind in ("mention", "statement", "interpretation", "artifact", "reading", "tale"):
+        desk.refused("POST", confirm, 404, "nothing_rests", items=[{"kind": kind, "id": "none"}])
+
+
+def test_interpretations(desk: Desk) -> None:
+    page = desk.page()
+    body = {
+        "document_id": page.id,
+        "framework_id": "f",
+        "framework_name": "F",
+        "text": "t",
+        "key_insights": ["a"],
+    }
+    made = desk.client.post("/api/interpretations", json=body)
+    assert made.json()["key_insights"] == ["a"]
+    assert desk.get("/api/interpretations", document_id=page.id, framework_id="f")["total"] == 1
+    assert desk.get("/api/interpretations", framework_id="g")["total"] == 0
+    assert desk.client.delete(f"/api/interpretations/{made.json()['id']}").json()["status"] == "deleted"
+    desk.refused("DELETE", f"/api/interpretations/{made.json()['id']}", 404, "interpretation_not_found")
+
+
+def test_evidence_is_carried_across_a_match(desk: Desk) -> None:
+    page = desk.page()
+    said = desk.claim(**resting_on(page, "sold the mill"))["id"]
+    desk.claim("other", **resting_on(page, "Juan Garcia"))
+    other = str(desk.do("segment.pass_create", {"document_id": page.id, "name": "Second"})["id"])
+    new = desk.lay(page.id, other, ["Before me", "and Ana", "and he sold the mill to Juan"])
+    match = desk.do(
+        "segment.match_propose", {"from_segment_id": page.lines[2], "to_segment_id": new.lines[2]}
+    )["id"]
+    desk.do("segment.match_accept", {"match_id": match})
+    carried = desk.client.post("/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]})
+    assert carried.status_code == 200, carried.text
+    assert len(carried.json()["carried"]) == 1
+    assert [one["segment_id"] for one in desk.get(f"/api/claims/{said}")["evidence"]] == [
+        page.lines[2],
+        new.lines[2],
+    ]
+    again = desk.client.post("/api/segments/carry", json={"match_id": match, "kinds": ["claim_evidence"]})
+    assert "already" in again.json()["not_carried"][0]["why"]
