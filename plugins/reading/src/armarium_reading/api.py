@@ -8,12 +8,12 @@ runtime imports it from there.
 from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
-from armarium_reading.prompts import own_prompt
 from armarium_reading.models import episodes
+from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
-from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.hub import hub_key
+from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import placed_with_provider
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
@@ -67,14 +67,13 @@ __all__ = [
     "exercise_provider_type",
     "exercise_reader",
     "follow_answers",
-    "list_episodes",
-    "own_prompt",
     "hub_key",
     "installed_readers",
     "lines_of",
     "list_episodes",
     "load_reader",
     "models_folder",
+    "own_prompt",
     "placed_with_provider",
     "standing_of",
 ]
