@@ -69,6 +69,7 @@ class Compute(ABC):
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
         """How the shards with these ids stand."""
 
+    @abstractmethod
     def cancel(self, far_ids: Sequence[str]) -> None:
         """Stop what runs for these ids."""
 
@@ -108,6 +109,11 @@ class LocalCompute(Compute):
             else:
                 found[far_id] = FarState("submitted")
         return found
+
+    def cancel(self, far_ids: Sequence[str]) -> None:
+        """Forget the shards that wait; the one in hand ends with its job."""
+        for far_id in far_ids:
+            self._shards.pop(far_id, None)
 
     def _read(self, shard: Shard) -> FarState:
         engine: Engine = self.job.engine

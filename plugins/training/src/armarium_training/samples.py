@@ -53,6 +53,9 @@ class LoopbackHub(Compute):
         """All are done."""
         return {one: FarState("done", None, ["trained"], {"model": "model.onnx"}) for one in far_ids}
 
+    def cancel(self, far_ids: Sequence[str]) -> None:
+        """Nothing runs."""
+
 
 def far_training(ex: Example) -> dict[str, Any]:
     """Parameters of a training at a hub that trains nothing, with a token for it."""
