@@ -32,6 +32,7 @@ MODULES = (
     "armarium_reading.api",
     "armarium_rights.api",
     "armarium_checking.api",
+    "armarium_search.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

@@ -425,6 +425,7 @@ LISTINGS = (
 
 ELSEWHERE = {
     "/api/check/verdicts": "its filters are proved in plugins/checking/tests",
+    "/api/search/saved": "takes no parameter; its rows and order are proved in plugins/search/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",
