@@ -36,6 +36,7 @@ MODULES = (
     "armarium_exports.api",
     "armarium_iiif.api",
     "armarium_paleography.api",
+    "armarium_search.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

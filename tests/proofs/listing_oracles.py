@@ -452,6 +452,7 @@ ELSEWHERE = {
     "/api/find-documents/proposals": "its filter is proved in plugins/finding/tests/test_proposals.py",
     "/api/find-documents/score": "its filters are proved in plugins/finding/tests/test_scores.py",
     "/api/export/sites": "it has no filter; proved in plugins/exports/tests/test_recipe_jobs_of_exports.py",
+    "/api/search/saved": "takes no parameter; its rows and order are proved in plugins/search/tests",
     "/api/rights/effective": "proved in plugins/rights/tests/test_records.py",
     "/api/sync-folders/{folder_id}/arrangement": "one folder's files, proved in plugins/sync/tests/test_arranging.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",

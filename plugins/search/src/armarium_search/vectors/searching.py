@@ -13,7 +13,7 @@ from armarium_search.vectors.files import Kept, read
 from armarium_source_model.api import page_texts
 
 NO_VECTORS = (
-    "No passages were given vectors in this project, so likeness was not searched. `armarium act search.embed` or the job "
+    "No passages were given vectors in this project, so likeness was not searched. `armarium action search.embed` or the job "
     "make-a-vector gives them."
 )
 
@@ -63,7 +63,7 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
     if standing.stale or standing.missing:
         notice = (
             f"{standing.stale + standing.missing} pages have a text that their vectors do not know; it is found by its "
-            "words. `armarium act search.embed` brings the vectors up to date."
+            "words. `armarium action search.embed` brings the vectors up to date."
         )
     return {"embedder": kept.embedder, **state, "min_score": 0.55, "notice": notice}
 
