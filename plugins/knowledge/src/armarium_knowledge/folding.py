@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 _FIRST_MARK = 10
 """The combining class from which a mark may be left out: points and accents. Below are nukta and virama, which are letters' own."""
 
 
+@lru_cache(maxsize=65_536)
 def _folded(character: str) -> str:
     return "".join(
         one
@@ -25,6 +27,8 @@ def fold(text: str) -> str:
 def fold_with_places(text: str) -> tuple[str, list[int]]:
     """As `fold` of a text with its white space kept as single blanks, and for each of its characters which of *text* it
     comes from."""
+    if text.isascii() and " ".join(text.split()) == text:
+        return text.lower(), list(range(len(text)))
     found: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
