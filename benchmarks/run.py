@@ -38,6 +38,7 @@ SCRIPTS = (
     "gateway",
     "workflow_runs",
     "layout_jobs",
+    "synced_folder",
 )
 """In the order of the rows in README.md."""
 
