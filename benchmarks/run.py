@@ -40,6 +40,7 @@ SCRIPTS = (
     "layout_jobs",
     "map_shapes",
     "finding_documents",
+    "synced_folder",
 )
 """In the order of the rows in README.md."""
 

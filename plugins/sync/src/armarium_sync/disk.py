@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,8 +141,8 @@ class Disk:
             raise Unusable(f"It cannot be read: {error.strerror or error}.") from None
         return found.hexdigest()
 
-    def write(self, path: str, data: bytes, is_ours: Callable[[str], bool]) -> str:
-        """Put *data* there, whole or not at all; its new stamp. A file that is there is replaced if *is_ours* says so of
+    def write(self, path: str, data: bytes, is_ours: Callable[[str], bool], *, settle: bool = True) -> str:
+        """Put *data* there, whole or not at all; its new stamp. Without *settle* its name is on the disk itself after `flush_folders`. A file that is there is replaced if *is_ours* says so of
         its digest, also where it became another in the very moment. Unusable else, and nothing was changed."""
         place = self.place(path)
         self._make_folder(place.parent)
@@ -171,8 +171,15 @@ class Disk:
                 self._replace(path, fresh, place, is_ours)
         finally:
             fresh.unlink(missing_ok=True)
-        flush_path(place.parent)
+        if settle:
+            flush_path(place.parent)
         return self.stamp(path) or ""
+
+    def flush_folders(self, paths: Iterable[str]) -> None:
+        """See that the names of these files are on the disk itself."""
+        for folder in {self.path.joinpath(*path.split("/")).parent for path in paths}:
+            if folder.is_dir():
+                flush_path(folder)
 
     def _replace(self, path: str, fresh: Path, place: Path, is_ours: Callable[[str], bool]) -> None:
         # Under a name of its own: what a kill leaves under it may be somebody's, what it leaves under the other is ours.

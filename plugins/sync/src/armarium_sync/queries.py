@@ -122,7 +122,9 @@ def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[
 def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
     """By a look at the folder as it is. NotFound; Conflict where the folder is not there now."""
     folder = FOLDERS.row(conn, folder_id)
-    sight = look(library, conn, folder, disk_of(library, folder))
+    # Only numbers are answered; a picture that the caller may not see is no new one for that.
+    with library.db.read_all() as whole:
+        sight = look(library, whole, folder, disk_of(library, folder))
     if not sight.there:
         raise folder_gone(folder.path)
     counts: dict[str, int] = {}

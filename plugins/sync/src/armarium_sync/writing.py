@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,9 @@ QUIET = 5.0
 
 BATCH = 20
 """Pages between two notes of what was written."""
+
+HANDS = 4
+"""Files that are put on the disk at a time."""
 
 AHEAD = 60.0
 """Seconds by which a change may seem to lie ahead, before the clock is taken to have been put back."""
@@ -184,7 +188,13 @@ class Writer:
                 hashlib.sha256(one.losses).hexdigest() for one in drafts
             ]
             know(conn, self.folder_id, known, "written")
-        results = [self._put(disk, one) for one in drafts]
+        if len(drafts) > HANDS:
+            # Most of it is waiting for the disk.
+            with ThreadPoolExecutor(HANDS, "armarium-sync-write") as hands:
+                results = list(hands.map(lambda one: self._put(disk, one), drafts))
+        else:
+            results = [self._put(disk, one) for one in drafts]
+        disk.flush_folders(one.path for one in drafts)
         with self.library.db.write() as conn:
             for result in results:
                 result(conn)
@@ -245,14 +255,14 @@ class Writer:
             else:
                 self._renamed(disk, f"{row.path}.loss.json", f"{draft.path}.loss.json")
         try:
-            stamp = disk.write(draft.path, draft.data, self._is_ours(row))
+            stamp = disk.write(draft.path, draft.data, self._is_ours(row), settle=False)
         except Unusable as error:
             return self._noted_blocked(disk, draft, str(error))
         except OSError as error:
             raise _disk_refuses(draft.path, error) from error
         loss_path, loss_stamp, loss_digest = f"{draft.path}.loss.json", None, None
         try:
-            loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None))
+            loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None), settle=False)
             loss_digest = hashlib.sha256(draft.losses).hexdigest()
         except Unusable as error:
             self.warn(f"{loss_path}: {error}")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from armarium.api import ActionContext, Example, MaterialPath, Route, action, new_id, raw_of
-from armarium_documents.api import pages_under
+from armarium_documents.api import documents, pages_under
 from armarium_sync.arranging import root_of
 from armarium_sync.disk import Disk
 from armarium_sync.errors import (
@@ -91,7 +91,9 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
 
 
 def _tops(ctx: ActionContext) -> list[str]:
-    rows = raw_of(ctx.conn).execute("SELECT id FROM document WHERE parent_id IS NULL AND deleted_at IS NULL")
+    rows = raw_of(ctx.conn).execute(
+        f"SELECT id FROM {documents} WHERE parent_id IS NULL AND deleted_at IS NULL"
+    )
     return [row[0] for row in rows]
 
 
