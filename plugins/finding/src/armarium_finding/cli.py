@@ -69,8 +69,8 @@ def find_documents(
             made = [one["id"] for one in listed[:1]]
         if not made:
             raise Refused("There is no proposal: nothing was found, or all its pages are restricted.")
-        drawn = []
-        proposals = []
+        drawn: list[str] = []
+        proposals: list[dict[str, Any]] = []
         for proposal_id in made:
             path = f"/api/find-documents/proposals/{proposal_id}"
             proposal = session.get(path)

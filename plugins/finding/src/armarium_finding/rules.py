@@ -128,8 +128,8 @@ def log_odds(signals: Sequence[dict[str, Any]]) -> float:
     """The sum of the weights; openings and closings together count at most so much each."""
     opening = sum(one["weight"] for one in signals if one["role"] == "opening")
     closing = sum(one["weight"] for one in signals if one["role"] == "closing")
-    others = sum(one["weight"] for one in signals if one["role"] in ("furniture", "continuity"))
-    return BASE + min(opening, MOST_OPENING) + min(closing, MOST_CLOSING) + float(others)
+    others: float = sum(one["weight"] for one in signals if one["role"] in ("furniture", "continuity"))
+    return float(BASE + min(opening, MOST_OPENING) + min(closing, MOST_CLOSING) + others)
 
 
 def logistic(value: float) -> float:

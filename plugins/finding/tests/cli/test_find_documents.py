@@ -19,4 +19,3 @@ def test_find_documents_tells_what_it_found_and_draws_a_sheet(wills: Machine) ->
     last = wills.done("find-documents", "pages", "--last", "--json").json
     assert [one["kind"] for one in last["proposals"][0]["findings"]] == ["no-reading"] * 3
     assert "There is no proposal" in wills.refused("find-documents", "Sources", "--last")
-    assert "No loose page" in wills.refused("find-documents", "Sources")
