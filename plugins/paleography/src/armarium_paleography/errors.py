@@ -160,7 +160,7 @@ unknown_font = missing("font", "The list of fonts has the right name.", key="nam
 def not_looked_at(segment_id: str) -> Conflict:
     """409: there is no vector of a segment's picture."""
     return Conflict(
-        f"Segment {segment_id} was not looked at yet: look at its page first (POST /api/likeness/look, or armarium likeness).",
+        f"Segment {segment_id} was not looked at yet: look at its page first (likeness.look).",
         code="not_looked_at",
     )
 

@@ -1,0 +1,141 @@
+"""Requests and answers of hands and campaigns."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from armarium.api import Message, Params, answer_of
+from armarium_paleography import models as t
+from armarium_paleography.schemas.fields import Certainty, Id, Name, Words
+
+
+class HandCreate(Params):
+    """A hand: one writer's writing."""
+
+    label: Name
+    scribe: Name | None = None
+    date: Annotated[Name | None, Field(description="in words")] = None
+    place: Name | None = None
+    style: Name | None = None
+    notes: Words | None = None
+
+
+class HandId(Params):
+    hand_id: Id
+
+
+@answer_of(t.hands)
+class Hand(Message):
+    """A hand."""
+
+
+class Hands(Message):
+    """The hands of the project."""
+
+    items: list[Hand]
+    count: int
+    total: int
+
+
+class Attribute(Params):
+    """That a segment is of a hand, as the caller judges."""
+
+    hand_id: Id
+    segment_id: Id
+    certainty: Certainty | None = None
+    note: Words | None = None
+
+
+class AttributionId(Params):
+    attribution_id: Id
+
+
+@answer_of(t.attributions)
+class Attribution(Message):
+    """A judgement of a segment's hand."""
+
+
+class Attributions(Message):
+    """Judgements of hands."""
+
+    items: list[Attribution]
+    count: int
+    total: int
+
+
+class SegmentHands(Message):
+    """Every live judgement of a segment's hand, rivals side by side."""
+
+    segment_id: str
+    items: list[Attribution]
+    count: int
+
+
+class CampaignCreate(Params):
+    """A campaign of writing on a source."""
+
+    document_id: Id
+    name: Name
+    sequence: Annotated[int | None, Field(ge=1, le=1_000_000, description="1: laid down first")] = None
+    hand_id: Id | None = None
+    date: Annotated[Name | None, Field(description="in words")] = None
+    notes: Words | None = None
+
+
+class CampaignUpdate(Params):
+    """What of a campaign is to be another."""
+
+    campaign_id: Id
+    name: Name = ""
+    sequence: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    hand_id: Id | None = None
+    date: Name | None = None
+    notes: Words | None = None
+
+
+class CampaignId(Params):
+    campaign_id: Id
+
+
+class Assign(Params):
+    """The campaign a segment belongs to; null: to none."""
+
+    segment_id: Id
+    campaign_id: Id | None
+
+
+class AssignReading(Params):
+    """The campaigns that a reading gives."""
+
+    representation_id: Id
+    campaign_ids: Annotated[list[Id], Field(max_length=1_000)]
+
+
+@answer_of(t.campaigns)
+class Campaign(Message):
+    """A campaign."""
+
+
+class Campaigns(Message):
+    """Campaigns, the one laid down first at the beginning."""
+
+    items: list[Campaign]
+    count: int
+
+
+class SegmentCampaign(Message):
+    """The campaign of a segment."""
+
+    segment_id: str
+    campaign: Campaign | None
+
+
+class ReadingCampaigns(Message):
+    """The campaigns of a reading."""
+
+    representation_id: str
+    campaign_ids: list[str]
+    items: list[Campaign]
+    count: int
