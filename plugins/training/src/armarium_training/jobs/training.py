@@ -179,7 +179,7 @@ class Training:
         """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
         kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
         compute = kind(self.job)
-        manifest = {"work": "train", "flavor": self.args.flavor, "timeout": self.args.timeout}
+        manifest: dict[str, Any] = {"work": "train", "flavor": self.args.flavor, "timeout": self.args.timeout}
         base = given.get("base")
         if base is not None:
             write_whole(self.folder / "base.onnx", Path(base["path"]).read_bytes())
