@@ -21,7 +21,7 @@ HEIGHT = 48
 """Pixels of a line's height."""
 
 
-class FoldedNet(nn.Module):  # type: ignore[misc, unused-ignore]
+class FoldedNet(nn.Module):  # type: ignore[misc]
     """(lines, 1, 48, width) of ink from 0 to 1 to (steps, lines, classes); class 0 is the blank.
 
     The sizes are those of a base, or of the shipped one where there is no base.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, open_plain
+from armarium.api import ActionContext, Example, Route, ServiceError, action, new_id, open_plain
 from armarium_documents.api import pages_under
 from armarium_reading.api import placed_with_provider
 from armarium_training import errors, samples
@@ -29,7 +29,11 @@ def _provider(ex: Example) -> str:
     from armarium.api import Principal
 
     owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
-    stated = {"name": "Sample", "provider_type": "local-server", "api_base": "http://127.0.0.1:9/v1"}
+    stated = {
+        "name": f"Sample {new_id()}",
+        "provider_type": "local-server",
+        "api_base": "http://127.0.0.1:9/v1",
+    }
     made = ex.engine.run(None, "provider.create", stated, owner).result or {}
     tiny = {"name": "Tiny", "model_id": "tiny", "capabilities": ["text", "vision"], "is_default": True}
     ex.engine.run(None, "provider.set_models", {"provider_id": made["id"], "models": [tiny]}, owner)
