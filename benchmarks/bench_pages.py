@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from armarium_source_model.api import (
 from benchmarks.places import OWNER
 
 LINES = 36
-DATA = Path("/work/shared/data")
+DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COLUMNS = tuple(column.name for column in documents.columns)
 BATCH = 200
 
