@@ -170,6 +170,7 @@ OF_ROWS = {
     "output_cost": "a price",
     "prompt_file": "refused whatever it says; no checker takes one",
     "filename": "the name that a sent file had; it is said and compared, never opened",
+    "place_values": "places of the world",
     "folder_id": "an id",
     "file_type": "a word",
     "file_format": "a word of the Image API in a path",

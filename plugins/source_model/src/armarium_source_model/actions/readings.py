@@ -11,7 +11,7 @@ from armarium_documents.api import add_representations, representations, require
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.facts import StatedFacts
 from armarium_source_model.actions.samples import sample_page, sample_reading
-from armarium_source_model.actions.spans import Corrected, move_spans
+from armarium_source_model.actions.spans import move_spans
 from armarium_source_model.counting import HUMAN, Counting
 from armarium_source_model.errors import (
     OtherReadingCounts,
@@ -20,6 +20,7 @@ from armarium_source_model.errors import (
     refuse_provisional,
 )
 from armarium_source_model.models import reading_choices, reading_kinds
+from armarium_source_model.moved_spans import Corrected
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import (
     READINGS,
