@@ -189,6 +189,7 @@ OF_ROWS = {
     "output_schema": "a schema of answers",
     "output_cost": "a price",
     "filename": "the name that a sent file had; it is said and compared, never opened",
+    "place_values": "places of the world",
     "folder_id": "an id",
     "file_id": "an id",
     "from_path": "a move as the arrangement lists it: what is moved is looked up in the arrangement",

@@ -74,7 +74,7 @@ def test_a_view_asks_as_often_whatever_the_size(
     engine: Engine, library: Library, folder: Make, level: str
 ) -> None:
     def look(box: str) -> Callable[[Any], Any]:
-        return lambda conn: queries.view(conn, box, level=level)  # type: ignore[arg-type]
+        return lambda conn: queries.view(conn, engine, box, level=level)  # type: ignore[arg-type]
 
     small, large = folder("Small"), folder("Large", folder("In", folder("Deep")))
     fill(engine, library, large, 700)

@@ -211,7 +211,7 @@ def test_empty_trash_makes_a_move_permanent(two: Two) -> None:
     box, _, _ = box_of(two)
     outcome = two.outcome([box], "move")
     with two.source.db.read() as conn:
-        assert trash.plan(conn)["moved"] == [
+        assert trash.plan(conn, two.engine)["moved"] == [
             {
                 "target_path": str(two.target.path),
                 "target_name": "To",

@@ -229,7 +229,7 @@ def test_copies_that_are_still_written_are_seen_by_nobody(two: Two, monkeypatch:
     def look(self: Any) -> None:
         with two.target.db.read() as conn:
             assert trash.entries(conn, limit=9, offset=0)["total"] == 0
-            assert trash.plan(conn)["items"] == 0
+            assert trash.plan(conn, two.engine)["items"] == 0
         new = self.items[0]["id"]
         with pytest.raises(Conflict) as refused:
             two.do("document.restore", two.target, document_id=new)

@@ -167,10 +167,10 @@ def test_the_plan_says_what_would_go_and_changes_nothing(
     data = picture()
     add_picture(engine, library, box, data)
     with library.db.read() as conn:
-        assert trash.plan(conn)["question"] == "The Trash is empty; there is nothing to remove."
+        assert trash.plan(conn, engine)["question"] == "The Trash is empty; there is nothing to remove."
     do("document.delete", {"ids": [box]})
     with library.db.read() as conn:
-        plan = trash.plan(conn)
+        plan = trash.plan(conn, engine)
     assert (plan["items"], plan["documents"], plan["bytes"]) == (1, 2, len(data))
     assert "cannot be undone" in plan["question"]
     assert count(library, "document", "deleted_at IS NOT NULL") == 2

@@ -108,9 +108,9 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
         link(desk, "rome", uri, "same_as", from_kind="entity", to_kind="uri")
         link(desk, uri, "roma", "same_as", from_kind="uri", to_kind="entity")
         with desk.library.db.read() as conn:
-            found = naming(conn, uri)
-            every = naming(conn)
-            none = naming(conn, "https://example.org/x")
+            found = naming(conn, desk.engine, uri)
+            every = naming(conn, desk.engine)
+            none = naming(conn, desk.engine, "https://example.org/x")
         assert (found["authority"], found["authority_id"], found["entity_ids"]) == (
             "geonames",
             "3169070",
@@ -128,7 +128,7 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
 def test_a_segment_that_names_a_uri_itself_is_found_too(desk: Any, ends: Any) -> None:
     link(desk, ends[0], "https://www.wikidata.org/wiki/Q220", "names", to_kind="uri")
     with desk.library.db.read() as conn:
-        (found,) = naming(conn, "https://www.wikidata.org/wiki/Q220")["segments"]
+        (found,) = naming(conn, desk.engine, "https://www.wikidata.org/wiki/Q220")["segments"]
     assert (found["segment_id"], found["entity_id"]) == (ends[0], None)
 
 

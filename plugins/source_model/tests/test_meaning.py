@@ -143,7 +143,7 @@ def test_what_was_said_of_an_absorbed_line_is_found_from_the_one_that_holds_it(
     ]
     with desk.library.db.read() as conn:
         assert absorbed_into(conn, far) == []
-        assert [one["segment_id"] for one in naming(conn)["segments"]] == [kept]
+        assert [one["segment_id"] for one in naming(conn, desk.engine)["segments"]] == [kept]
         assert all(one["absorbed_id"] is None for one in links_of(conn, far))
     desk.run("segment.undelete", segment_ids=[absorbed])
     assert found(kept) == notes[:1]

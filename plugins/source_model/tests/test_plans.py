@@ -105,7 +105,7 @@ def test_what_reads_a_table_from_end_to_end_is_noticed(listening: Listening, des
         assert read_whole(conn, "SELECT * FROM segment s WHERE s.id = 'x'") == []
         assert read_whole(conn, "SELECT * FROM (SELECT 1 AS one UNION SELECT 2) s") == []
     with desk.library.db.read() as conn, listening.to("naming"):
-        naming(conn)
+        naming(conn, desk.engine)
         raw_of(conn).execute("SELECT 1 FROM link WHERE note = 'x'")
     assert "SELECT 1 FROM link WHERE note = 'x'" in listening.statements
 
