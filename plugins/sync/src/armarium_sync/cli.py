@@ -122,10 +122,19 @@ def intake(
     answer(found, f"Intake is {'on' if found['on'] else 'off'}. Would come in now: {', '.join(counts)}.")
 
 
-def arrange(folder: Where) -> None:
-    """Show which files would move so that a folder lies as its project folder does; the mode is switched by `add`."""
+def arrange(
+    folder: Where,
+    keep: Annotated[
+        bool | None,
+        typer.Option("--keep/--leave", help="From now on move files as documents are moved, or leave them."),
+    ] = None,
+) -> None:
+    """Show which files would move so that a folder lies as its project folder does; with --keep they do."""
     with project_session() as session:
-        found = session.get(f"/api/sync-folders/{folder_of(session, folder)['id']}/arrangement")
+        path = f"/api/sync-folders/{folder_of(session, folder)['id']}"
+        if keep is not None:
+            session.put(f"{path}/mode", {"mode": "keep-arranged" if keep else "index"})
+        found = session.get(f"{path}/arrangement")
     lines = [f"{one['from_path']} -> {one['to_path']}" for one in found["moves"]]
     lines += [f"{one['path']} stays: {one['why']}" for one in found["refused"]]
     answer(found, "\n".join(lines) or "Every file lies where its document does.")

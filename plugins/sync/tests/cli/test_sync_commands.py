@@ -1,0 +1,21 @@
+"""Synced folders at the command line: tied, listed, switched, untied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armarium_testing.command_line import Machine
+
+
+def test_a_folder_is_tied_listed_and_untied(desk: Machine, tmp_path: Path) -> None:
+    desk.done("create", "Letters")
+    folder = tmp_path / "shared"
+    assert "No folder is tied" in desk.done("sync", "list").out
+    assert "is tied" in desk.done("sync", "add", str(folder), "--format", "alto").out
+    said = desk.done("sync", "list").out
+    assert str(folder) in said
+    assert "alto, index, intake off" in said
+    assert "Intake is on" in desk.done("sync", "intake", "shared", "on").out
+    assert "Every file lies" in desk.done("sync", "arrange", str(folder)).out
+    assert "No file is held twice" in desk.done("sync", "duplicates", "--remove").out
+    assert "its files stay" in desk.done("sync", "remove", "shared").out
