@@ -338,6 +338,29 @@ def test_a_recipe_accepts_what_the_rules_are_sure_of(desk: Desk) -> None:
     assert job.layer == "prepare"
 
 
+def test_a_run_superseded_before_it_accepts_leaves_its_proposal_to_a_person(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_finding import store
+    from armarium_finding.actions.samples import TEXTS as SAMPLES
+    from armarium_finding.actions.samples import kept_params
+
+    folder, pages = desk.box(list(SAMPLES))
+    read = store.read_proposal
+
+    def read_while_another_proposes(conn: Any, proposal_id: str) -> dict[str, Any]:
+        found = read(conn, proposal_id)
+        monkeypatch.setattr(store, "read_proposal", read)
+        desk.do("finddocs.propose", kept_params(folder, pages))
+        return found
+
+    monkeypatch.setattr(store, "read_proposal", read_while_another_proposes)
+    run = desk.run(folder, accept_above=0.5)
+    assert run["state"] == "done"
+    assert states(desk.proposal(run["proposal_ids"][0])) == ["proposed", "proposed"]
+    assert desk.rows("SELECT count(*) FROM document WHERE doc_type = 'group'") == [(0,)]
+
+
 def test_a_run_takes_folders_and_chosen_pages(desk: Desk) -> None:
     folder, pages = desk.box(TEXTS)
     other, _others = desk.box([CABLE], "Other")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import JobContext, JobKind, RecipeJob, json_text, withheld
+from armarium.api import Conflict, JobContext, JobKind, RecipeJob, json_text, withheld
 from armarium_finding import store
 from armarium_finding.actions.samples import lettered_pages
 from armarium_finding.evidence import PageEvidence
@@ -110,9 +110,13 @@ def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
         documents = store.read_proposal(conn, proposal_id)["documents"]
     if any(one["confidence"] >= above and one["state"] == "proposed" for one in documents):
         params = {"proposal_id": proposal_id, "min_confidence": above}
-        job.act("finddocs.accept", params, checkpoint=kept)
-    else:
-        job.save(kept)
+        try:
+            job.act("finddocs.accept", params, checkpoint=kept)
+            return kept
+        except Conflict as refusal:
+            # A page went elsewhere meanwhile, or another run has proposed anew: what is there is for a person to judge.
+            job.log("warning", refusal.detail, proposal_id=proposal_id)
+    job.save(kept)
     return kept
 
 
