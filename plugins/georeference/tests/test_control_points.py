@@ -198,7 +198,7 @@ def test_what_is_not_there_or_not_live_is_refused(desk: MapDesk) -> None:
     point = desk.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
     with pytest.raises(Conflict) as twice:
         desk.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
-    assert twice.value.code == "already_exists"
+    assert (twice.value.code, twice.value.fields["id"]) == ("already_exists", point["id"])
     with pytest.raises(Invalid) as elsewhere:
         desk.do("georeference.point_create", pass_id=other, segment_id=lines[1], **place)
     assert elsewhere.value.code == "other_pass"

@@ -138,11 +138,14 @@ def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) ->
     desk.do("representation.create", segment_id=line, text="Paris <script>alert(1)</script>")
     path = f"/api/georeference/passes/{pass_id}/map"
     assert "no transformation" in desk.get(path, 409)["detail"]
+    page_path = f"/api/georeference/documents/{page}/map"
+    assert "does not lie on the ground yet" in desk.get(page_path, 409)["detail"]
     desk.choose(pass_id, "polynomial1")
     answer = desk.client.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     html = answer.text
+    assert desk.client.get(page_path).text == html
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
     assert "http://" not in html
     assert "<script>alert" not in html

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from armarium.api import ActionContext
 from armarium_documents.api import representations
 from armarium_georeference import errors
+from armarium_georeference.models import points
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
 from armarium_georeference.schemas import PlaceOnGround
@@ -48,6 +49,10 @@ def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id:
         raise errors.provisional(p.segment_id, IS_PROVISIONAL)
     if live_segment(ctx.conn, p.segment_id).pass_id != pass_id:
         raise errors.other_pass(p.segment_id, pass_id)
+    there = select(points.c.id).where(points.c.pass_id == pass_id, points.c.segment_id == p.segment_id)
+    twin = ctx.conn.execute(there).scalar()
+    if twin is not None:
+        raise errors.point_there(p.segment_id, twin)
     return p.segment_id
 
 

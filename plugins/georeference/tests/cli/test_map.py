@@ -17,7 +17,7 @@ PLACES = (
 
 def run(machine: Machine, action: str, **params: Any) -> Any:
     options = [f"--{name.replace(chr(95), chr(45))}={value}" for name, value in params.items()]
-    return machine.done("action", action, *options, "--json").json
+    return machine.done("action", action, *options, "--json").json["result"]
 
 
 def test_map_draws_a_page_into_a_file(wills: Machine) -> None:
