@@ -28,7 +28,7 @@ _CLOSED = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-
     response_model=GeoreferenceAnnotation,
     responses=REFUSALS(404, 409),
 )
-def read_annotation(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
+def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
     """Those that count, as Allmaps reads them; 409 for a page without a picture of known size."""
     with library.db.read() as conn:
         found = transform_of(conn, pass_id)

@@ -20,7 +20,6 @@ from armarium_source_model.errors import (
     refuse_provisional,
 )
 from armarium_source_model.models import reading_choices, reading_kinds
-from armarium_source_model.moved_spans import Corrected
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import (
     READINGS,
