@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from armarium.api import new_id
 from armarium_sync.disk import Disk, Entry, Unusable
 from armarium_sync.looking import Found, Sight
 from armarium_sync.models import files, versions_known
@@ -73,6 +74,7 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
 def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     known = {row.path: row for row in files_of(conn, folder.id, ("other",))}
     listed = [*sight.others, *sight.beside, *sight.images, *(found for _, found in sight.followed)]
+    fresh: list[dict[str, Any]] = []
     for found in listed:
         row = known.pop(found.entry.path, None)
         values: dict[str, Any] = {"role": "other", "format": found.kind, "why": found.why}
@@ -82,9 +84,12 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
         if row is not None and row.seen != found.digest and row.state == "tried":
             values["state"] = None
         if row is None:
-            _put_other(conn, folder.id, found.entry.path, values)
+            fresh.append({"id": new_id(), "folder_id": folder.id, "path": found.entry.path, **values})
         elif any(getattr(row, name) != value for name, value in values.items()):
             change_file(conn, row.id, **values)
+    if fresh:
+        # All at once: a folder may hold very many. A name that is not legible may look like one that is known.
+        conn.execute(files.insert().prefix_with("OR IGNORE"), fresh)
     freed = [row.document_id for row in known.values() if row.state == "in-the-way" and row.document_id]
     wait_for(conn, folder.id, freed, 0)
     # A picture that came in stands in its document's record now; that it came in stays told.
@@ -95,15 +100,6 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     ]
     forget_files(conn, gone)
     return bool(freed)
-
-
-def _put_other(conn: Connection, folder_id: str, path: str, values: dict[str, Any]) -> None:
-    taken = conn.execute(
-        select(files.c.role).where(files.c.folder_id == folder_id, files.c.path == path)
-    ).scalar()
-    # A name that is not legible may look like one of ours.
-    if taken is None or taken == "other":
-        put_file(conn, folder_id, path, **values)
 
 
 def beside_image(path: str, layouts: list[Found]) -> list[Found]:
