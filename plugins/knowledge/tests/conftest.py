@@ -16,7 +16,7 @@ from knowledge_desk import Desk
 
 from armarium.api import Engine, Library
 
-FAMILIES = ("documents", "source_model", "reading", "rights", "checking", "knowledge")
+FAMILIES = ("documents", "source_model", "reading", "rights", "checking", "search", "knowledge")
 
 
 @pytest.fixture

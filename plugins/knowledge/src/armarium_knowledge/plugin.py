@@ -11,10 +11,12 @@ from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import graph, names, offered, staleness
+from armarium_knowledge.queries import graph, names, offered, searched, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
+from armarium_search.api import KINDS as SEARCH_KINDS
+from armarium_search.api import SCOPES as SEARCH_SCOPES
 
 _CARRIER = Carrier(
     kinds={"mention": "mentions", "entity": "entities", "claim": "claims"},
@@ -97,5 +99,9 @@ def armarium_plugin() -> Plugin:
             CHECK_LAYERS: LAYERS,
             "rests_on_text": (confirming.RestingKnowledge(),),
             "entities_by_uri": (offered.named_by_authority,),
+            SEARCH_KINDS: searched.KINDS,
+            SEARCH_SCOPES: searched.SCOPES,
+            "place_entities": (searched.place_entity,),
+            "place_mentions": (searched.place_mentions,),
         },
     )

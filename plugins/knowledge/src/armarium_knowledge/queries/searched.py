@@ -1,0 +1,129 @@
+"""What a search finds of knowledge, and what of it maps ask: entities, statements and interpretations by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
+
+from armarium.api import among
+from armarium_documents.api import documents
+from armarium_knowledge.folding import fold
+from armarium_knowledge.models import claim_sources, claims, entities, interpretations, mentions
+from armarium_knowledge.queries.claims import claim
+from armarium_knowledge.queries.entities import ENTITIES, in_words, shown_entities
+from armarium_knowledge.queries.visible import Hidden
+from armarium_search.api import Hit, Kind, Scope
+
+SCOPED_TYPES = {"people": "person", "places": "location", "organizations": "organization"}
+
+
+def _fits(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[bool]:
+    """Whether a folded column has every one of *words*, which are never empty, wherever."""
+    return and_(*(column.contains(fold(one), autoescape=True) for one in words))
+
+
+def _visible(table: Table, hidden: list[str]) -> Iterator[ColumnElement[bool]]:
+    if hidden:
+        yield ~among(table.c.id, hidden)
+
+
+def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[str]]:
+    def find(conn: Connection, text: str) -> list[str]:
+        if not fold(text):
+            return []
+        named = select(entities.c.id).where(
+            entities.c.entity_type == entity_type,
+            entities.c.curation_state != "merged",
+            in_words(entities.c.folded_names, text),
+            *_visible(entities, Hidden(conn).entities),
+        )
+        there = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
+        return list(conn.execute(there).scalars())
+
+    return find
+
+
+def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+    found = ENTITIES.page(
+        conn,
+        entities.c.curation_state != "merged",
+        _fits(entities.c.folded_names, words),
+        *_visible(entities, Hidden(conn).entities),
+        order=(func.length(entities.c.canonical_name), entities.c.canonical_name, entities.c.id),
+        limit=most,
+        offset=0,
+    )
+    for one in shown_entities(conn, found["items"]):
+        yield Hit(one["id"], tuple(one["source_document_ids"]), one["canonical_name"], one)
+
+
+def _claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+    sought = (
+        select(claims.c.id)
+        .where(
+            claims.c.merged_into_id.is_(None),
+            _fits(claims.c.folded_text, words),
+            *_visible(claims, Hidden(conn).claims),
+        )
+        .order_by(claims.c.created_at.desc(), claims.c.id)
+        .limit(most)
+    )
+    for identity in conn.execute(sought).scalars().all():
+        found = claim(conn, identity)
+        rests_on = (
+            select(claim_sources.c.document_id)
+            .distinct()
+            .where(claim_sources.c.claim_id == identity, claim_sources.c.document_id.is_not(None))
+        )
+        yield Hit(identity, tuple(conn.execute(rests_on).scalars()), found["text"], found)
+
+
+def _interpretations(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
+    columns = (
+        interpretations.c.id,
+        interpretations.c.document_id,
+        interpretations.c.framework_id,
+        interpretations.c.text,
+        interpretations.c.key_insights,
+        interpretations.c.predicate,
+    )
+    live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
+    asked = (
+        select(*columns).where(interpretations.c.document_id.in_(live)).order_by(interpretations.c.id.desc())
+    )
+    number = 0
+    for row in conn.execute(asked):
+        said = fold(" ".join((row.text, row.predicate or "", *map(str, row.key_insights))))
+        if all(fold(word) in said for word in words):
+            number += 1
+            about = {"interpretation_id": row.id, "framework_id": row.framework_id}
+            yield Hit(row.id, (row.document_id,), row.text, about, about)
+        if number == most:
+            return
+
+
+KINDS = (
+    Kind("entities", _entities, "entity"),
+    Kind("claims", _claims, "claim"),
+    Kind("interpretations", _interpretations, "interpretation"),
+)
+SCOPES = tuple(Scope(word, _documents_naming(kind)) for word, kind in SCOPED_TYPES.items())
+
+
+def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
+    """An entity as answered, for whoever asks where it was; None where there is none, or the caller may not see it."""
+    row = ENTITIES.get(conn, entity_id)
+    return None if row is None or entity_id in Hidden(conn).entities else shown_entities(conn, [row])[0]
+
+
+def place_mentions(conn: Connection, document_id: str) -> list[dict[str, Any]]:
+    """The places that a document names: segment_id, text, entity_id of each mention."""
+    found = (
+        select(mentions.c.segment_id, mentions.c.text, mentions.c.entity_id)
+        .join(entities, entities.c.id == mentions.c.entity_id)
+        .where(mentions.c.document_id == document_id, entities.c.entity_type == "location")
+        .order_by(mentions.c.id)
+    )
+    return [row._asdict() for row in conn.execute(found)]

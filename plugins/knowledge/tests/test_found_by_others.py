@@ -1,0 +1,90 @@
+"""What search and maps find of knowledge: entities, statements and interpretations by their words, and where places were."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from knowledge_desk import Desk
+
+from armarium.api import Engine, Library
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """With maps beside what knowledge stands on."""
+    names = ("documents", "source_model", "images", "canvas", "reading", "rights", "checking", "search",
+             "knowledge", "formats", "georeference")  # fmt: skip
+    made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in names]
+    return make_engine(plugins=made)
+
+
+def search(desk: Desk, query: str, **more: Any) -> dict[str, Any]:
+    answer = desk.client.post("/api/search", json={"query": query, "search_type": "fulltext", **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def ids(found: dict[str, Any]) -> list[str]:
+    return [one["document_id"] for one in found["results"]]
+
+
+def test_pages_are_found_by_who_is_named_on_them_whatever_the_spelling_there(desk: Desk) -> None:
+    deed, other = desk.page(), desk.page(("Nobody is named here",), name="Blank")
+    person = desk.entity("Johannes Garsias", names=[{"text": "Juan García"}])
+    desk.mention(deed, person, "Juan Garcia")
+    assert ids(search(desk, "people:garsias")) == [deed.id]
+    assert ids(search(desk, 'people:"johannes garsias"')) == [deed.id]
+    assert ids(search(desk, "places:garsias")) == []
+    assert other.id not in ids(search(desk, "people:garcia"))
+    desk.do("document.delete", {"ids": [deed.id]})
+    assert ids(search(desk, "people:garsias")) == []
+
+
+def test_hits_beside_pages_are_answered_with_what_they_rest_on(desk: Desk) -> None:
+    deed = desk.page()
+    person = desk.entity("Johannes Garsias")
+    desk.mention(deed, person, "Juan Garcia")
+    desk.claim("The miller Garsias sold his mill", source_document_id=deed.id)
+    desk.do(
+        "interpretation.create",
+        {
+            "document_id": deed.id,
+            "framework_id": "law",
+            "framework_name": "Law",
+            "text": "An emphyteusis, not a sale",
+            "key_insights": [],
+        },
+    )
+    found = search(desk, "garsias", include=["content", "entities", "claims"])
+    assert [one["id"] for one in found["entity_hits"]] == [person]
+    assert [one["text"] for one in found["claim_hits"]] == ["The miller Garsias sold his mill"]
+    assert ids(found) == [deed.id]
+    read = search(desk, "emphyteusis", include=["content", "interpretations"])
+    (result,) = read["results"]
+    assert result["document_id"] == deed.id
+    assert result["metadata"]["matched_via"] == "interpretation"
+    assert result["metadata"]["framework_id"] == "law"
+    assert result["content_preview"] == "An emphyteusis, not a sale"
+    assert search(desk, "emphyteusis")["results"] == []
+
+
+def test_a_merged_entity_is_found_under_its_survivor_alone(desk: Desk) -> None:
+    one, other = desk.entity("Juan Garcia"), desk.entity("Juan Garcia el mozo")
+    merged = desk.do("entity.merge", {"survivor_id": one, "ids": [other]})
+    assert merged
+    found = search(desk, "mozo", include=["entities"])
+    assert [hit["id"] for hit in found["entity_hits"]] in ([one], [])
+    assert other not in [hit["id"] for hit in found["entity_hits"]]
+
+
+def test_a_place_is_asked_of_maps(desk: Desk, library: Library) -> None:
+    point = {"label": "Toledo", "geometry_type": "point", "lat": 39.86, "lon": -4.02, "basis": "atlas"}
+    place = desk.entity("Toledo", "location", place_values=[point])
+    answer = desk.client.get(f"/api/entities/{place}/place")
+    assert answer.status_code == 200, answer.text
+    assert "39.86" in answer.text
+    assert desk.client.get(f"/api/entities/{'f' * 32}/place").status_code == 404
