@@ -69,6 +69,7 @@ def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -
             f"There is no {noun} {identity} in this project. {hint}", code=code, **{key: identity}
         )
 
+    refuse.__doc__ = f"404: no {noun} of the project has this id."
     return refuse
 
 

@@ -39,7 +39,7 @@ def head(engine: Engine, library: Library, selection: Selection, target_id: str 
 
 
 def write_jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsParams) -> dict[str, Any]:
-    """The manifest, then every record, one a line; see A 4.7 for the answer."""
+    """The manifest, then every record, one a line."""
     place = p.output_path.real
     file_place(place, overwrite=p.overwrite)
     counts: dict[str, int] = {}

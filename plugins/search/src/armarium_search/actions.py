@@ -1,4 +1,4 @@
-"""The only writes of searching: saved searches, which are nodes, and the order to give passages vectors (A 4.5)."""
+"""The only writes of searching: saved searches, which are nodes, and the order to give passages vectors."""
 
 from __future__ import annotations
 

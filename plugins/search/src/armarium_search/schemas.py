@@ -1,4 +1,4 @@
-"""Requests and answers of searching and of saved searches (open-fields A 4.5)."""
+"""Requests and answers of searching and of saved searches."""
 
 from __future__ import annotations
 

@@ -32,6 +32,8 @@ class ProvisionalId(Invalid):
 
 
 class SegmentDeleted(Conflict):
+    """409: the segment was deleted, or was absorbed by others, which the refusal names."""
+
     def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
         where = (
             f" What it was is now {', '.join(live)}; edit that, or undelete it."

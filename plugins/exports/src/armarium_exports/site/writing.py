@@ -35,7 +35,7 @@ _PACKAGE = {
 
 
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
-    """A plain Eleventy 3 project at the place named; see A 4.7 for the answer."""
+    """A plain Eleventy 3 project at the place named."""
     place = p.output_path.real
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=p.overwrite)

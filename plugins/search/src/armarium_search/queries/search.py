@@ -1,4 +1,4 @@
-"""The one question of searching: words, phrases, scopes and filters in; pages, lines and boxes out (A 4.5)."""
+"""The one question of searching: words, phrases, scopes and filters in; pages, lines and boxes out."""
 
 from __future__ import annotations
 

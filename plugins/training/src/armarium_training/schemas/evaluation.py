@@ -1,4 +1,4 @@
-"""Requests and answers of evaluation (open-fields C 4.2)."""
+"""Requests and answers of evaluation."""
 
 from __future__ import annotations
 

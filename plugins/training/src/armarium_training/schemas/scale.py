@@ -1,4 +1,4 @@
-"""Requests and answers of reading at scale (open-fields C 4.3)."""
+"""Requests and answers of reading at scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and answers of training (open-fields C 2, 4.1)."""
+"""Requests and answers of training."""
 
 from __future__ import annotations
 
