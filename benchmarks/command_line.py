@@ -28,7 +28,7 @@ def measure(rounds: int) -> list[Result]:
         try:
             return [
                 compare(
-                    20,
+                    6,
                     "armarium ls, with an engine that runs",
                     engine=lambda: _run([*COMMAND, "ls"], folder, environment),
                     peer=lambda: _run(PEER, folder, environment),

@@ -38,9 +38,10 @@ SCRIPTS = (
     "gateway",
     "workflow_runs",
     "layout_jobs",
-    "map_shapes",
-    "finding_documents",
+    "searching",
     "synced_folder",
+    "finding_documents",
+    "map_shapes",
 )
 """In the order of the rows in README.md."""
 

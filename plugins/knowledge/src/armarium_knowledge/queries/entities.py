@@ -9,7 +9,7 @@ from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Row, or_, select
 
 from armarium.api import Rows, among, json_text, query, raw_of
-from armarium_documents.api import require_document
+from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged, unknown_entity, unknown_match, unknown_review
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_entities, entities, matches, mentions, reviews
@@ -25,9 +25,9 @@ Words = Annotated[str | None, Query(max_length=1_000)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Start = Annotated[int, Query(ge=0, le=10**12)]
 
-_SUPPORTS = """
+_SUPPORTS = f"""
 SELECT m.entity_id, m.document_id, count(*) FROM json_each(?) j JOIN mention m ON m.entity_id = j.value
-JOIN document d ON d.id = m.document_id WHERE d.deleted_at IS NULL GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
+JOIN {documents} d ON d.id = m.document_id WHERE d.deleted_at IS NULL GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
 """
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from sqlalchemy import Connection
 
 from armarium.api import json_text, raw_of
+from armarium_documents.api import documents
 
-_GONE = "(SELECT id FROM document WHERE deleted_at IS NOT NULL)"
+_GONE = f"(SELECT id FROM {documents} WHERE deleted_at IS NOT NULL)"
 _THESE = "(SELECT value FROM json_each(:gone))"
 
 _CLAIMS = """
