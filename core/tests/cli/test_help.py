@@ -159,7 +159,7 @@ def completed(machine: Machine, typed: str) -> list[str]:
 def test_the_shell_is_offered_commands_options_and_names(read_pages: Machine) -> None:
     desk = read_pages
     assert completed(desk, "armarium pro") == ["projects"]
-    assert {"ls", "lines", "link"} == set(completed(desk, "armarium l"))
+    assert {"letters", "ls", "lines", "link"} == set(completed(desk, "armarium l"))
     assert completed(desk, "armarium jobs clear") == ["clear-failed"]
     assert "--reader" in completed(desk, "armarium read --r")
     assert completed(desk, "armarium ls --library Let") == ["Letters"]
