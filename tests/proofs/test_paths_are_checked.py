@@ -185,8 +185,31 @@ NEEDED: dict[str, Json] = {
     "token.create": {"name": "x"},
     "/api/tokens": {"name": "x"},
     "token.update": {"token_id": "x"},
+    **{key: {"format": "tei"} for key in ("export.keep", "/api/export/kept")},
+    **{
+        key: {"receiver": "kraken", "scope_ids": ["0" * 32]}
+        for key in ("export.receiver", "/api/export/receivers")
+    },
+    "export.publish": {"page_ids": ["0" * 32]},
+    **{key: {"formats": ["pagexml"]} for key in ("sync.tie", "/api/sync-folders")},
+    **{
+        key: {"scope_ids": ["0" * 32], "held_out_ids": ["0" * 32]}
+        for key in ("training.start_regions_here", "/api/training/regions")
+    },
+    **{
+        key: {"scope_ids": ["0" * 32], "teacher": "x"}
+        for key in ("training.start", "/api/training/linereader")
+    },
+    **{
+        key: {"scope_ids": ["0" * 32], "checked": "x", "provider": "x", "model": "x"}
+        for key in ("training.gather_reasons", "/api/training/reasons")
+    },
 }
 """What a call of this kind needs beside its path, to come as far as the path."""
+
+
+SAID_IN_WORDS = ("export.keep", "/api/export/kept")
+"""Calls that tell the owner that a folder lies inside a project with a 422 of their own."""
 
 
 def needed(name: str) -> Json:
@@ -278,7 +301,11 @@ def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
         for what, place in closed.items():
             answer = call(OWNER_TOKEN, str(place))
             code = answer.json().get("code")
-            if (answer.status_code, code) != (403, "path_not_allowed"):
+            in_words = any(one in name for one in SAID_IN_WORDS) and (answer.status_code, code) == (
+                422,
+                "inside_project",
+            )
+            if (answer.status_code, code) != (403, "path_not_allowed") and not in_words:
                 wrong.append(f"{name}: {what}: {answer.status_code} {answer.text[:200]}")
     assert wrong == [], "\n".join(wrong)
 

@@ -199,6 +199,10 @@ OF_ROWS = {
     "exclude_from_processing": "a flag",
     "profile": "a word",
     "path_ids": "ids",
+    "file_types": "words",
+    "held_out_ids": "ids",
+    "add_out_of_the_box": "a flag",
+    "place": "where somebody wrote, in words; and the name of a place of compute",
 }
 """Fields whose name sounds like a path and that are none, and why."""
 
