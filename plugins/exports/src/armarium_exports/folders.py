@@ -23,20 +23,21 @@ class KeptFolder(MaterialPath):
 
     def check(self, rules: Any, principal: Principal) -> Path:
         """As of `MaterialPath`; Invalid (422) for a folder of a project or of the operating system."""
-        if principal.role != "owner":
+        try:
+            real = super().check(rules, principal)
+        except PathNotAllowed as refusal:
             # Whom folders are granted one by one is told nothing of what lies elsewhere.
-            return super().check(rules, principal)
-        real = Path(os.path.realpath(self))
+            if principal.role == "owner":
+                self._refuse(Path(os.path.realpath(self)), "inside a project" in refusal.detail)
+            raise
+        self._refuse(real, False)
+        return real
+
+    def _refuse(self, real: Path, in_project: bool) -> None:
         if belongs_to_system(real):
             raise system_folder(self)
-        if any(one.name.casefold().endswith(".library") for one in (real, *real.parents)):
+        if in_project or any(one.name.casefold().endswith(".library") for one in (real, *real.parents)):
             raise inside_project(self)
-        try:
-            return super().check(rules, principal)
-        except PathNotAllowed as refusal:
-            if "inside a project" in refusal.detail:
-                raise inside_project(self) from None
-            raise
 
 
 def belongs_to_system(place: PurePath) -> bool:
