@@ -283,7 +283,9 @@ class Engine:
     def step_ends(self, ctx: ActionContext) -> None:
         """What is added to every step in its transaction: the next snapshot is planned, plugins make their notes."""
         plan_next(ctx)
-        if ctx.library is not None:
+        action = self.actions.find(ctx.action_name)
+        # An engine-wide action may be asked for in a project's name; its step is in the engine's own database.
+        if ctx.library is not None and (action is None or action.scope != "engine"):
             for plugin in self.plugins.loaded:
                 for note in plugin.on_step if plugin.name not in ctx.library.db.left_out else ():
                     self._take_notes(plugin, note, ctx)

@@ -18,7 +18,10 @@ router = APIRouter(tags=["entities"])
     summary="The biography of an entity as a file",
     response_class=Response,
     responses={
-        200: {"description": "The file", "content": {kind: {} for _, kind in MEDIA.values()}},
+        200: {
+            "description": "The file",
+            "content": {kind: {"schema": {"type": "string"}} for _, kind in MEDIA.values()},
+        },
         **REFUSALS(400, 401, 403, 404, 409, 422),
     },
 )
