@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, RowLaw, action
+from armarium.api import ActionContext, Example, Route, RowLaw, action, new_id
 from armarium_paleography.actions.ground import (
     add,
     live_row,
@@ -50,7 +50,8 @@ def _create_example(ex: Example) -> dict[str, Any]:
     return {
         "name": "p with a flourish",
         "picture_segment_id": lines[0],
-        "code_point": "U+A753",
+        # One of the private use area: a code point is of one live sign, and a project may hold several examples.
+        "code_point": f"U+{0xE000 + int(new_id()[-4:], 16) % 0x1800:04X}",
         "list_references": [{"authority": "Cappelli", "number": "256"}],
     }
 
