@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
 
 from armarium.api import JobContext, JobKind, new_id, raw_of
 from armarium_search.entries import NAMES
 from armarium_search.errors import nothing_to_embed
 from armarium_search.schemas import EmbedParams
-from armarium_search.vectors.embedders import GROUP, SAMPLE, Trained, Vectors, passages_of
+from armarium_search.vectors.embedders import GROUP, SAMPLE, Trained, passages_of
 from armarium_search.vectors.files import making_of, put_in_place, read
 from armarium_source_model.api import page_texts
+
+if TYPE_CHECKING:
+    from armarium_search.vectors.embedders import Vectors
+
 
 BATCH = 100
 """Pages whose passages are embedded between two checkpoints."""
@@ -98,6 +101,8 @@ def _some_pages(job: JobContext, after: int) -> list[tuple[int, str, str, str]]:
 
 def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
     """The vectors there were, by page and fingerprint."""
+    import numpy as np
+
     ends = np.searchsorted(before.page_of_row, np.arange(len(before.documents) + 1))
     return {
         key: before.matrix[ends[number] : ends[number + 1]]
@@ -111,6 +116,8 @@ def _embed_some(
     old: dict[tuple[str, str], Vectors],
     place: Path,
 ) -> None:
+    import numpy as np
+
     vectors: list[Vectors] = []
     for _, document_id, fingerprint, text in pages:
         same = old.get((document_id, fingerprint))
@@ -126,6 +133,8 @@ def _embed_some(
 
 def _finish(making: Path, embedder: str) -> int:
     """Put the parts together; the number of passages."""
+    import numpy as np
+
     parts = sorted(making.glob("part-*.npy"))
     every = [orjson.loads(part.with_suffix(".json").read_bytes()) for part in parts]
     pages: dict[str, list[Any]] = {
@@ -156,6 +165,8 @@ def _finish(making: Path, embedder: str) -> int:
 
 def _unrelated(matrix: Vectors) -> float:
     """The cosine that one in a hundred pairs of passages drawn by chance reaches."""
+    import numpy as np
+
     if len(matrix) < 2:
         return 0.5
     chance = np.random.default_rng(len(matrix))

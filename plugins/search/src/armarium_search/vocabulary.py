@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 from sqlalchemy import Connection
 
 from armarium.api import Library, raw_of
 from armarium_source_model.api import page_words
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 SHORTEST = 4
 """Letters of the shortest word for which others are looked for."""
@@ -38,6 +41,8 @@ class _OfLength:
         self.array = None
 
     def near(self, bits: int, edits: int) -> list[str]:
+        import numpy as np
+
         if self.array is None:
             self.array = np.array(self.bits, dtype=np.uint64)
         different = np.bitwise_count(self.array ^ np.uint64(bits))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from armarium_source_model.api import CannotScore, normalise, score, word_rate
+
+if TYPE_CHECKING:
+    pass
+
 
 RESAMPLES = 2_000
 SHARE_READ = 0.8
@@ -52,6 +54,8 @@ def page_scores(
 
 def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[str, Any]:
     """Total distance by total characters under each policy, with the interval in which it lies 95 times of 100."""
+    import numpy as np
+
     found: dict[str, Any] = {}
     for policy in policies:
         rated = [page["scores"][policy] for page in pages if "cer" in page["scores"][policy]]
@@ -72,6 +76,8 @@ def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[
 
 def interval(lines: Any) -> list[float] | None:
     """The middle 95 % of the rate over resampled lines ((lines, 2): distance, characters); None of fewer than two lines."""
+    import numpy as np
+
     if len(lines) < 2:
         return None
     chance = np.random.default_rng(SEED)
@@ -86,6 +92,8 @@ def interval(lines: Any) -> list[float] | None:
 
 def paired(one: Any, other: Any) -> float | None:
     """How often chance alone, line by line, makes as large a difference between two candidates; None of the same lines not."""
+    import numpy as np
+
     if len(one) != len(other) or not len(one):
         return None
     differences = np.asarray(one, dtype=np.float64)[:, 0] - np.asarray(other, dtype=np.float64)[:, 0]
@@ -120,6 +128,8 @@ def result_of(
     policies: Sequence[str],
 ) -> dict[str, Any]:
     """The whole result: *read* holds of each candidate its pages' scores by document id, or {error} for one not read."""
+    import numpy as np
+
     main = "diplomatic" if "diplomatic" in policies else policies[0]
     models = []
     for candidate, by_page in zip(candidates, read, strict=True):

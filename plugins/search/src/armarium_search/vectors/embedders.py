@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from armarium_source_model.api import fold_text
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    _Rows = Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]
+
+
 GROUP = "armarium.embedders"
 DEFAULT = "project"
-
-Vectors = NDArray[np.float32]
 
 
 class Trained(Protocol):
@@ -62,6 +65,8 @@ class LearnedLetters:
 
     def embed(self, passages: Sequence[str]) -> Vectors:
         """As `Trained.embed`."""
+        import numpy as np
+
         found = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
         for row, (groups, weights) in enumerate(map(self._weighed, passages)):
             if len(groups):
@@ -70,6 +75,8 @@ class LearnedLetters:
 
     def save(self, folder: Path) -> None:
         """As `Trained.save`."""
+        import numpy as np
+
         np.save(folder / "rarity.npy", self.rarity)
         np.save(folder / "directions.npy", self.directions)
 
@@ -85,6 +92,8 @@ class ProjectEmbedder:
 
     def train(self, passages: Sequence[str]) -> LearnedLetters:
         """As `Embedder.train`; the same passages give the same vectors."""
+        import numpy as np
+
         chance = np.random.default_rng(_SEED)
         counted = [groups_of(passage) for passage in passages]
         standing = np.zeros(FEATURES, dtype=np.float32)
@@ -103,12 +112,16 @@ class ProjectEmbedder:
 
     def load(self, folder: Path) -> LearnedLetters:
         """As `Embedder.load`."""
+        import numpy as np
+
         directions = np.load(folder / "directions.npy", mmap_mode="r")
         return LearnedLetters(np.load(folder / "rarity.npy"), directions)
 
 
 def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The groups of letters in a passage, as numbers below FEATURES, and how often each stands there."""
+    import numpy as np
+
     words = fold_text(passage).words
     letters = np.frombuffer(f" {words} ".encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
     if len(words) == 0:
@@ -128,6 +141,8 @@ def weighed(
     groups: NDArray[np.int64], often: NDArray[np.int64], rarity: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """The weights of the groups of one passage: of length 1 together."""
+    import numpy as np
+
     weights = ((1 + np.log(often)) * rarity[groups]).astype(np.float32)
     length = float(np.linalg.norm(weights))
     return weights / np.float32(length) if length else weights
@@ -135,19 +150,22 @@ def weighed(
 
 def normalised(vectors: Vectors) -> Vectors:
     """The rows of length 1; rows of zeros stay."""
+    import numpy as np
+
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     shortened: Vectors = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
     return shortened
 
 
-_Rows = Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]
-
-
 def _times(rows: _Rows, basis: NDArray[Any]) -> NDArray[Any]:
+    import numpy as np
+
     return np.stack([weights @ basis[groups] for groups, weights in rows])
 
 
 def _times_back(rows: _Rows, spread: NDArray[Any], features: int) -> NDArray[Any]:
+    import numpy as np
+
     found = np.zeros((features, spread.shape[1]), dtype=np.float32)
     for (groups, weights), row in zip(rows, spread, strict=True):
         found[groups] += np.outer(weights, row)

@@ -9,13 +9,17 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
 
 from armarium.api import Library
-from armarium_search.vectors.embedders import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from armarium_search.vectors.embedders import Vectors
+
 
 _HELD = "search.vectors"
 
@@ -47,6 +51,8 @@ class Kept:
 
     def likeness(self, cosines: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Cosines as likeness from 0 to 1, the same for every embedder: 0.55 is more than chance gives."""
+        import numpy as np
+
         low = 0.55 * cosines / max(self.unrelated, 1e-6)
         high = 0.55 + 0.45 * (cosines - self.unrelated) / max(1 - self.unrelated, 1e-6)
         return np.clip(np.where(cosines <= self.unrelated, low, high), 0, 1)
@@ -54,6 +60,8 @@ class Kept:
 
 def read(library: Library) -> Kept | None:
     """The vectors of a project, None where there are none; read once, and again when they were made anew."""
+    import numpy as np
+
     folder = folder_of(library)
     try:
         written = (folder / "about.json").read_bytes()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, ServiceError, raw_of, withheld_pages
 from armarium_search.vectors.embedders import GROUP
 from armarium_search.vectors.files import Kept, read
 from armarium_source_model.api import page_texts
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 NO_VECTORS = (
     "No passages were given vectors in this project, so likeness was not searched. `armarium action search.embed` or the job "
@@ -93,6 +96,8 @@ _HELD = "search.vectors.standing"
 def _best(
     kept: Kept, likeness: np.ndarray[Any, Any], seen: frozenset[str], min_score: float, most: int
 ) -> dict[str, float]:
+    import numpy as np
+
     near = np.flatnonzero(likeness >= min_score)
     found: dict[str, float] = {}
     for row in near[np.argsort(-likeness[near], kind="stable")]:
