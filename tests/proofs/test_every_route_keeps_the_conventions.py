@@ -16,6 +16,8 @@ from armarium.principals import LOCAL_OWNER
 from proofs.api_ground import TOKEN, Ground
 from proofs.api_requests import ALIASES, body_fields_of
 
+pytestmark = pytest.mark.slow
+
 UNKNOWN = "0f" * 16
 """An id of the right form that names nothing."""
 
@@ -94,7 +96,6 @@ def examiner() -> Iterator[Examiner]:
     made.ground.close()
 
 
-@pytest.mark.slow
 def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
     faults, carried = [], 0
     for method, path, places, body in examiner.writes():
@@ -112,7 +113,6 @@ def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
     assert carried > 0.8 * sum(method != "GET" for method, _, _ in examiner.operations()), carried
 
 
-@pytest.mark.slow
 def test_every_deletion_says_deleted(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():
@@ -125,7 +125,6 @@ def test_every_deletion_says_deleted(examiner: Examiner) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.slow
 def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():
@@ -150,7 +149,6 @@ def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.slow
 def test_an_unknown_id_in_a_body_is_404_and_named(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():
@@ -182,7 +180,6 @@ def _with_unknown_ids(body: Any) -> Iterator[tuple[str, Any]]:
     yield from walk(body, "body")
 
 
-@pytest.mark.slow
 def test_an_unknown_field_is_refused_and_named(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():
@@ -195,7 +192,6 @@ def test_an_unknown_field_is_refused_and_named(examiner: Examiner) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.slow
 def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
     run = examiner.ground.engine.run
     made = run(None, "token.create", {"name": "reader", "role": "viewer"}, LOCAL_OWNER).result
@@ -223,7 +219,6 @@ def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.slow
 def test_lists_are_counted_and_paged_alike(examiner: Examiner) -> None:
     faults = []
     for method, path, operation in examiner.operations():
