@@ -70,3 +70,12 @@ def test_a_plugin_that_fails_leaves_no_note_and_the_step_stands(engine: Engine, 
     with library.db.read() as conn:
         assert raw_of(conn).execute("SELECT count(*) FROM gate_door").fetchone() == (2,)
     assert [fault.name for fault in engine.plugins.faults] == ["gate"]
+
+
+def test_an_engine_wide_step_in_a_projects_name_is_no_step_of_the_project(
+    engine: Engine, library: Library
+) -> None:
+    """Its rows are in the engine's own database, where no plugin has tables of a project."""
+    engine.run(library, "token.create", {"name": "A reader"}, LOCAL_OWNER)
+    assert engine.plugins.faults == []
+    assert noted(library) == []

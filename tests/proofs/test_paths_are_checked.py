@@ -200,10 +200,6 @@ NEEDED: dict[str, Json] = {
         key: {"scope_ids": ["0" * 32], "teacher": "x"}
         for key in ("training.start", "/api/training/linereader")
     },
-    **{
-        key: {"scope_ids": ["0" * 32], "checked": "x", "provider": "x", "model": "x"}
-        for key in ("training.gather_reasons", "/api/training/reasons")
-    },
 }
 """What a call of this kind needs beside its path, to come as far as the path."""
 

@@ -427,6 +427,9 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the rules let any place below the folder of the tests be named."""
     monkeypatch.setattr(PathRules, "material", lambda self, text, principal: Path(os.path.realpath(text)))
+    # What is no full path then leads to where the tests are run.
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
     assert faults(tmp_path, 250, 1)
 
 

@@ -43,7 +43,7 @@ from armarium.guard import (
     parse_xml,
     read_member,
 )
-from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, ShownPath
+from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, RecipePath, ShownPath
 from armarium.history.capture import purging, versions
 from armarium.history.locks import refuse_locked
 from armarium.history.schema import alter_tracked
@@ -150,6 +150,7 @@ __all__ = [
     "Principal",
     "RecipeJob",
     "RecipeJobs",
+    "RecipePath",
     "RetryLater",
     "Rights",
     "Route",

@@ -94,16 +94,19 @@ def test_killed_between_two_lines_no_line_is_asked_twice(
 def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvider, tmp_path: Path) -> None:
     page = checked(desk, ["one"])
     bare, _ = desk.page(["never checked"], by="another")
-    empty = tmp_path / "empty.txt"
-    empty.write_text(" ")
+    prompts = desk.library.path / "recipe"
+    (prompts / "empty.txt").write_text(" ")
+    (tmp_path / "elsewhere.txt").write_text("Say why.")
     for scope, more, status, code in (
         ([], {}, 422, "invalid_request"),
         ([bare], {}, 422, "nothing_checked"),
         ([page], {"held_out_ids": [page]}, 422, "nothing_checked"),
         ([page], {"provider": "Far"}, 403, "pages_stay"),
         ([page], {"provider": "Nobody"}, 404, None),
-        ([page], {"prompt_file": str(empty)}, 422, "no_prompt"),
-        ([page], {"prompt_file": str(tmp_path / "absent.txt")}, 422, "no_prompt"),
+        ([page], {"prompt_file": "empty.txt"}, 422, "bad_prompt_file"),
+        ([page], {"prompt_file": "absent.txt"}, 404, "prompt_not_found"),
+        ([page], {"prompt_file": str(tmp_path / "elsewhere.txt")}, 422, "bad_prompt_file"),
+        ([page], {"prompt_file": "../library.json"}, 422, "bad_prompt_file"),
     ):
         answer = gather(desk, scope, **more)
         assert answer.status_code == status, (more, answer.text)
@@ -111,10 +114,9 @@ def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvid
     for path in ("reasons", "reasons-ab"):
         assert desk.client.get(f"/api/training/{path}/{NOWHERE}").status_code == 404
     assert desk.client.post(f"/api/training/reasons/{NOWHERE}/cancel").json()["code"] == "unknown_gathering"
-    prompt = tmp_path / "prompt.txt"
-    prompt.write_text("Say why.")
+    (prompts / "prompt.txt").write_text("Say why.")
     provider.answers = [reasoned("one")]
-    job_id = gather(desk, [page], prompt_file=str(prompt)).json()["job_id"]
+    job_id = gather(desk, [page], prompt_file="prompt.txt").json()["job_id"]
     cancelled = desk.client.post(f"/api/training/reasons/{job_id}/cancel")
     assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
 

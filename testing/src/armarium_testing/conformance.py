@@ -78,7 +78,7 @@ def _shape(found: Action[Any]) -> Iterable[str]:
     if found.params.model_config.get("extra") != "forbid":
         yield "its parameters take unknown fields; derive them from Params"
     for name in undeclared_paths(found.params.model_json_schema()):
-        yield f"it takes {name} as plain text: declare it a MaterialPath or PackagePath, or a ShownPath if nothing opens it"
+        yield f"it takes {name} as plain text: declare it a MaterialPath, PackagePath or RecipePath, or a ShownPath if nothing opens it"
     for field in FORBIDDEN_FIELDS & set(found.params.model_fields):
         yield f"it takes {field} from the caller; the server sets that"
 

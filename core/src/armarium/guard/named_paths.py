@@ -128,8 +128,11 @@ class FolderToOpen(NamedPath):
 ShownPath = Annotated[str, Field(max_length=4096, json_schema_extra={"format": "shown-path"})]
 """Words that say where something lay, to be shown: nothing ever opens or writes what they name."""
 
+RecipePath = Annotated[str, Field(max_length=4096, json_schema_extra={"format": "recipe-path"})]
+"""A file within the folder `recipe` of the project, by its place there: what opens it looks in that folder alone."""
+
 DECLARED = frozenset(
-    {"material-path", "name-or-material-path", "package-path", "folder-to-open", "shown-path"}
+    {"material-path", "name-or-material-path", "package-path", "folder-to-open", "shown-path", "recipe-path"}
 )
 
 

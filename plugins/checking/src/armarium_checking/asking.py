@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from armarium.api import JobContext, RetryLater, ServiceError
+from armarium.api import JobContext
 from armarium_checking.agreement import Line
 from armarium_checking.layers import CheckPage, Layer, Opinion, PageOpinions
 from armarium_checking.readings import begin_agreement, correct_reading, find_reading, lines_of_page
 from armarium_checking.schemas import CheckArgs
-from armarium_reading.api import ModelRequest, Subject, ask
+from armarium_reading.api import ModelRequest, Subject, ask_in_job
 
 PROMPT = (
     "These are the readings of the lines of a page{language}, each with its id in brackets. Say of each whether it can "
@@ -40,12 +40,7 @@ def _ask_about_page(job: JobContext, page_id: str) -> PageOpinions:
         use_case=job.kind.name,
         pages_may_leave=args.pages_may_leave,
     )
-    try:
-        asked: Any = ask(job, request, verdicts_on([line.reading_id for line in lines]))
-    except ServiceError as error:
-        if error.code == "provider_busy":
-            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
-        raise
+    asked = ask_in_job(job, request, verdicts_on([line.reading_id for line in lines]))
     said = {one.id: one for one in asked.answer.verdicts}
     found = [_opinion(line, said[line.reading_id]) for line in lines if line.reading_id in said]
     return PageOpinions(len(lines), [one for one in found if one is not None], asked.episode_id)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, ShownPath, SourceText, answer_of, paged
+from armarium.api import Message, Params, RecipePath, SourceText, answer_of, paged
 from armarium_checking.models import verdicts
 
 Answer = Literal["confirm", "correct", "reject"]
@@ -34,7 +34,7 @@ class RunParams(Params):
         None
     )
     prompt_file: Annotated[
-        ShownPath | None,
+        RecipePath | None,
         Field(
             description="A text file within the project's folder recipe: what the model is asked in place of ours"
         ),

@@ -274,11 +274,3 @@ def authority_file_needed() -> Invalid:
     return Invalid(
         "Name the authority file of this machine to link to in the setting file.", code="file_needed"
     )
-
-
-def provider_needed() -> Invalid:
-    """422: work that a model does, and no model."""
-    return Invalid(
-        "Name the provider whose model does this in the setting provider; armarium providers lists them.",
-        code="provider_needed",
-    )

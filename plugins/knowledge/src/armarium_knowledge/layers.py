@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from armarium.api import ActionContext, JobContext, RetryLater, ServiceError
+from armarium.api import ActionContext, JobContext
 from armarium_checking.api import CheckPage, Layer, Opinion, PageOpinions, Target, verdicts_on
 from armarium_knowledge.models import claim_sources, claims, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.claims import CLAIMS, SOURCES
 from armarium_knowledge.queries.entities import ENTITIES
 from armarium_knowledge.queries.mentions import MENTIONS
-from armarium_reading.api import ModelRequest, Subject, ask
+from armarium_reading.api import ModelRequest, Subject, ask_in_job
 
 AT_ONCE = 40
 """Proposals that one call shows."""
@@ -114,7 +114,7 @@ def _ask(job: JobContext, page_id: str, prompt: str, shown: Mapping[str, str]) -
 
 def _ask_batch(
     job: JobContext, page_id: str, prompt: str, shown: Mapping[str, str]
-) -> tuple[str, Sequence[Opinion]]:
+) -> tuple[str | None, Sequence[Opinion]]:
     args = job.args
     request = ModelRequest(
         provider=args.provider,
@@ -125,12 +125,7 @@ def _ask_batch(
         use_case=job.kind.name,
         pages_may_leave=args.pages_may_leave,
     )
-    try:
-        asked: Any = ask(job, request, verdicts_on(list(shown)))
-    except ServiceError as error:
-        if error.code == "provider_busy":
-            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
-        raise
+    asked = ask_in_job(job, request, verdicts_on(list(shown)))
     found = []
     for one in asked.answer.verdicts:
         mended = " ".join((one.correction or "").split())

@@ -7,8 +7,8 @@ from typing import Any
 from armarium.api import Example, RecipeJob, page_kind
 from armarium_knowledge import samples
 from armarium_knowledge.jobs import authorities, names, statements
-from armarium_knowledge.jobs.asking import placed
 from armarium_knowledge.schemas.work import AuthoritySettings, DateSettings, ModelSettings, NameSettings
+from armarium_reading.api import place_with_provider
 
 
 def _named_page(ex: Example) -> dict[str, Any]:
@@ -87,7 +87,7 @@ FIND_STATEMENTS = RecipeJob(
     uses_llm=True,
     provider_setting="provider",
     model_setting="model",
-    place=placed,
+    place=place_with_provider,
     example=_read_page,
     compare="statements that a person kept, of all statements found",
 )
@@ -145,7 +145,7 @@ DESCRIBE = RecipeJob(
     uses_llm=True,
     provider_setting="provider",
     model_setting="model",
-    place=placed,
+    place=place_with_provider,
     example=_read_page,
 )
 
@@ -168,7 +168,7 @@ PULL_OUT = RecipeJob(
     uses_llm=True,
     provider_setting="provider",
     model_setting="model",
-    place=placed,
+    place=place_with_provider,
     example=_read_page,
 )
 

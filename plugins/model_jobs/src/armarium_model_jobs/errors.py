@@ -5,14 +5,6 @@ from __future__ import annotations
 from armarium.api import Invalid
 
 
-def provider_needed() -> Invalid:
-    """Nobody said whose model is asked."""
-    return Invalid(
-        "This work asks a model; name the provider that has it in the setting provider.",
-        code="provider_needed",
-    )
-
-
 def prompt_needed() -> Invalid:
     """There is no question."""
     return Invalid("Say in the setting prompt what the model is to be asked.", code="prompt_needed")

@@ -10,21 +10,13 @@ from armarium_model_jobs import errors
 from armarium_model_jobs.jobs import lines, results, signs
 from armarium_model_jobs.samples import read_page, signed_page, with_provider
 from armarium_model_jobs.schemas import ColumnSettings, ModelSettings, QuestionSettings, RenderSettings
-from armarium_reading.api import placed_with_provider
-
-
-def _place(engine: Engine, library: Library, settings: ModelSettings) -> Placement:
-    if settings.provider is None:
-        raise errors.provider_needed()
-    return placed_with_provider(
-        engine, settings.provider, settings.model, pages_may_leave=settings.pages_may_leave
-    )
+from armarium_reading.api import place_with_provider
 
 
 def _placed_question(engine: Engine, library: Library, settings: QuestionSettings) -> Placement:
     if settings.prompt is None or not settings.prompt.strip():
         raise errors.prompt_needed()
-    return _place(engine, library, settings)
+    return place_with_provider(engine, library, settings)
 
 
 def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) -> Placement:
@@ -33,7 +25,7 @@ def _placed_table(engine: Engine, library: Library, settings: ColumnSettings) ->
     for number, name in enumerate(settings.columns):
         if name in settings.columns[:number]:
             raise errors.column_twice(name)
-    return _place(engine, library, settings)
+    return place_with_provider(engine, library, settings)
 
 
 def _job(
@@ -42,7 +34,7 @@ def _job(
     settings: type[ModelSettings],
     *,
     summary: str,
-    place: Callable[[Engine, Library, Any], Placement] = _place,
+    place: Callable[[Engine, Library, Any], Placement] = place_with_provider,
     example: Callable[[Example], dict[str, Any]] = read_page,
     **more: Any,
 ) -> RecipeJob:

@@ -13,6 +13,7 @@ from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.hub import hub_key
+from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider
 from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import placed_with_provider
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
@@ -61,6 +62,7 @@ __all__ = [
     "Subject",
     "Wire",
     "ask",
+    "ask_in_job",
     "choose",
     "cost_of_thread",
     "episodes",
@@ -74,6 +76,7 @@ __all__ = [
     "load_reader",
     "models_folder",
     "own_prompt",
+    "place_with_provider",
     "placed_with_provider",
     "standing_of",
 ]

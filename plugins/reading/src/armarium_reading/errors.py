@@ -236,6 +236,14 @@ def answer_does_not_fit(provider: str, where: str) -> Invalid:
     )
 
 
+def provider_needed() -> Invalid:
+    """422: work that a model does, and nobody said whose."""
+    return Invalid(
+        "This work asks a model; name the provider that has it in the setting provider.",
+        code="provider_needed",
+    )
+
+
 def prompt_elsewhere(name: str) -> Invalid:
     """422: a prompt file is named that lies outside the folder of prompts."""
     return Invalid(

@@ -127,13 +127,24 @@ def _look_over_some(library: Library, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def begin(engine: Engine, library: Library) -> None:
-    """When a project is opened that was made before names were kept: the job looks over what is there."""
+    """When a project is opened of which no names are kept: look over what is there, by a job where that is much."""
     with library.db.write() as conn:
         raw = raw_of(conn)
-        lacking = f"SELECT NOT EXISTS (SELECT 1 FROM {names}) AND EXISTS (SELECT 1 FROM {documents})"
-        queued = "SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'running', 'paused')"
-        if raw.execute(lacking).fetchone()[0] and raw.execute(queued, (JOB_KIND,)).fetchone() is None:
+        if raw.execute(f"SELECT EXISTS (SELECT 1 FROM {names})").fetchone()[0] or _is_queued(raw):
+            return
+        first = [row[0] for row in raw.execute(f"SELECT id FROM {documents} LIMIT {BATCH}")]
+        some = [row[0] for row in raw.execute(f"SELECT id FROM {artifacts} LIMIT {BATCH}")]
+        if max(len(first), len(some)) == BATCH:
             engine.jobs.enqueue(conn, JOB_KIND, {}, title="Look over the names of documents")
+            return
+        # A new project has its first folder already; waiting for a job, it would be one that cannot be found by name.
+        keep_names(raw, first)
+        keep_artifacts(raw, some)
+
+
+def _is_queued(raw: Any) -> bool:
+    queued = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'running', 'paused'))"
+    return bool(raw.execute(queued, (JOB_KIND,)).fetchone()[0])
 
 
 def remake(library: Library) -> None:
@@ -147,9 +158,11 @@ def remake(library: Library) -> None:
 
 
 def examine(library: Library) -> Iterator[str]:
-    """What is wrong with the entries, in sentences."""
+    """What is wrong with the entries, in sentences; nothing while the job that writes them is on its way."""
     with library.db.read() as conn:
         raw = raw_of(conn)
+        if _is_queued(raw):
+            return
         kept = {
             row[0]: row
             for row in raw.execute(f"SELECT document_id, name, more, first_day, last_day FROM {names}")

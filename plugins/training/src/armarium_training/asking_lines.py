@@ -6,9 +6,9 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from armarium.api import JobContext, RetryLater, ServiceError, open_image
+from armarium.api import JobContext, open_image
 from armarium_documents.api import page_image, still_image
-from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask, lines_of
+from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask_in_job, lines_of
 from armarium_source_model.api import segments
 from armarium_training.line_sets import TaughtLine
 
@@ -65,9 +65,4 @@ def ask_line(
         pictures=(picture,),
         pages_may_leave=job.args.pages_may_leave,
     )
-    try:
-        return ask(job, request) if answer is None else ask(job, request, answer)
-    except ServiceError as error:
-        if error.code == "provider_busy":
-            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
-        raise
+    return ask_in_job(job, request, answer)

@@ -125,13 +125,6 @@ def not_finished(job_id: str) -> Conflict:
     return Conflict(f"The training {job_id} has no finished model to take in.", code="not_finished")
 
 
-def no_prompt_file() -> Invalid:
-    """422: the prompt's file cannot be read."""
-    return Invalid(
-        "The file of prompt_file is not there, or holds no text of at most 100,000 bytes.", code="no_prompt"
-    )
-
-
 def not_checked(checked: str) -> Invalid:
     """422: no page has a checked pass of that name."""
     return Invalid(

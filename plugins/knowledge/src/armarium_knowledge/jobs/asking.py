@@ -8,21 +8,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from armarium.api import Engine, JobContext, Library, PageSkipped, Placement, RetryLater, ServiceError
-from armarium_knowledge import errors
+from armarium.api import JobContext, PageSkipped, ServiceError
 from armarium_knowledge.placing import Line, PagePlaces
-from armarium_reading.api import Asked, ModelRequest, Subject, ask, placed_with_provider
+from armarium_reading.api import Asked, ModelRequest, Subject, ask_in_job
 
 SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
-
-
-def placed(engine: Engine, library: Library, settings: Any) -> Placement:
-    """Where a provider's model works; refused where none is named."""
-    if settings.provider is None:
-        raise errors.provider_needed()
-    return placed_with_provider(
-        engine, settings.provider, settings.model, pages_may_leave=settings.pages_may_leave
-    )
 
 
 def text_of(job: JobContext, page_id: str) -> PagePlaces:
@@ -60,12 +50,10 @@ def ask_about(
         pages_may_leave=args.pages_may_leave,
     )
     try:
-        return ask(job, request, answer)
+        return ask_in_job(job, request, answer)
     except ServiceError as error:
         if error.code == "rights_restricted":
             raise PageSkipped(error.detail) from error
-        if error.code == "provider_busy":
-            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
         raise
 
 

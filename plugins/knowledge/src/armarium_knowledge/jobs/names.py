@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field, create_model
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
 from armarium_documents.api import ReadDate, read_date
 from armarium_knowledge.actions.entities import known_types
-from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, placed, text_of
+from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, text_of
 from armarium_knowledge.known_names import known_names, names_on_page
 from armarium_knowledge.models import mentions
 from armarium_knowledge.placing import PagePlaces
 from armarium_knowledge.queries.entities import ENTITIES
 from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_reading.api import place_with_provider
 
 FIND = (
     "These are the lines of a page, each with its id in brackets. Find the names in them: of persons, places, organizations,"
@@ -28,7 +29,9 @@ MOST_NAMES = 2_000
 
 def placed_names(engine: Engine, library: Library, settings: Any) -> Placement:
     """On this machine where no provider is named: the names that the project knows need no model."""
-    return Placement(lane="cpu") if settings.provider is None else placed(engine, library, settings)
+    return (
+        Placement(lane="cpu") if settings.provider is None else place_with_provider(engine, library, settings)
+    )
 
 
 def find_names(job: JobContext, page_id: str) -> PageWork | None:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from armarium.api import JobContext, PageSkipped, PageWork, RetryLater, ServiceError
+from armarium.api import JobContext, PageSkipped, PageWork, ServiceError
 from armarium_model_jobs.queries import Line, PageLines, lines_of
-from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask
+from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask_in_job
 
 SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
 
@@ -69,12 +69,10 @@ def ask_about(
         pages_may_leave=args.pages_may_leave,
     )
     try:
-        return ask(job, request) if answer is None else ask(job, request, answer)
+        return ask_in_job(job, request, answer)
     except ServiceError as error:
         if error.code == "rights_restricted":
             raise PageSkipped(error.detail) from error
-        if error.code == "provider_busy":
-            raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
         raise
 
 

@@ -7,11 +7,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from armarium.api import RetryLater, ServiceError, open_image
+from armarium.api import ServiceError, open_image
 from armarium_documents.api import PageImage, still_image
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.jobs.pages import PageAnswer, ReadLines
 from armarium_reading.providers.asking import ModelRequest, ask
+from armarium_reading.providers.in_jobs import put_off_while_busy
 from armarium_reading.providers.wire import Picture
 from armarium_reading.queries.reading import answers_by_segment
 from armarium_reading.readers import Choice
@@ -53,8 +54,8 @@ class AskLines(ReadLines):
             except BaseException as error:
                 for one in asked.values():
                     one.cancel()
-                if isinstance(error, ServiceError) and error.code == "provider_busy":
-                    raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or 60.0) from error
+                if isinstance(error, ServiceError):
+                    put_off_while_busy(error)
                 raise
         return {
             "readings": readings,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, new_id, open_plain
+from armarium.api import ActionContext, Example, Route, action, new_id
 from armarium_documents.api import pages_under
-from armarium_reading.api import placed_with_provider
+from armarium_reading.api import own_prompt, placed_with_provider
 from armarium_training import errors, samples
 from armarium_training.line_sets import checked_lines
 from armarium_training.queries.job_rows import COMPARE, GATHER
@@ -20,8 +20,6 @@ from armarium_training.schemas.training import (
     StateOf,
 )
 from armarium_training.starting import pages_of
-
-LONGEST_PROMPT = 100_000
 
 
 def _provider(ex: Example) -> str:
@@ -60,7 +58,7 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     """Each call is an episode of the ledger; held-out pages are left out. Nothing is queued where nothing was checked."""
     pages = pages_of(ctx.conn, p.scope_ids)
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
-    prompt = _prompt(ctx, p)
+    prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
     placed = placed_with_provider(ctx.engine, p.provider, p.model, pages_may_leave=p.pages_may_leave)
     lines = sum(len(checked_lines(ctx.conn, page, p.checked)[0]) for page in pages if page not in held)
     if not lines:
@@ -85,19 +83,6 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     )
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id}
-
-
-def _prompt(ctx: ActionContext, p: ReasonsParams) -> str | None:
-    if p.prompt_file is None:
-        return None
-    try:
-        with open_plain(p.prompt_file.real, ctx.project.is_closed) as file:
-            text = file.read(LONGEST_PROMPT + 1).decode("utf-8")
-    except (OSError, UnicodeDecodeError, ServiceError) as error:
-        raise errors.no_prompt_file() from error
-    if not text.strip() or len(text) > LONGEST_PROMPT:
-        raise errors.no_prompt_file()
-    return text
 
 
 @action(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import MaterialPath, Message, NameOrMaterialPath, Params
+from armarium.api import Message, NameOrMaterialPath, Params, RecipePath
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Ids = Annotated[list[Id], Field(max_length=100_000)]
@@ -293,7 +293,12 @@ class ReasonsParams(Params):
     checked: Name
     provider: Name
     model: Name
-    prompt_file: MaterialPath | None = None
+    prompt_file: Annotated[
+        RecipePath | None,
+        Field(
+            description="A text file within the project's folder recipe: what the model is asked in place of ours"
+        ),
+    ] = None
     held_out_ids: Ids = []
     language: Name | None = None
     pages_may_leave: bool = False

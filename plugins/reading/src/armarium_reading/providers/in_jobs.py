@@ -1,0 +1,39 @@
+"""What every job that asks a provider's model does alike: where it runs, and that it is put off while the provider is busy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from armarium.api import Engine, JobContext, Library, Placement, RetryLater, ServiceError
+from armarium_reading import errors
+from armarium_reading.providers.asking import Asked, ModelRequest, ask
+from armarium_reading.providers.served import placed_with_provider
+
+PAUSE = 60.0
+"""Seconds for which a job is put off where the busy provider does not say how long."""
+
+
+def ask_in_job(job: JobContext, request: ModelRequest, answer: type[BaseModel] | None = None) -> Asked[Any]:
+    """As `ask` for the body of a job, which is put off (RetryLater) where the provider is busy."""
+    try:
+        return ask(job, request) if answer is None else ask(job, request, answer)
+    except ServiceError as error:
+        put_off_while_busy(error)
+        raise
+
+
+def put_off_while_busy(error: ServiceError) -> None:
+    """Raise RetryLater for the refusal of a busy provider; nothing for any other."""
+    if error.code == "provider_busy":
+        raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or PAUSE) from error
+
+
+def place_with_provider(engine: Engine, library: Library, settings: Any) -> Placement:
+    """The `place` of recipe jobs whose settings have `provider`, `model` and `pages_may_leave`; Invalid without a provider."""
+    if settings.provider is None:
+        raise errors.provider_needed()
+    return placed_with_provider(
+        engine, settings.provider, settings.model, pages_may_leave=settings.pages_may_leave
+    )
