@@ -28,7 +28,7 @@ from .admission_desk import command, on_the_path, serving, settings
 OURS = {
     *("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "layout"),
     *("model_jobs", "workflows", "rights", "checking", "training", "search", "knowledge", "agents"),
-    *("exports", "sync", "finding", "paleography", "georeference"),
+    *("exports", "sync", "finding", "paleography", "georeference", "recipes"),
 }
 HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 

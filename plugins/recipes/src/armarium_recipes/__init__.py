@@ -1,0 +1,1 @@
+"""Recipes: answers about the material, the plan of work they lead to, its runs, and readers chosen by measurement."""

@@ -1,0 +1,77 @@
+"""What is known of a model that can do a piece of work: one shape, wherever it comes from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from armarium.api import Message
+
+Source = Literal["shipped", "installed", "linereader-repository", "model-hub", "cloud"]
+RefusalKind = Literal[
+    "no-model-for-job",
+    "no-model-for-script",
+    "no-model-for-language",
+    "no-reader-for-material",
+    "licence-not-accepted",
+    "cloud-not-allowed",
+    "not-enough-memory",
+    "not-here",
+]
+
+
+class Refusal(Message):
+    """Why the rules do not choose a card."""
+
+    reason: str
+    kind: RefusalKind
+
+
+class Download(Message):
+    """How a model that is not here is fetched: POST /api/local-models/download/{runtime}/{id}."""
+
+    runtime: str
+    id: str
+
+
+class Card(Message):
+    """A model, what it is for, and what is known of how well, how fast and where it works."""
+
+    id: str
+    """`<runtime>:<source>@<version>`."""
+    name: str
+    source: Source
+    pin: dict[str, Any]
+    jobs: list[str]
+    material: list[str]
+    scripts: list[str]
+    """Codes of ISO 15924; empty: any."""
+    languages: list[str]
+    """BCP 47 tags; empty: any."""
+    licence: str | None
+    open_licence: bool
+    size_gb: float
+    memory_gb: float
+    trainable: bool
+    runs_where: Literal["this_mac", "own_machine", "provider"]
+    availability: Literal["ships", "installed", "download", "elsewhere", "not_here"]
+    availability_words: str
+    installed: bool
+    download: Download | None = None
+    in_recipe_rules: bool = True
+    offered_because: str = ""
+    cost_per_page: float | None = 0.0
+    """US dollars; None where no price is known."""
+    pages_per_hour: float | None = None
+    carbon_g_per_page: float | None = None
+    cer_published: float | None = None
+    cer_measured_here: float | None = None
+    measured: dict[str, Any] | None = None
+    note: str | None = None
+    rule_rank: int | None = None
+    refused: Refusal | None = None
+    reader: str | None = None
+    """The installed reader (driver group armarium.readers) that runs it; None where it is no reader."""
+    model: str | None = None
+    """What that reader or provider is given as its model."""
+    provider: str | None = None
+    """The provider that is asked, for models that are not run here."""
