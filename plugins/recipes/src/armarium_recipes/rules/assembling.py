@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.ranking import cer_of, order_of, rank, refusal_of
@@ -100,9 +100,9 @@ class _Assembly:
         wanted = dict(self._wanted())
         left_out: dict[str, str] = {}
         for job in wanted:
-            for rule in LEFT_OUT:
-                if job in rule.jobs and self.situation.holds(rule.where, wanted):
-                    left_out[job] = rule.because
+            for none in LEFT_OUT:
+                if job in none.jobs and self.situation.holds(none.where, wanted):
+                    left_out[job] = none.because
         works = {job: _Work(job, reasons) for job, reasons in wanted.items() if job not in left_out}
         for rule in JOINED:
             if rule.job not in left_out and self._is_joined(rule, works):
@@ -332,7 +332,7 @@ class _Assembly:
         directions: dict[Direction, None] = {}
         for script in self.situation.scripts:
             direction = given.get(script.code, script.direction)
-            if direction in get_args(Direction):
+            if direction is not None:
                 directions[direction] = None
         shared = next(iter(directions)) if len(directions) == 1 else None
         fonts = [script.font for script in self.situation.scripts if script.font]

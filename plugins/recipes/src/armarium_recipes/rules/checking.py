@@ -110,13 +110,13 @@ class _Check:
             yield from self._card(self.cards.get(step.card.id))
         else:
             yield from self._without_card()
-        leaves = step.uses_cloud or step.runs_on.startswith("cloud:") or "cloud" in (step.model or {})
         card = self.cards.get(step.card.id) if step.card is not None else None
-        if leaves and not self.cloud_allowed and (card is None or card.runs_where == "this_mac"):
-            if card is None or card.provider is None:
-                yield self._problem(
-                    "cloud-not-allowed", "It works on another machine, and pages may not leave this one."
-                )
+        leaves = step.uses_cloud or step.runs_on.startswith("cloud:")
+        leaves = leaves or (card is None and "cloud" in (step.model or {}))
+        if leaves and not self.cloud_allowed and (card is None or card.runs_where != "provider"):
+            yield self._problem(
+                "cloud-not-allowed", "It works on another machine, and pages may not leave this one."
+            )
 
     def _form(self) -> Iterator[Problem]:
         step = self.step
