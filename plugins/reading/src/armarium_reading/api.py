@@ -18,6 +18,7 @@ from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import placed_with_provider
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
+from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
 from armarium_reading.readers import Choice, choose, load_reader, models_folder
@@ -73,6 +74,8 @@ __all__ = [
     "installed_readers",
     "lines_of",
     "list_episodes",
+    "list_models",
+    "list_providers",
     "load_reader",
     "models_folder",
     "own_prompt",
