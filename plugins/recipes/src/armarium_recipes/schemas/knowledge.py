@@ -88,6 +88,8 @@ class LanguageAnswer(Message):
     language: str | None
     """The tag of a dialect's language."""
     language_name: str | None
+    script: str | None
+    """The code of the script it is usually written in."""
 
 
 class Languages(Message):
