@@ -88,6 +88,6 @@ def choose_contenders(
 def _refusal(card: Card) -> str | None:
     if card.refused is not None:
         return card.refused.reason
-    if not card.installed and card.availability in ("download", "elsewhere", "not_here"):
+    if card.runs_where == "this_mac" and not card.installed:
         return card.availability_words or "It is not on this machine."
     return None

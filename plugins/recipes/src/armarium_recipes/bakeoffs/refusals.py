@@ -112,3 +112,8 @@ def reads_no_lines_here(card: str, why: str) -> Invalid:
 def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
     """422: a hand that was withdrawn."""
     return Invalid(f"The hand {label['label']} was withdrawn; nothing is read for it.", code="withdrawn_hand")
+
+
+def finds_no_lines_here(card: str) -> Invalid:
+    """422: a card of a finder that no installed reader runs."""
+    return Invalid(f"No installed reader runs {card}.", code="cannot_find_here")

@@ -19,7 +19,7 @@ def row_of(one: Contender, volume: int) -> dict[str, Any]:
             "cost_usd": {"value": None, "basis": "unknown", "from": "There is no such reader here."},
             "local": one.kind != "cloud",
         }
-    card, is_local = one.card, one.card.runs_where != "provider"
+    card, is_local = one.card, one.card.runs_where == "this_mac"
     return {
         **_facts(card.id, card.name),
         "pin": card.pin,
