@@ -26,6 +26,9 @@ FAMILIES = (
     "knowledge",
     "exports",
     "finding",
+    "paleography",
+    "training",
+    "rights",
     "recipes",
 )
 

@@ -3,9 +3,7 @@ path and runs through the recipe's own action."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from armarium.api import (
     REFUSALS,

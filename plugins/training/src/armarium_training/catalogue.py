@@ -11,7 +11,6 @@ from armarium.api import Engine, Library
 from armarium_training.cards import cards_in, global_folder
 
 
-
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
     """A model that was trained here: its card, the kind of models it is kept among, and its weights where they are there."""

@@ -25,9 +25,7 @@ FOLDERS = ("folder",)
 
 def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """Write the row of a bake-off whose job is *job_id* in the running step, and its file after it; its answer."""
-    ctx.conn.execute(
-        bakeoffs.insert().values(id=job_id, started_at=ctx.now, outcome=None, **row)
-    )
+    ctx.conn.execute(bakeoffs.insert().values(id=job_id, started_at=ctx.now, outcome=None, **row))
     answer = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, bakeoff_row(ctx.conn, job_id))
     library = ctx.project
     ctx.on_commit(lambda: write_file(library, answer))
@@ -110,3 +108,6 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)
     return {**kept.answer(), "proposed": None}
+
+
+ACTIONS = (compare_line_finders, use_bakeoff)

@@ -72,7 +72,8 @@ def choose_contenders(
     if material in PRINTED:
         taken = {one.card.id for one in chosen if one.card is not None}
         engine = next(
-            (one for one in able if kind(one) == "print" and one.id not in taken and speaks(one, languages)), None
+            (one for one in able if kind(one) == "print" and one.id not in taken and speaks(one, languages)),
+            None,
         )
         if engine is not None:
             chosen.append(Contender(engine, "print", "print-baseline", _refusal(engine)))

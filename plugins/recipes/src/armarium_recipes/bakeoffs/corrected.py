@@ -60,7 +60,8 @@ def corrected_pages(
 def _touched_by_persons(conn: Connection) -> list[str]:
     """The live pages with a pass a person made, a ground truth, or a reading a person gave; in reading order."""
     made = select(passes.c.document_id).where(
-        passes.c.deleted_at.is_(None), or_(passes.c.provenance_kind == PERSON, passes.c.ground_truth.is_(True))
+        passes.c.deleted_at.is_(None),
+        or_(passes.c.provenance_kind == PERSON, passes.c.ground_truth.is_(True)),
     )
     read = select(representations.c.document_id).where(
         representations.c.provenance_kind == PERSON,

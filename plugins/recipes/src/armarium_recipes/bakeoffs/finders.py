@@ -24,7 +24,9 @@ JOB = "find-lines"
 LINE_READER = "linereader:"
 """What the ids of the line reader's cards begin with."""
 STANDS_IN = "rapidocr:"
-STANDING_IN = "Its detector stands in for the text lines that an operating system finds, which there are none of here."
+STANDING_IN = (
+    "Its detector stands in for the text lines that an operating system finds, which there are none of here."
+)
 REGIONS = "It finds regions, not lines, so there is nothing to compare."
 
 

@@ -64,7 +64,10 @@ def _outcome(
             rows[one["card"]] = {"not_scored": told["why"] if told else "It was not measured."}
         elif not one["local"] and (cost := _cost(conn, job, one, told, row["volume"])) is not None:
             rows[one["card"]] = {"cost_usd": cost}
-    rates = sorted((sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card) for card, own in lines.items())
+    rates = sorted(
+        (sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card)
+        for card, own in lines.items()
+    )
     comparison = None
     if len(rates) >= 2:
         better, worse = rates[0][1], rates[1][1]
@@ -109,7 +112,11 @@ def _cost(
     conn: Connection, job: JobContext, one: Mapping[str, Any], told: Mapping[str, Any], volume: int
 ) -> dict[str, Any] | None:
     """What the whole volume costs by what the run cost; None where the price of a call is not known."""
-    calls = [call for call in list_episodes(conn, job_id=job.job_id, limit=1_000_000) if call["model"]["model"] == one["model"]]
+    calls = [
+        call
+        for call in list_episodes(conn, job_id=job.job_id, limit=1_000_000)
+        if call["model"]["model"] == one["model"]
+    ]
     paid = [call["cost"].get("usd") for call in calls]
     pages = told["speed"]["pages"]
     if not paid or None in paid or not pages:
@@ -124,6 +131,8 @@ def _cost(
 def _in_use(conn: Connection, row: Mapping[str, Any], rates: list[tuple[float, str]]) -> str | None:
     """The card that the project's recipe reads with, where it was measured; else the best of all."""
     recipe = saved(conn).recipe
-    cards = [step.card.id for step in (recipe.steps if recipe else ()) if step.job == row["step"] and step.card]
+    cards = [
+        step.card.id for step in (recipe.steps if recipe else ()) if step.job == row["step"] and step.card
+    ]
     measured = [card for _, card in rates]
     return next((card for card in cards if card in measured), measured[0] if measured else None)

@@ -100,7 +100,14 @@ def by_hand(
                     tests.append((row, p))
             rows.append(row)
         rows.sort(key=lambda row: (row["cer"], row["card"]))
-        results.append({"hand_id": hand_id, "lines": len(lines), "in_use": now if now in measured else None, "rows": rows})
+        results.append(
+            {
+                "hand_id": hand_id,
+                "lines": len(lines),
+                "in_use": now if now in measured else None,
+                "rows": rows,
+            }
+        )
     for (row, _), corrected in zip(tests, holm([p for _, p in tests]), strict=True):
         row["p"] = round(corrected, 5)
     for result in results:
@@ -119,7 +126,9 @@ def _better(result: Mapping[str, Any]) -> str | None:
     used = next((row["cer"] for row in result["rows"] if row["card"] == result["in_use"]), None)
     if used is None:
         return None
-    able = [row for row in result["rows"] if row["p"] is not None and row["p"] < SIGNIFICANT and row["cer"] < used]
+    able = [
+        row for row in result["rows"] if row["p"] is not None and row["p"] < SIGNIFICANT and row["cer"] < used
+    ]
     return able[0]["card"] if able else None
 
 

@@ -70,7 +70,9 @@ def not_in_table(card: str, here: Iterable[str]) -> Invalid:
 
 def not_scored(card: str, why: str) -> Invalid:
     """422: a candidate that was not scored cannot be used on the strength of the bake-off."""
-    return Invalid(f"{card} was not scored in this bake-off, so it cannot be used from it. {why}", code="not_scored")
+    return Invalid(
+        f"{card} was not scored in this bake-off, so it cannot be used from it. {why}", code="not_scored"
+    )
 
 
 def only_the_line_readers(card: str) -> Invalid:
@@ -100,7 +102,8 @@ def no_folder(folder_id: str) -> Invalid:
 def no_card(card: str) -> Invalid:
     """422: no card of a reader has this id."""
     return Invalid(
-        f"There is no reader with the card {card!r}. List the candidates to find the right one.", code="unknown_card"
+        f"There is no reader with the card {card!r}. List the candidates to find the right one.",
+        code="unknown_card",
     )
 
 

@@ -45,7 +45,13 @@ def corrected_project(ex: Example) -> dict[str, Any]:
             "pixel_height": 1000,
         }
         page = new_id()
-        node = {"id": page, "parent_id": folder, "doc_type": "file", "file_type": "image", "name": f"{number}.png"}
+        node = {
+            "id": page,
+            "parent_id": folder,
+            "doc_type": "file",
+            "file_type": "image",
+            "name": f"{number}.png",
+        }
         ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
         lines = [
             {"key": str(row), "rect": [0.1, row / LINES, 0.8, 0.8 / LINES], "text": f"Line {row}"}

@@ -84,7 +84,11 @@ def plan_bakeoff(
         able.append((row, found, candidate))
     measured = _settle_pages(conn, corrected, able)
     for row, found, candidate in measured:
-        row["measured_as"] = {"reader": candidate.reader, "model": found.model, "trained": found.card is not None}
+        row["measured_as"] = {
+            "reader": candidate.reader,
+            "model": found.model,
+            "trained": found.card is not None,
+        }
     if not measured:
         whys = [f"{row['name']}: {row['not_scored']}" for row in rows if row["not_scored"]]
         raise refusals.no_candidate(whys, corrected.lines, len(corrected.pages))
@@ -112,8 +116,10 @@ def volume_of(conn: Connection, answers: Answers) -> int:
     """How many pages the whole work has: as was answered, else those with a picture that are in the project."""
     if answers.pages:
         return answers.pages
-    live = select(func.count()).select_from(documents).where(
-        documents.c.deleted_at.is_(None), documents.c.file_type == "image"
+    live = (
+        select(func.count())
+        .select_from(documents)
+        .where(documents.c.deleted_at.is_(None), documents.c.file_type == "image")
     )
     return int(conn.execute(live).scalar_one())
 
@@ -158,7 +164,9 @@ def _settle_pages(conn: Connection, corrected: Corrected, able: Sequence[Able]) 
     measured = []
     for row, found, candidate in able:
         if found.card is not None:
-            new = {page["document_id"] for page in corrected.pages if is_new_to(conn, found, page["document_id"])}
+            new = {
+                page["document_id"] for page in corrected.pages if is_new_to(conn, found, page["document_id"])
+            }
             lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
             if lines < refusals.MIN_LINES or len(new) < refusals.MIN_PAGES:
                 row["not_scored"] = (

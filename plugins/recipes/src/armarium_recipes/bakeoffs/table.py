@@ -17,16 +17,16 @@ TIE = 0.01
 GONE = "Its job is not in the queue any more, and nothing was measured."
 
 
-def bakeoff_answer(conn: Connection, engine: Engine, library: Library, row: Mapping[str, Any]) -> dict[str, Any]:
+def bakeoff_answer(
+    conn: Connection, engine: Engine, library: Library, row: Mapping[str, Any]
+) -> dict[str, Any]:
     """*row* of the table of bake-offs as a Bakeoff. Pages that the caller may not see, or that are gone, are left out."""
     outcome: dict[str, Any] = row["outcome"] or {}
     ids = [page["document_id"] for page in [*row["pages"], *row["left_out"]]]
     named = select(documents.c.id, documents.c.name).where(among(documents.c.id, ids))
     names = {one.id: one.name for one in conn.execute(named)}
     state, reason = _state(conn, row["id"], outcome)
-    candidates = [
-        _scored(engine, library, row["id"], one, outcome, names) for one in row["candidates"]
-    ]
+    candidates = [_scored(engine, library, row["id"], one, outcome, names) for one in row["candidates"]]
     return {
         "id": row["id"],
         "job_id": row["id"],
@@ -34,7 +34,9 @@ def bakeoff_answer(conn: Connection, engine: Engine, library: Library, row: Mapp
         "reason": reason,
         **{key: row[key] for key in ("step", "started_at", "material", "volume", "lines")},
         "pages": [
-            {**page, "name": names[page["document_id"]]} for page in row["pages"] if page["document_id"] in names
+            {**page, "name": names[page["document_id"]]}
+            for page in row["pages"]
+            if page["document_id"] in names
         ],
         "left_out": [one for one in row["left_out"] if one["document_id"] in names],
         "candidates": ranked(candidates, row["step"], state),
@@ -104,7 +106,11 @@ def ranked(candidates: Sequence[dict[str, Any]], step: str, state: str) -> list[
             row["tied"] = best is not None and row["cer"][POLICY] - best <= TIE + 1e-12
         elif row["not_scored"] is None and state in ("done", "failed", "cancelled"):
             row["not_scored"] = (
-                "The bake-off ended before it was scored." if state != "done" else "Its card keeps no score of this bake-off."
+                "The bake-off ended before it was scored."
+                if state != "done"
+                else "Its card keeps no score of this bake-off."
             )
     order = {id(row): number for number, row in enumerate(candidates)}
-    return sorted(candidates, key=lambda row: (worth(row)[0], worth(row) if is_scored(row) else (order[id(row)],)))
+    return sorted(
+        candidates, key=lambda row: (worth(row)[0], worth(row) if is_scored(row) else (order[id(row)],))
+    )

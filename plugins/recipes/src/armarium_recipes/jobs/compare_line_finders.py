@@ -97,9 +97,7 @@ def _page(job: JobContext, finder: Finder, page: str, reference: Reference) -> d
             if primary_row(conn, page).checksum != there["checksum"]:
                 return {"error": "Its picture was changed while it was measured."}
         given = None if finder.model is None else NameOrMaterialPath(finder.model)
-        choice = choose(
-            job.engine, job.library, reader=finder.reader, method="find_lines", model=given
-        )
+        choice = choose(job.engine, job.library, reader=finder.reader, method="find_lines", model=given)
         params = choice.params(None, job.engine.settings.max_image_pixels)
         # What loading takes is not the finding's time.
         job.call_worker(choice.runtime, choice.target, "load", params)
@@ -143,7 +141,9 @@ def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, An
             continue
         counted = [by_page[page] for page in sorted(common)]
         seconds = sum(by_page[page]["seconds"] for page in pages)
-        sums = {key: sum(one[key] for one in counted) for key in ("lines_found", "lines_checked", "extra_lines")}
+        sums = {
+            key: sum(one[key] for one in counted) for key in ("lines_found", "lines_checked", "extra_lines")
+        }
         rows[finder.card] = {
             **sums,
             "pages_per_hour": round(3600 * len(pages) / seconds, 1) if seconds else None,

@@ -14,7 +14,9 @@ from armarium_recipes.models_bakeoffs import bakeoffs, champions
 from armarium_recipes.schemas.bakeoffs import Bakeoff, Bakeoffs, Champions
 
 
-@query("/api/recipes/project/bakeoffs", summary="The bake-offs, the newest first", answer=Bakeoffs, refusals=())
+@query(
+    "/api/recipes/project/bakeoffs", summary="The bake-offs, the newest first", answer=Bakeoffs, refusals=()
+)
 def list_bakeoffs(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
     """Each with its whole table."""
     newest_first = select(bakeoffs).order_by(bakeoffs.c.started_at.desc(), bakeoffs.c.id.desc())
@@ -36,7 +38,12 @@ def bakeoff_row(conn: Connection, bakeoff_id: str) -> dict[str, Any]:
     return dict(row._mapping)
 
 
-@query("/api/recipes/project/champions", summary="Which reader reads the lines of which hand", answer=Champions, refusals=())
+@query(
+    "/api/recipes/project/champions",
+    summary="Which reader reads the lines of which hand",
+    answer=Champions,
+    refusals=(),
+)
 def list_champions(conn: Connection) -> dict[str, Any]:
     """Of hands that stand, in the order of their labels."""
     asked = (
@@ -53,3 +60,6 @@ def champion_answer(row: dict[str, Any]) -> dict[str, Any]:
     """A row with its hand's label as a Champion."""
     shown = ("hand_id", "label", "card", "name", "reader", "model", "bakeoff_id", "created_by", "created_at")
     return {key: row[key] for key in shown}
+
+
+QUERIES = (list_bakeoffs, read_bakeoff, list_champions)

@@ -11,7 +11,9 @@ from armarium_recipes.schemas.recipe import Id, Material, Override, Recipe
 
 BakeoffStep = Literal["read-a-line", "find-lines"]
 Role = Literal["rule-rank", "print-baseline", "contender"]
-Pages = Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(min_length=1, max_length=10_000)]
+Pages = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=64)]], Field(min_length=1, max_length=10_000)
+]
 
 
 class StartBakeoff(Params):
