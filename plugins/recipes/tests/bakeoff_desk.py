@@ -32,13 +32,20 @@ class Desk:
             return raw_of(conn).execute(statement, given).fetchall()
 
     def give(self, *readers: Any) -> None:
-        """Install readers."""
+        """Install readers, and no others."""
+        self.engine.drivers._found[READERS] = {}
+        self.engine.drivers._given[READERS] = {}
         for one in readers:
             self.engine.drivers.give(READERS, one.name, one)
 
     def set_up(self, material: str = "handwriting", **more: Any) -> None:
         """Answer setup's questions, with a recipe that finds lines and reads them."""
-        answers = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": [material]}
+        answers = {
+            "purposes": ["transcribe"],
+            "languages": ["en"],
+            "scripts": ["Latn"],
+            "materials": [material],
+        }
         steps = [
             {"id": "find-lines", "job": "find-lines", "layer": "lines"},
             {"id": "read", "job": "read-a-line", "layer": "reading", "applies_to": "lines"},
@@ -69,9 +76,16 @@ class Desk:
         node = {"id": page, "parent_id": box, "doc_type": "file", "file_type": "image", "name": "1.png"}
         self.do("document.add_files", {"nodes": [{**node, "picture": picture}]})
         shapes = [
-            {"key": str(row), "rect": [0.1, row / 61, 0.8, 0.8 / 61], "text": f"line {row}"} for row in range(lines)
+            {"key": str(row), "rect": [0.1, row / 61, 0.8, 0.8 / 61], "text": f"line {row}"}
+            for row in range(lines)
         ]
-        taken = {"document_id": page, "name": "Checked", "provider": "sample", "model": "sample", "lines": shapes}
+        taken = {
+            "document_id": page,
+            "name": "Checked",
+            "provider": "sample",
+            "model": "sample",
+            "lines": shapes,
+        }
         made = self.do("segment.take_lines", taken)
         if checked:
             self.do("segment.pass_ground_truth", {"pass_id": made["pass_id"], "ground_truth": True})

@@ -60,10 +60,10 @@ class Third(First):
         return "wood"
 
 
-class Fourth(Third):
+class Worst(Third):
     """Reads worse than all others."""
 
-    name, label = "fourth", "Fourth"
+    name, label = "worst", "Worst"
 
     def word(self, number: int, dark: bool) -> str:
         """All wrong."""
@@ -77,14 +77,14 @@ class Printer(First):
     writing = frozenset({"print"})
 
 
-class Broken(First):
+class Silent(First):
     """Reads nothing."""
 
-    name, label = "broken", "Broken"
+    name, label = "silent", "Silent"
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
         """Never."""
         raise Refused("The page is too faint to read.")
 
 
-ALL = (First, Second, Third, Fourth, Printer, Broken)
+ALL = (First, Second, Third, Worst, Printer, Silent)

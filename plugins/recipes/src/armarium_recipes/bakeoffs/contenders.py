@@ -66,7 +66,9 @@ def choose_contenders(
     def kind(card: Card) -> Kind:
         return kind_of_card(card, is_print_engine)
 
-    able = [card for card in ranked if material != HANDWRITING or kind(card) != "print"]
+    # What only chooses among readers is none itself.
+    readers = [card for card in ranked if not card.id.startswith("builtin:")]
+    able = [card for card in readers if material != HANDWRITING or kind(card) != "print"]
     best = [card for card in able if card.rule_rank is not None and card.in_recipe_rules][:TOP]
     chosen = [Contender(card, kind(card), "rule-rank", _refusal(card)) for card in best]
     if material in PRINTED:

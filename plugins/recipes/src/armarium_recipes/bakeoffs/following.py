@@ -60,8 +60,8 @@ def _outcome(
         if measured is None:
             continue
         told = by_name.get((measured["reader"], measured["model"]))
-        if told is None or not told["measured"]:
-            rows[one["card"]] = {"not_scored": told["why"] if told else "It was not measured."}
+        if (why := _unscored(told)) is not None:
+            rows[one["card"]] = {"not_scored": why}
         elif not one["local"] and (cost := _cost(conn, job, one, told, row["volume"])) is not None:
             rows[one["card"]] = {"cost_usd": cost}
     rates = sorted(
@@ -82,12 +82,22 @@ def _outcome(
     return {"rows": rows, "comparison": comparison, "hands": found}
 
 
+def _unscored(told: Mapping[str, Any] | None) -> str | None:
+    """Why a candidate that was to be measured has no score; None for one that has."""
+    if told is None or not told["measured"]:
+        return told["why"] if told is not None else "It was not measured."
+    if POLICY in told["totals"]:
+        return None
+    whys = [page["scores"][POLICY].get("why") for page in told["pages"]]
+    return next(filter(None, whys), "Its readings could not be compared.")
+
+
 def _lines_by_card(
     row: Mapping[str, Any], candidates: list[dict[str, Any]], kept: Mapping[str, Any]
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Of each candidate that was measured its lines, on the pages that all of them read."""
     numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
-    measured = {(one["reader"], one["model"]) for one in kept["result"]["models"] if one["measured"]}
+    measured = {(one["reader"], one["model"]) for one in kept["result"]["models"] if _unscored(one) is None}
     reads: dict[str, dict[str, Any]] = {}
     for one in row["candidates"]:
         name = one["measured_as"] and (one["measured_as"]["reader"], one["measured_as"]["model"])

@@ -73,7 +73,7 @@ def _scored(
     entry = entry_of_run(
         engine, library, job_id, measured["reader"], measured["model"], trained=measured["trained"]
     )
-    if entry is None:
+    if entry is None or POLICY not in entry["cer"]:
         return row
     return {
         **row,
