@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
@@ -119,7 +119,7 @@ def place_of(address: str | None) -> Literal["this_mac", "own_machine", "provide
     return "own_machine" if number.is_private else "provider"
 
 
-def _cost(model: dict[str, Any]) -> float | None:
+def _cost(model: Mapping[str, Any]) -> float | None:
     """US dollars a page, roughly; None where a price is not known."""
     if model["input_cost"] is None or model["output_cost"] is None:
         return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from armarium_recipes.cards.shipped import base_model
+from armarium_recipes.cards.shipped import primary_subtag
 from armarium_recipes.schemas.cards import Card, Refusal
 
 FREE_GB = 2.0
@@ -56,9 +57,9 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
         return card.cer_measured_here
     if card.cer_published is None:
         return None
-    named = {base_model(tag) for tag in card.languages}
+    named = {primary_subtag(tag) for tag in card.languages}
     own = card.source == "installed" and not card.languages
-    return card.cer_published if own or all(base_model(tag) in named for tag in languages) else None
+    return card.cer_published if own or all(primary_subtag(tag) in named for tag in languages) else None
 
 
 def band_of(cer: float | None) -> float:
@@ -83,7 +84,12 @@ def order_of(
     )
 
 
-def refusal_of(
+def refusal_of(card: Card, **wanted: Any) -> Refusal | None:
+    """The first reason why the rules do not take *card*; None where they do. As `refusals_of`."""
+    return next(refusals_of(card, **wanted), None)
+
+
+def refusals_of(
     card: Card,
     *,
     scripts: Sequence[str],
@@ -91,41 +97,41 @@ def refusal_of(
     materials: Sequence[str],
     memory_gb: float | None,
     cloud_allowed: bool,
-) -> Refusal | None:
-    """Why the rules do not take *card*, in the order in which problems are told; None where they do."""
+) -> Iterator[Refusal]:
+    """Every reason why the rules do not take *card*, in the order in which problems are told."""
     if not card.in_recipe_rules:
         why = card.note or "It is outside the catalogue."
-        return Refusal(kind="not-here", reason=f"The rules choose among models of the catalogue only. {why}")
+        yield Refusal(kind="not-here", reason=f"The rules choose among models of the catalogue only. {why}")
     lacking = [one for one in scripts if card.scripts and one not in card.scripts]
     if lacking:
-        return Refusal(
+        yield Refusal(
             kind="no-model-for-script",
             reason=f"{card.name} does not read the script {_words(lacking)}; it reads {_words(card.scripts)}.",
         )
-    known = {base_model(tag) for tag in card.languages}
-    if languages and known and not any(base_model(tag) in known for tag in languages):
-        return Refusal(
+    known = {primary_subtag(tag) for tag in card.languages}
+    if languages and known and not any(primary_subtag(tag) in known for tag in languages):
+        yield Refusal(
             kind="no-model-for-language",
             reason=f"{card.name} does not read the language {_words(languages)}; it reads {_words(card.languages)}.",
         )
     missing = [one for one in materials if one != "text" and card.material and one not in card.material]
     if missing:
-        return Refusal(
+        yield Refusal(
             kind="no-reader-for-material",
             reason=f"{card.name} is not made for {_words(missing)}; it is made for {_words(card.material)}.",
         )
     if not card.open_licence:
-        return Refusal(
+        yield Refusal(
             kind="licence-not-accepted",
             reason=f"The licence of {card.name} ({card.licence or 'none is stated'}) must be accepted by a person first.",
         )
     if card.runs_where == "provider" and not cloud_allowed:
-        return Refusal(
+        yield Refusal(
             kind="cloud-not-allowed",
             reason=f"{card.name} works on another machine, and pages may not leave this one.",
         )
     if memory_gb is not None and card.memory_gb + FREE_GB > memory_gb and card.runs_where == "this_mac":
-        return Refusal(
+        yield Refusal(
             kind="not-enough-memory",
             reason=(
                 f"{card.name} needs {card.memory_gb:g} GB of memory and {FREE_GB:g} GB are kept free; this machine has "
@@ -133,8 +139,7 @@ def refusal_of(
             ),
         )
     if card.availability == "not_here":
-        return Refusal(kind="not-here", reason=card.availability_words)
-    return None
+        yield Refusal(kind="not-here", reason=card.availability_words)
 
 
 def _words(names: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def materials_of(reader: type[Reader]) -> list[str]:
     return [one for kind in ("hand", "print") if kind in reader.writing for one in MATERIALS_OF[kind]]
 
 
-def base_model(language: str) -> str:
+def primary_subtag(language: str) -> str:
     """The name of the language without region, script and variants."""
     return language.replace("_", "-").split("-")[0].lower()
 
