@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_recipes import routes_bakeoffs
+from armarium_recipes.actions import bakeoffs, champions
+from armarium_recipes.actions.setup import ACTIONS as SETUP
+from armarium_recipes.bakeoffs.following import BakeoffFollower
+from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
+from armarium_recipes.models import metadata
+from armarium_recipes.project import files
+from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
+from armarium_recipes.queries.knowledge import list_routes
+from armarium_recipes.queries.project import QUERIES as PROJECT
+from armarium_recipes.routes import knowledge
+from armarium_training.api import EVALUATION_FOLLOWERS
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Recipes, Start, bake-offs."""
-    return Plugin(name="recipes", summary="Recipes, Start, bake-offs", prefixes=("recipes", "project"))
+    return Plugin(
+        name="recipes",
+        summary="Recipes, Start, bake-offs",
+        prefixes=("recipes", "project", "compare-line-finders"),
+        metadata=metadata,
+        actions=(*SETUP, *bakeoffs.ACTIONS, champions.set_champion),
+        jobs=(COMPARE_FINDERS,),
+        queries=(*PROJECT, *BAKEOFFS, list_routes),
+        routers=(routes_bakeoffs.router, knowledge.router),
+        extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),)},
+        on_open=(files.settle,),
+        on_step=(files.step_ends,),
+    )

@@ -1,1 +1,1 @@
-"""Reads of recipes."""
+"""What recipes answer."""
