@@ -10,6 +10,7 @@ from typing import Any
 
 from armarium.api import Engine
 from armarium_recipes.schemas.cards import Card
+from armarium_testing.fixtures import OWNER_TOKEN
 
 HANDS, PRINT = ["handwriting"], ["print", "typescript"]
 ALL = ["handwriting", "print", "typescript"]
@@ -114,7 +115,7 @@ def bench_engine(folder: Path) -> Iterator[Engine]:
 
     plugins = [import_module(f"armarium_{one}.plugin").armarium_plugin() for one in FAMILIES]
     engine = Made(
-        Settings(state_dir=folder / "state", owner_token="t" * 40, library_roots=[folder]), plugins=plugins
+        Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]), plugins=plugins
     )
     engine.start(jobs=False)
     try:
