@@ -304,6 +304,7 @@ def test_answers_without_sense(client: Any, net: Listings, answer: Any) -> None:
     assert not any(".." in one["id"] for one in found["items"])
 
 
+@pytest.mark.slow
 def test_a_hub_that_answers_a_hundred_thousand_models(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
