@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -178,6 +178,12 @@ class Letterform(Message):
     """How the character of a segment is written."""
 
     features: list[Feature]
+
+
+class ClearedLetterform(Letterform):
+    """The description that was cleared."""
+
+    status: Literal["deleted"]
 
 
 class Letterforms(Message):
