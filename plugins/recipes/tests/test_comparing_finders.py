@@ -17,12 +17,14 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
     return Desk(engine, library, client)
 
 
-def test_finders_are_compared_and_only_the_line_readers_is_used(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finders_are_compared_and_only_the_line_readers_is_used(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.give(readers.Finder, readers.Silent)
     desk.set_up()
-    page, lines = desk.page()
+    desk.page()
     desk.page(checked=False)
-    gone, _ = desk.page()
+    desk.page()
     desk.page(50)
     before = desk.rows("SELECT count(*) FROM segment_pass")
     begun = desk.start(step="find-lines")
@@ -39,7 +41,6 @@ def test_finders_are_compared_and_only_the_line_readers_is_used(desk: Desk, monk
     regions = row_of(told, "layout:detector@0")
     assert regions["not_scored"].startswith("It finds regions")
     assert row_of(told, "linereader:blla@5")["not_scored"]
-    assert gone and page and lines
     url = f"{URL}/{told['id']}/use"
     assert desk.client.post(url, json={"card": found["card"]}).json()["code"] == "other_finder"
     assert desk.client.post(url, json={"card": "linereader:blla@5"}).json()["code"] == "not_scored"
@@ -50,7 +51,9 @@ def test_finders_are_compared_and_only_the_line_readers_is_used(desk: Desk, monk
     assert audit == [("project.compare_line_finders",)]
 
 
-def test_killed_between_two_pages_it_goes_on_and_counts_each_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_between_two_pages_it_goes_on_and_counts_each_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.give(readers.Finder)
     desk.set_up()
     desk.page(), desk.page()
