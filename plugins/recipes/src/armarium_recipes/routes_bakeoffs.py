@@ -83,7 +83,7 @@ def draw_bakeoff(
     engine: CurrentEngine,
     library: CurrentLibrary,
     bakeoff_id: Annotated[str, Path(max_length=64)],
-    kind: Annotated[Literal[png, html], Query()] = "png",
+    kind: Annotated[Literal["png", "html"], Query()] = "png",
 ) -> Response:
     """Bars with their intervals, and error against cost where any candidate costs something."""
     with library.db.read() as conn:
