@@ -71,6 +71,10 @@ LIKE = {
 """Variants that have no letters of their own in Unicode, and the script whose letters they are."""
 
 
+SCRIPT = {"grc": "Grek"}
+"""Where CLDR takes the oldest script for the likeliest."""
+
+
 def main(scripts_package: Path) -> None:
     """Write both tables."""
     languoids = _languoids()
@@ -108,7 +112,10 @@ def _languoids() -> dict[str, dict[str, Any]]:
 def _row(
     code: str, codes: Iterable[str], glottocode: str | None, level: str, name: str, others: Iterable[str]
 ) -> tuple[str, ...]:
-    """code, other codes, glottocode, level, name, other names; lists parted by `|`."""
+    """code, other codes, glottocode, level, name, other names; lists parted by `|`.
+
+    A language of ISO 639-3 has its usual script behind these, a dialect the Glottocode of its language.
+    """
     plain = [one for one in dict.fromkeys(_plain(one) for one in others) if one and one != name]
     return (code, "|".join(codes), glottocode or "", level, _plain(name), "|".join(plain))
 
@@ -118,7 +125,7 @@ def _plain(name: str) -> str:
 
 
 def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Every language of ISO 639-3, with the Glottocode of what Glottolog holds for it."""
+    """Every language of ISO 639-3, with the Glottocode of what Glottolog holds for it and its usual script."""
     from langcodes import Language
 
     by_iso = {
@@ -137,7 +144,8 @@ def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, .
         translated = [language.autonym(), *(language.display_name(named) for named in NAMED_IN)]
         known = [name for name in translated if name and "(" not in name and name.casefold() != code]
         others = [*names.get(one["Id"], ()), *known]
-        yield _row(code, codes, glottolog and glottolog["glottocode"], "language", one["Ref_Name"], others)
+        row = _row(code, codes, glottolog and glottolog["glottocode"], "language", one["Ref_Name"], others)
+        yield (*row, SCRIPT.get(code) or language.maximize().script or "")
 
 
 def _without_iso(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:

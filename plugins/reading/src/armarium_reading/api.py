@@ -21,6 +21,7 @@ from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import ServedModel, placed_with_provider, served_models
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
+from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
 from armarium_reading.readers import Choice, choose, load_reader, models_folder, runtime_folder
@@ -80,6 +81,8 @@ __all__ = [
     "installed_readers",
     "lines_of",
     "list_episodes",
+    "list_models",
+    "list_providers",
     "load_reader",
     "model_note",
     "models_folder",

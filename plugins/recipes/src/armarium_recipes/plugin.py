@@ -13,7 +13,10 @@ from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
 from armarium_recipes.models import metadata
 from armarium_recipes.project import files
 from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
+from armarium_recipes.queries.candidates import QUERIES as CANDIDATES
+from armarium_recipes.queries.knowledge import list_routes
 from armarium_recipes.queries.project import QUERIES as PROJECT
+from armarium_recipes.routes import knowledge
 from armarium_training.api import EVALUATION_FOLLOWERS
 
 
@@ -27,8 +30,8 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(*SETUP, *bakeoffs.ACTIONS, champions.set_champion),
         jobs=(COMPARE_FINDERS,),
-        queries=(*PROJECT, *BAKEOFFS),
-        routers=(routes_bakeoffs.router,),
+        queries=(*CANDIDATES, *PROJECT, *BAKEOFFS, list_routes),
+        routers=(routes_bakeoffs.router, knowledge.router),
         extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),), LINE_READERS: (readers_of_lines,)},
         on_open=(files.settle,),
         on_step=(files.step_ends,),

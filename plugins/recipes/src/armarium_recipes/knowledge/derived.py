@@ -1,4 +1,4 @@
-"""What is true of this machine, so that setup need not ask: its chip, and how much memory it has."""
+"""What setup works out instead of asking: this machine, the providers that have a key, and the places where work can run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import platform
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from armarium_reading.api import list_providers
 
 if TYPE_CHECKING:
     from armarium.api import Engine
+
+COMPUTE = "armarium.compute"
+"""The group of drivers for places where very many pages are read, and readers are trained."""
+_HERE = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,38 @@ class Machine:
 def this_machine(engine: Engine) -> Machine:
     """The chip and memory of the machine that *engine* runs on; read once, for they do not change under it."""
     return _machine()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place where a step can run."""
+
+    id: str
+    """As a recipe says it: this-machine, cluster, gpu-service, or cloud:<provider>."""
+    title: str
+    source: str
+    """Words: where this is known from."""
+
+
+def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
+    """The enabled providers that have a key, in their order. The key itself is asked for nowhere."""
+    with engine.state.read() as conn:
+        return [one for one in list_providers(conn) if one["enabled"] and one["has_key"]]
+
+
+def targets(engine: Engine) -> list[Target]:
+    """This machine first; then what is installed or set up."""
+    found = [Target("this-machine", "This machine", "the engine runs on it")]
+    far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE]
+    if far:
+        found.append(Target("cluster", "A place of compute", f"the installed drivers {', '.join(far)}"))
+    for provider in providers_with_key(engine):
+        source = f"the provider {provider['name']}, which has a key"
+        if provider["provider_type"] == "model-hub":
+            found.append(Target("gpu-service", f"Machines of {provider['name']}", source))
+        else:
+            found.append(Target(f"cloud:{provider['name']}", provider["name"], source))
+    return found
 
 
 @cache

@@ -20,6 +20,7 @@ TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 """The shape of a tag of BCP 47 that begins with a language."""
 _MARKS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"[|\x00-\x1f]+")
+_USUAL_SCRIPT = re.compile(r"\t([A-Z][a-z]{3})?$")
 _LEVELS = {"|language|": "|\x01|", "|dialect|": "|\x02|"}
 """So that who looks for the word is not answered every row."""
 
@@ -37,6 +38,8 @@ class Language:
     """The tag of a dialect's language."""
     language_name: str | None = None
     """The name of a dialect's language."""
+    script: str | None = None
+    """The code of the script that the language is usually written in; None where nobody has said."""
 
 
 def find_language(tag: str) -> Language | None:
@@ -79,9 +82,8 @@ class _Table:
         self.lines = table_lines("languages")
         self.replaced = dict(line.split("\t") for line in table_lines("replaced"))
         # Each field stands between bars, so that a whole one, or the beginning of one, is found by its text alone.
-        barred = "".join(
-            f"|{_PARTS.sub('|', line)}|\n" for line in _folded("\n".join(self.lines)).split("\n")
-        )
+        searched = "\n".join(_USUAL_SCRIPT.sub("", line) for line in self.lines)
+        barred = "".join(f"|{_PARTS.sub('|', line)}|\n" for line in _folded(searched).split("\n"))
         for level, sign in _LEVELS.items():
             barred = barred.replace(level, sign)
         self.text = barred
@@ -103,12 +105,12 @@ class _Table:
             place = self.text.find(wanted, self.ends[row])
 
     def language(self, row: int) -> Language:
-        code, _, glottocode, level, name, _, *parent = self.lines[row].split("\t")
+        code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
         if level != "dialect":
-            return Language(code or None, name, glottocode or None, "language")
-        above = next(self.rows_with(f"|{parent[0]}|\x01|"), None) if parent else None
-        named = None if above is None else self.lines[above].split("\t", 5)[4]
-        return Language(code or None, name, glottocode or None, "dialect", code or None, named)
+            return Language(code or None, name, glottocode or None, "language", script="".join(more) or None)
+        above = next((self.language(one) for one in self.rows_with(f"|{more[0]}|\x01|")), None)
+        named, script = (None, None) if above is None else (above.name, above.script)
+        return Language(code or None, name, glottocode or None, "dialect", code or None, named, script)
 
 
 @cache
