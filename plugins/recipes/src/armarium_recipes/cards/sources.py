@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.installed import installed_cards, provider_cards
+from armarium_recipes.cards.repository import repository_cards
 from armarium_recipes.cards.shipped import shipped_cards
 from armarium_recipes.cards.trained import trained_cards, with_scores
 from armarium_recipes.schemas.cards import Card
@@ -35,6 +36,7 @@ def _sources(engine: Engine) -> list[Callable[[Engine, Library | None], list[Car
         lambda engine, library: list(shipped_cards(engine)),
         lambda engine, library: list(trained_cards(engine, library)),
         lambda engine, library: list(installed_cards(engine)),
+        lambda engine, library: repository_cards(engine),
         *(collect for _, collect in engine.plugins.contributions(CARDS)),
         lambda engine, library: list(provider_cards(engine)),
     ]
