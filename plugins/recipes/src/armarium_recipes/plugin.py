@@ -11,6 +11,7 @@ from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
 from armarium_recipes.models import metadata
 from armarium_recipes.project import files
 from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
+from armarium_recipes.queries.candidates import QUERIES as CANDIDATES
 from armarium_recipes.queries.knowledge import list_routes
 from armarium_recipes.queries.project import QUERIES as PROJECT
 from armarium_recipes.routes import knowledge
@@ -27,7 +28,7 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(*SETUP, *bakeoffs.ACTIONS, champions.set_champion),
         jobs=(COMPARE_FINDERS,),
-        queries=(*PROJECT, *BAKEOFFS, list_routes),
+        queries=(*CANDIDATES, *PROJECT, *BAKEOFFS, list_routes),
         routers=(routes_bakeoffs.router, knowledge.router),
         extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),)},
         on_open=(files.settle,),
