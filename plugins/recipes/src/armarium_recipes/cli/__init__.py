@@ -6,9 +6,9 @@ import typer
 
 from armarium.commandline import Topic
 from armarium_recipes.cli.bakeoffs import bakeoff
-from armarium_recipes.cli.plan import plan, start
-from armarium_recipes.cli.runs import runs
-from armarium_recipes.cli.setup import setup
+from armarium_recipes.cli.following import runs
+from armarium_recipes.cli.questions import setup
+from armarium_recipes.cli.starting import plan, start
 
 
 def commands() -> typer.Typer:

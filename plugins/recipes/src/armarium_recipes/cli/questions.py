@@ -55,7 +55,7 @@ def setup(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the recipe and save nothing.")] = False,
 ) -> None:
     """Say what the pages are and what they are for; a recipe is made of it, with the reasons for each step."""
-    asking = not (yes or wants_json()) and sys.stdin.isatty()
+    asking = not (yes or wants_json()) and at_a_terminal()
     with project_session() as session:
         before = session.get("/api/recipes/project")["answers"] or {}
         answers = {
@@ -79,6 +79,11 @@ def setup(
             assembled["recipe"] = saved["recipe"] or assembled["recipe"]
     value = {"answers": answers, **assembled, "audit_id": saved and saved.get("audit_id")}
     answer(value, lambda: show_recipe(assembled, saved=saved is not None))
+
+
+def at_a_terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
 
 
 def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:

@@ -17,7 +17,7 @@ from armarium.commandline import (
     table,
     wants_json,
 )
-from armarium_recipes.cli.runs import show_summary
+from armarium_recipes.cli.following import show_summary
 
 HERE = "this-machine"
 
