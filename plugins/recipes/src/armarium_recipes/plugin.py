@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_reading.api import LINE_READERS
 from armarium_recipes import routes_bakeoffs
 from armarium_recipes.actions import bakeoffs, champions
 from armarium_recipes.actions.setup import ACTIONS as SETUP
+from armarium_recipes.bakeoffs.champions import readers_of_lines
 from armarium_recipes.bakeoffs.following import BakeoffFollower
 from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
 from armarium_recipes.models import metadata
@@ -30,7 +32,7 @@ def armarium_plugin() -> Plugin:
         jobs=(COMPARE_FINDERS,),
         queries=(*CANDIDATES, *PROJECT, *BAKEOFFS, list_routes),
         routers=(routes_bakeoffs.router, knowledge.router),
-        extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),)},
+        extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),), LINE_READERS: (readers_of_lines,)},
         on_open=(files.settle,),
         on_step=(files.step_ends,),
     )
