@@ -49,13 +49,14 @@ class Desk:
 
     def pages(self, count: int, parent: str | None = None, **how: Any) -> list[str]:
         """New pages with pictures, in one step."""
+        parent = parent or self.folder()
         ids = [new_id() for _ in range(count)]
         self.do("document.add_files", {"nodes": [self.node(one, n, parent, **how) for n, one in enumerate(ids)]})
         return ids
 
     def node(self, page: str, number: int, parent: str | None, **how: Any) -> dict[str, Any]:
         """A picture as an import writes it."""
-        data = picture(**how)
+        data = picture(**how) + page.encode()
         shown = {
             "checksum": self.library.objects.put_bytes(data),
             "mime_type": "image/png",
@@ -65,6 +66,16 @@ class Desk:
         }
         names = {"doc_type": "file", "file_type": "image", "name": f"{number + 1}.png"}
         return {"id": page, "parent_id": parent, **names, "picture": shown}
+
+    def damage(self, page: str) -> None:
+        """Spoil the picture of a page on the disk."""
+        with self.library.db.read() as conn:
+            (checksum,) = conn.exec_driver_sql(
+                "SELECT checksum FROM rendition WHERE document_id = ?", (page,)
+            ).one()
+        path = self.library.objects.path(checksum)
+        path.chmod(0o600)
+        path.write_bytes(b"no picture")
 
     def lines(self, page: str, texts: Sequence[str] = (), count: int = 2) -> list[str]:
         """Lines on a page, made by a person, with readings where there are texts."""

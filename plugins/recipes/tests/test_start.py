@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_run_does_its_cards_in_order_and_the_next_start_only_what_is_new(desk:
     pages = desk.pages(2)
     desk.do("entity.create", {"canonical_name": "Mrs Woodward", "entity_type": "person"})
     segments = [desk.lines(page, ["Dear Mrs Woodward"])[0] for page in pages]
-    desk.recipe(ORDER, NAMES)
+    desk.recipe(ORDER, NAMES, answers={"purposes": ["edit-corpus"]})
     run = desk.run_whole()
     assert run["state"] == "done", run
     assert [card["state"] for card in run["cards"]] == ["done", "done"]
@@ -148,15 +149,35 @@ def test_pages_that_are_deleted_meanwhile_are_passed_over(desk: Desk, client: An
     assert desk.get(f"/runs/{job_id}/summary")["pages"] == 2
 
 
-def test_a_card_whose_every_page_fails_stops_those_after_it(desk: Desk) -> None:
-    """Nothing has lines to put in order: the card fails, and the next is not run."""
-    desk.pages(2)
-    desk.recipe(
-        {"id": "statements", "job": "find-regions", "layer": "lines"},
-        {**CHECK, "id": "then"},
-    )
-    run = desk.run_whole()
-    assert run["cards"][0]["state"] in ("done", "failed")
+def test_a_failed_card_stops_those_after_it_and_failed_pages_are_offered_again(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """A picture that cannot be read is one page less; a folder that is none fails the card."""
+    good, bad = desk.pages(2)
+    for page in (good, bad):
+        desk.lines(page, ["Dear Sir"])
+    desk.damage(bad)
+    place = tmp_path / "site"
+    place.mkdir()
+    site = step("publish", "output", settings={"folder": str(place)})
+    desk.recipe(step("find-regions", "lines"), site, NAMES)
+    job_id = desk.start()["started"]["job_id"]
+    place.rmdir()
+    place.write_text("in the way")
+    desk.work()
+    run = desk.run(job_id)
+    assert [card["state"] for card in run["cards"]] == ["done", "failed", "not run"], run
+    regions = run["cards"][0]
+    assert (regions["account"]["done"], regions["account"]["failed"]) == (1, 1)
+    assert "read them again" in regions["offer"]
+    assert (run["state"], run["cards"][1]["why"] in run["reason"]) == ("failed", True)
+    summary = desk.get(f"/runs/{job_id}/summary")
+    stage = summary["stages"][0]
+    assert [one["document_id"] for one in stage["failed_pages"]] == [bad]
+    assert [one["id"] for one in summary["not_run"]] == ["names"]
+    again = f"/api/workflow-execution/threads/{stage['thread_id']}/read-again"
+    assert desk.client.post(again).status_code == 200
+    assert desk.plan()["runs"][0]["done"] == 1
 
 
 def test_what_is_asked_of_an_unknown_run_is_refused(client: Any) -> None:

@@ -138,7 +138,7 @@ def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, 
         .group_by(e.entity_type)
         .order_by(e.entity_type)
     )
-    return dict(conn.execute(kinds).tuples().all())
+    return {kind: count for kind, count in conn.execute(kinds)}
 
 
 def _dates(conn: Connection, pages: list[str]) -> int:
