@@ -11,6 +11,7 @@ from armarium.principals import LOCAL_OWNER
 
 URL = "/api/recipes/project"
 
+
 def step(job: str, layer: str, identity: str | None = None, **more: Any) -> dict[str, Any]:
     """A step that works without a model."""
     card = {"id": f"builtin:{job}@1", "source": "shipped"}
@@ -51,7 +52,9 @@ class Desk:
         """New pages with pictures, in one step."""
         parent = parent or self.folder()
         ids = [new_id() for _ in range(count)]
-        self.do("document.add_files", {"nodes": [self.node(one, n, parent, **how) for n, one in enumerate(ids)]})
+        self.do(
+            "document.add_files", {"nodes": [self.node(one, n, parent, **how) for n, one in enumerate(ids)]}
+        )
         return ids
 
     def node(self, page: str, number: int, parent: str | None, **how: Any) -> dict[str, Any]:
@@ -82,7 +85,9 @@ class Desk:
         pass_id = self.do("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
         line = {"document_id": page, "pass_id": pass_id, "kind": "line"}
         places = [{"rect": [0.1, 0.1 + 0.3 * n, 0.8, 0.2]} for n in range(len(texts) or count)]
-        made = self.do("segment.create_many", {"segments": [{**line, "anchor": one} for one in places]})["items"]
+        made = self.do("segment.create_many", {"segments": [{**line, "anchor": one} for one in places]})[
+            "items"
+        ]
         ids = [one["id"] for one in made]
         for segment, text in zip(ids, texts, strict=False):
             self.do("representation.create", {"segment_id": segment, "text": text})

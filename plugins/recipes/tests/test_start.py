@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from start_desk import URL, Desk, step
 
 from armarium.api import Engine, Library
-from start_desk import URL, Desk, step
 
 NAMES = step("find-names-tag-words", "entities", "names")
 ORDER = step("put-in-order", "lines", "order")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_recipes import routes_bakeoffs
 from armarium_recipes.actions import bakeoffs, champions
+from armarium_recipes.actions.choices import ACTIONS as CHOICES
 from armarium_recipes.actions.setup import ACTIONS as SETUP
 from armarium_recipes.actions.start import ACTIONS as START
 from armarium_recipes.bakeoffs.following import BakeoffFollower
@@ -13,6 +14,7 @@ from armarium_recipes.jobs.run_recipe import RUN_A_RECIPE
 from armarium_recipes.models import metadata
 from armarium_recipes.project import arrivals, files
 from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
+from armarium_recipes.queries.candidates import QUERIES as CANDIDATES
 from armarium_recipes.queries.knowledge import list_routes
 from armarium_recipes.queries.project import QUERIES as PROJECT
 from armarium_recipes.queries.runs import QUERIES as RUNS
@@ -28,9 +30,9 @@ def armarium_plugin() -> Plugin:
         summary="Recipes, Start, bake-offs",
         prefixes=("recipes", "project", "compare-line-finders", "run-a-recipe"),
         metadata=metadata,
-        actions=(*SETUP, *START, *bakeoffs.ACTIONS, champions.set_champion),
+        actions=(*SETUP, *CHOICES, *START, *bakeoffs.ACTIONS, champions.set_champion),
         jobs=(COMPARE_FINDERS, RUN_A_RECIPE),
-        queries=(*PROJECT, *RUNS, *BAKEOFFS, list_routes),
+        queries=(*CANDIDATES, *PROJECT, *RUNS, *BAKEOFFS, list_routes),
         routers=(routes_bakeoffs.router, knowledge.router),
         extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),)},
         on_open=(files.settle, arrivals.opened),

@@ -85,7 +85,13 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
     }
     ctx.conn.execute(starts.insert().values(row))
     ctx.conn.execute(proposals.delete())
-    ctx.enqueue(run_rows.KIND, {"run": "person"}, title=f"Run the recipe {recipe.title}"[:300], total=0, thread_id=job_id)
+    ctx.enqueue(
+        run_rows.KIND,
+        {"run": "person"},
+        title=f"Run the recipe {recipe.title}"[:300],
+        total=0,
+        thread_id=job_id,
+    )
     ctx.target(job_id)
     shown = ("started_at", "recipe_id", "recipe_version", "pages")
     return {"started": {"job_id": job_id, **{name: row[name] for name in shown}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -198,16 +198,18 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
         )
 
 
-def _language_data(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
+def _language_data(engine: Engine, reader: type[Reader]) -> tuple[Card, ...]:
     """Data of Tesseract's makers that is not on this machine."""
-    here = {model.model.rpartition("/")[2] for model in models_of(engine, reader)}
-    for name in facts()["tesseract"]:
-        if name in here:
-            continue
-        model = ModelFile(name, f"Tesseract's data {name}", None, 12_000_000)
-        card = card_of_reader(
+    here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
+    return _published(reader, here)
+
+
+@lru_cache(4)
+def _published(reader: type[Reader], here: frozenset[str]) -> tuple[Card, ...]:
+    cards = (
+        card_of_reader(
             reader,
-            model,
+            ModelFile(name, f"Tesseract's data {name}", None, 12_000_000),
             source="shipped",
             licence="Apache-2.0",
             memory_gb=0.3,
@@ -216,8 +218,10 @@ def _language_data(engine: Engine, reader: type[Reader]) -> Iterator[Card]:
             installed=False,
             download=Download(runtime="tesseract", id=name),
         )
-        if card is not None:
-            yield card
+        for name in facts()["tesseract"]
+        if name not in here
+    )
+    return tuple(card for card in cards if card is not None)
 
 
 def _fitting(readers: Any) -> Iterator[Card]:

@@ -40,7 +40,10 @@ def step_ends(ctx: ActionContext) -> None:
     if job_id is None:
         job_id = new_id()
         run_rows.insert_run(
-            ctx.conn, job_id, started_by="import", settings={"import_id": import_id, "redo": [], "overrides": []}
+            ctx.conn,
+            job_id,
+            started_by="import",
+            settings={"import_id": import_id, "redo": [], "overrides": []},
         )
         ctx.enqueue(run_rows.KIND, {"run": "import"}, title=TITLE, total=0, thread_id=job_id)
     ctx.conn.execute(arrivals.insert(), [{"run_job_id": job_id, "page_id": page} for page in pages])

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 CORRECTIONS = (
     ("embeds", "Vectors", "make-a-vector", "Vectors of lines whose text was changed are made again."),
-    ("write-to-folder", "Files in synced folders", None, "Files of pages whose text was changed are written again."),
+    (
+        "write-to-folder",
+        "Files in synced folders",
+        None,
+        "Files of pages whose text was changed are written again.",
+    ),
 )
 """Work of other families that follows a correction: its kind of job, its name, the recipe job it carries out, why."""
 

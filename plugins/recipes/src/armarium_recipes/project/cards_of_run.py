@@ -249,7 +249,9 @@ def words_of(when: Mapping[str, Any]) -> str:
     """A condition in words; empty for none."""
     parts = []
     if "spreads_detected" in when:
-        parts.append("pictures of open books are among the pages" if when["spreads_detected"] else "no open books")
+        parts.append(
+            "pictures of open books are among the pages" if when["spreads_detected"] else "no open books"
+        )
     if "confidence_below" in when:
         parts.append(f"lines were read with a confidence below {when['confidence_below']:g}")
     if "corrected_lines_at_least" in when:

@@ -40,7 +40,7 @@ def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
             among(page_texts.c.document_id, pages), page_texts.c.text != ""
         )
     )
-    return {page: fingerprint for page, fingerprint in rows}
+    return {row.document_id: row.fingerprint for row in rows}
 
 
 def noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:

@@ -108,7 +108,9 @@ def make_plan(
     plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
     plan.started, plan.proposed = last_start(conn), proposed(conn)
     if kept.recipe is None:
-        plan.refusals.append(_refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None))
+        plan.refusals.append(
+            _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
+        )
         return plan
     plan.known = {card.id: card for card in cards_here(engine, library)}
     plan.cards = cards_of(engine, library, kept, plan.known)
@@ -183,9 +185,7 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
     return {page: node for page, node, _ in rows}
 
 
-def _left(
-    conn: Connection, run: RunCard, pages: Sequence[str], again: bool
-) -> tuple[list[str], str | None]:
+def _left(conn: Connection, run: RunCard, pages: Sequence[str], again: bool) -> tuple[list[str], str | None]:
     """The pages that a card has to do, and what is to be said of that."""
     done = pages_with_output(conn, run.job, pages)
     if done is None:
@@ -193,7 +193,9 @@ def _left(
     if again:
         return list(pages), f"It is done again on all {len(pages)} pages."
     left = [page for page in pages if page not in done]
-    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages." if len(left) < len(pages) else None
+    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages." if len(left) < len(
+        pages
+    ) else None
 
 
 def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
@@ -219,8 +221,14 @@ def _nothing_left(plan: Plan) -> dict[str, Any]:
     if not plan.pages:
         return _refusal("nothing-left", "The project has no pages yet. Import some first.", None)
     if not plan.runs:
-        return _refusal("nothing-left", "No step of the recipe can be run here; the plan says why of each.", None)
-    return _refusal("nothing-left", "Every page has been through every step. Name steps to redo in order to run them again.", None)
+        return _refusal(
+            "nothing-left", "No step of the recipe can be run here; the plan says why of each.", None
+        )
+    return _refusal(
+        "nothing-left",
+        "Every page has been through every step. Name steps to redo in order to run them again.",
+        None,
+    )
 
 
 def _name_downloads(engine: Engine, plan: Plan) -> None:

@@ -100,7 +100,9 @@ class _Runner:
             plan = make_plan(job.engine, job.library, conn, pages=pages)
         refusals = [one for one in plan.refusals if one["kind"] != "nothing-left"]
         if plan.uses and plan.first_yes is None:
-            sentence = "A step sends pages away to which no person has agreed for this recipe. Press Start once."
+            sentence = (
+                "A step sends pages away to which no person has agreed for this recipe. Press Start once."
+            )
             refusals.append({"kind": "cloud-not-allowed", "sentence": sentence, "fix": "allow-cloud"})
         kept = plan.kept
         values = {
@@ -131,9 +133,7 @@ class _Runner:
         self._save({"at": at, "again": number}, cards=cards, state=None, reason=None, finished_at=None)
 
     def _save(self, checkpoint: dict[str, Any], **values: Any) -> None:
-        self.job.save(
-            checkpoint, along=lambda conn: run_rows.change_run(conn, self.job.job_id, **values)
-        )
+        self.job.save(checkpoint, along=lambda conn: run_rows.change_run(conn, self.job.job_id, **values))
         self.row = {**self.row, **values}
 
     def _begin_card(self, card: RunCard) -> None:
@@ -196,7 +196,9 @@ class _Runner:
         runtime, model = card.download["runtime"], card.download["id"]
         if downloading(self.job.engine, runtime, model) is not None:
             raise RetryLater(f"The model {model} is being downloaded.", seconds=5, code="dependency")
-        raise CardFailed(f"The model {model} is not on this machine. Download it, or choose another, and start again.")
+        raise CardFailed(
+            f"The model {model} is not on this machine. Download it, or choose another, and start again."
+        )
 
     def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
         """The pages the card has to do now, and why there are none where a condition does not hold."""
@@ -237,7 +239,9 @@ class _Runner:
             if "line_readings" in recipe.gives:
                 texts = outputs.fingerprints(conn, pages)
             # A page that was cut is done, and so are the halves that stand for it.
-            pages = list(dict.fromkeys([*pages, *(followed(conn, pages) if card.card == "split-pages" else ())]))
+            pages = list(
+                dict.fromkeys([*pages, *(followed(conn, pages) if card.card == "split-pages" else ())])
+            )
             outputs.note_done(conn, recipe, pages, child, texts)
 
     def _change_card(self, at: int, **values: Any) -> None:
@@ -253,7 +257,8 @@ class _Runner:
         cards = run_rows.with_card(self.row["cards"], at, state="failed", why=why)
         after = f"{card.title} failed before it."
         cards = [
-            {**one, "state": "not run", "why": after} if number > at else one for number, one in enumerate(cards)
+            {**one, "state": "not run", "why": after} if number > at else one
+            for number, one in enumerate(cards)
         ]
         reason = f"{card.title} failed: {why}"
         self._save(self.job.checkpoint, cards=cards, state="failed", reason=reason)
@@ -277,7 +282,9 @@ def followed(conn: Connection, pages: Sequence[str]) -> list[str]:
 
 def _there(conn: Connection, pages: Sequence[str]) -> list[str]:
     asked = select(documents.c.id).where(
-        among(documents.c.id, pages), documents.c.deleted_at.is_(None), documents.c.exclude_from_processing.is_(False)
+        among(documents.c.id, pages),
+        documents.c.deleted_at.is_(None),
+        documents.c.exclude_from_processing.is_(False),
     )
     known = set(conn.execute(asked).scalars())
     return [page for page in pages if page in known]
@@ -304,7 +311,9 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
             return [], f"{words_of(when)} So far there are {count}."
     if when.get("spreads_detected") and card.job != "split-pages":
         d = documents.c
-        halves = select(d.id).where(among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None))
+        halves = select(d.id).where(
+            among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
+        )
         known = set(conn.execute(halves).scalars())
         pages = [page for page in pages if page in known]
     below = when.get("confidence_below")

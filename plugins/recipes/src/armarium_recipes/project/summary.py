@@ -124,7 +124,9 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
             if one["child_id"] is not None
         ],
         "skipped": run["skipped"],
-        "not_run": [{"id": one["id"], "why": one["why"]} for one in run["cards"] if one["state"] == "not run"],
+        "not_run": [
+            {"id": one["id"], "why": one["why"]} for one in run["cards"] if one["state"] == "not run"
+        ],
         "finished": run["state"] not in ("waiting", "running"),
     }
 
@@ -138,7 +140,7 @@ def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, 
         .group_by(e.entity_type)
         .order_by(e.entity_type)
     )
-    return {kind: count for kind, count in conn.execute(kinds)}
+    return {row[0]: row[1] for row in conn.execute(kinds)}
 
 
 def _dates(conn: Connection, pages: list[str]) -> int:
@@ -161,5 +163,3 @@ def _proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
         given = result.get("documents", (result.get("output") or {}).get("documents"))
         found = (found or 0) + (len(given) if isinstance(given, list) else int(given or 0))
     return found
-
-

@@ -25,7 +25,9 @@ def get_recipe_run(conn: Connection, job_id: str) -> dict[str, Any]:
     return run_answer(conn, run_row(conn, job_id))
 
 
-@query("/api/recipes/project/runs/{job_id}/summary", summary="What a run of the recipe made", answer=RunSummary)
+@query(
+    "/api/recipes/project/runs/{job_id}/summary", summary="What a run of the recipe made", answer=RunSummary
+)
 def get_recipe_run_summary(conn: Connection, job_id: str) -> dict[str, Any]:
     """Counts, the pages that failed with what can be done about them, and what was not run; not finished while it runs."""
     return summary_of(conn, job_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from armarium_recipes.cards.shipped import primary_subtag
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.purposes import PURPOSES
-from armarium_recipes.rules.checking import nearest, problems_of
+from armarium_recipes.rules.checking import nearest, problems_with
 from armarium_recipes.rules.situation import Situation, language_name, understood
 from armarium_recipes.rules.table import (
     CARD_REASONS,
@@ -84,7 +84,8 @@ class _Assembly:
     chosen: Mapping[str, CardChoice]
     gaps: list[Gap] = field(default_factory=list)
     options: list[CloudOption] = field(default_factory=list)
-    trainable: bool = False
+    ranked: dict[tuple[str, tuple[str, ...]], list[Card]] = field(default_factory=dict)
+    """What `rank` answered already."""
 
     def assembled(self) -> Assembled:
         steps: list[Step] = []
@@ -92,7 +93,7 @@ class _Assembly:
         for work in works:
             steps += self._steps_of(work)
         recipe = self._recipe(steps)
-        problems = problems_of(self.engine, self.library, recipe, self.situation.answers)
+        problems = problems_with(self.cards, self.engine, self.library, recipe, self.situation.answers)
         return Assembled(recipe=recipe, gaps=self.gaps, cloud_options=self.options, problems=problems)
 
     def _works(self) -> list[_Work]:
@@ -147,7 +148,8 @@ class _Assembly:
 
     def _is_joined(self, rule: Joined, works: Mapping[str, _Work]) -> bool:
         trainable = rule.where.trainable_reader and any(
-            card.trainable for card in self._ranked("read-a-line", self.situation.codes)[:1]
+            card.trainable and card.refused is None
+            for card in self._ranked("read-a-line", self.situation.codes)[:1]
         )
         return self.situation.holds(rule.where, works, trainable=trainable)
 
@@ -157,10 +159,7 @@ class _Assembly:
         codes = self.situation.codes
         if not rule.by_script or len(codes) == 1 or rule.step in self.chosen:
             return [self._step(work, rule, rule.step, codes)]
-        if any(card.refused is None for card in self._ranked(work.job, codes)):
-            return [self._step(work, rule, rule.step, codes)]
-        firsts = [self._first(work.job, [code]) for code in codes]
-        if not any(firsts):
+        if self._is_done(work.job, codes) or not any(self._is_done(work.job, [code]) for code in codes):
             return [self._step(work, rule, rule.step, codes)]
         return [
             self._step(work, rule, f"{rule.step}-{code.lower()}", [code], lines_in=[code]) for code in codes
@@ -264,10 +263,14 @@ class _Assembly:
         return next((tag for tag in tags if primary_subtag(tag) in known), tags[0])
 
     def _ranked(self, job: str, codes: Sequence[str]) -> list[Card]:
-        return rank(self.cards, job=job, **self._asked(codes))
+        key = (job, tuple(codes))
+        if key not in self.ranked:
+            self.ranked[key] = rank(self.cards, job=job, **self._asked(codes))
+        return self.ranked[key]
 
-    def _first(self, job: str, codes: Sequence[str]) -> bool:
-        return any(card.refused is None for card in self._ranked(job, codes))
+    def _is_done(self, job: str, codes: Sequence[str]) -> bool:
+        """Whether the rules take a model for it."""
+        return any(card.refused is None for card in self._ranked(job, codes)[:1])
 
     def _asked(self, codes: Sequence[str]) -> dict[str, Any]:
         return {
@@ -363,8 +366,3 @@ def _step_id(job: str) -> str:
 
 def _share(cer: float | None) -> str:
     return "none is known" if cer is None else f"{cer * 100:.1f} of 100 characters"
-
-
-def steps_needed(jobs: Iterable[str]) -> list[str]:
-    """The ids of the steps that these *jobs* become."""
-    return [RULE_OF[job].step if job in RULE_OF else _step_id(job) for job in jobs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -54,10 +54,17 @@ def problems_of(
         return [*wrong, *(_malformed(None, sentence) for sentence in _sentences(error))]
     except RecursionError:
         return [_malformed(None, "It is nested too deeply for a recipe.")]
-    found = [*wrong, *_twice(parsed.steps)]
-    cards = {card.id: card for card in cards_here(engine, library)}
-    for step in parsed.steps:
-        own = list(_Check(engine, library, parsed, step, cards, answers).problems())
+    return [*wrong, *problems_with(cards_here(engine, library), engine, library, parsed, answers)]
+
+
+def problems_with(
+    cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
+) -> list[Problem]:
+    """As `problems_of`, for a recipe that is one, with the cards that are known."""
+    found = list(_twice(recipe.steps))
+    known = {card.id: card for card in cards}
+    for step in recipe.steps:
+        own = list(_Check(engine, library, recipe, step, known, answers).problems())
         found += sorted(own, key=lambda one: PROBLEM_ORDER.index(one.kind))
     return found
 

@@ -102,5 +102,3 @@ class RunSummary(Message):
     skipped: list[SkippedStep]
     not_run: list[NotRun]
     finished: bool
-
-
