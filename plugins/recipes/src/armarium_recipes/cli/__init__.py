@@ -19,7 +19,7 @@ def commands() -> typer.Typer:
         (plan, "armarium plan"),
         (start, "armarium start"),
         (runs, "armarium runs --json"),
-        (bakeoff, "armarium bakeoff --chart readers.png"),
+        (bakeoff, "armarium bakeoff --use 1"),
     )
     for command, example in examples:
         program.command(rich_help_panel=Topic.work, epilog=f"Example: {example}")(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +16,6 @@ from armarium.commandline import (
     plural,
     project_session,
     table,
-    write_file,
 )
 from armarium_documents.commandline import Scope, document_id
 
@@ -42,9 +40,6 @@ def bakeoff(
     folder: Annotated[
         str | None, typer.Option(help="With --use: only for pages beneath this folder.")
     ] = None,
-    chart: Annotated[
-        Path | None, typer.Option(help="Draw the table into this file, a picture (.png) or a page (.html).")
-    ] = None,
 ) -> None:
     """Measure the readers that the rules would take, and others beside them, on pages you corrected."""
     with project_session() as session:
@@ -56,14 +51,10 @@ def bakeoff(
             one = _earlier(session, show or "last")
         else:
             one = _run(session, ids, lines=lines, promote=promote)
-        if chart is not None:
-            write_file(chart, _drawn(session, one["id"], chart.suffix), overwrite=True)
         used = None if use is None else _use(session, one, use, folder)
 
     def words() -> None:
         show_table(one)
-        if chart is not None:
-            typer.echo(f"Drawn: {chart}")
         if used is not None:
             typer.echo(
                 f"The project uses {used['card']} now."
@@ -105,14 +96,6 @@ def _use(session: Session, one: dict[str, Any], named: str, folder: str | None) 
         body |= {"scope": "folder", "folder_id": document_id(session, folder)}
     done = session.post(f"/api/recipes/project/bakeoffs/{one['id']}/use", body)
     return {"card": card, "overrides": done["overrides"], "audit_id": done["audit_id"]}
-
-
-def _drawn(session: Session, bakeoff_id: str, suffix: str) -> bytes:
-    if suffix.lower() not in (".png", ".html"):
-        raise Refused(
-            f"A chart is drawn into a file ending in .png or .html, not {suffix or 'one without an ending'}."
-        )
-    return session.raw("GET", f"/api/recipes/project/bakeoffs/{bakeoff_id}/chart{suffix.lower()}")
 
 
 def show_all(items: list[dict[str, Any]]) -> None:

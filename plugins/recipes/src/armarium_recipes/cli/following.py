@@ -120,12 +120,11 @@ def show_summary(summary: dict[str, Any]) -> None:
     typer.echo("; ".join(one for one in more if one) + ".")
     for stage in summary["stages"]:
         if stage["failed_pages"]:
-            again = (
-                f" Do them again: armarium workflow read-again {stage['thread_id']}"
-                if stage["thread_id"]
-                else ""
+            offer = f" {legible(stage['offer'])}" if stage["offer"] else ""
+            again = f" Again: armarium workflow read-again {stage['thread_id']}" if stage["thread_id"] else ""
+            typer.echo(
+                f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{offer}{again}"
             )
-            typer.echo(f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{again}")
     for one in summary["skipped"]:
         typer.echo(f"  left out: {one['step']}: {legible(one['why'])}")
     for one in summary["not_run"]:

@@ -45,7 +45,9 @@ def start(
         found = session.get("/api/recipes/project/start")
         if not found["refusals"]:
             agree(found, yes=yes)
-        body: dict[str, Any] = {"redo": redo or []}
+        # Another version may be saved while somebody looks at the plan.
+        recipe = session.get("/api/recipes/project")["recipe"]
+        body: dict[str, Any] = {"redo": redo or [], "recipe_version": recipe and recipe["version"]}
         started = session.post("/api/recipes/project/start", body)["started"]
         job_id = started["job_id"]
         if no_wait:
