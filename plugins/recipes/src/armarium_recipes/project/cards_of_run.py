@@ -209,6 +209,8 @@ def _with_settings(
         given["prompt"] = own_prompt(library, step.prompt)
     if "pages_may_leave" in fields:
         given["pages_may_leave"] = run.uses_cloud
+    if "own_readers" in fields:
+        given.setdefault("own_readers", True)
     settings = job.parse(given)
     if run.download is None:
         job.placed(engine, library, settings)
