@@ -37,6 +37,7 @@ MODULES = (
     "armarium_iiif.api",
     "armarium_paleography.api",
     "armarium_search.api",
+    "armarium_training.api",
 )
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 

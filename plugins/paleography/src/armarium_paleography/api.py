@@ -1,7 +1,8 @@
-"""What other families may use of paleography: its tables, and what is said of segments."""
+"""What other families may use of paleography: its tables, what is said of segments, and the bundled fonts."""
 
 from __future__ import annotations
 
+from armarium_paleography.fonts import BundledFont, bundled_fonts
 from armarium_paleography.models import (
     allographs,
     attributions,
@@ -15,8 +16,10 @@ from armarium_paleography.models import (
 )
 
 __all__ = [
+    "BundledFont",
     "allographs",
     "attributions",
+    "bundled_fonts",
     "campaigns",
     "facts",
     "hands",

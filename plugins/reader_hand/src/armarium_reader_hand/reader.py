@@ -74,7 +74,8 @@ class HandReader(Reader):
         weights, trained = _shipped(WEIGHTS), super().models_here(folder, runtime_folder)
         if not weights.is_file():
             return trained
-        size = len(weights.read_bytes())
+        # Asked often; only weights inside an archive have to be read for it.
+        size = weights.stat().st_size if isinstance(weights, Path) else len(weights.read_bytes())
         return [ModelFile(MODEL, "Base model for hands", None, size, shipped=True), *trained]
 
     @classmethod

@@ -8,19 +8,23 @@ runtime imports it from there.
 from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
+from armarium_reading.local_models import model_note
 from armarium_reading.models import episodes
+from armarium_reading.own_readers import EXTRAS as LINE_READERS
+from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.hub import hub_key
 from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider
 from armarium_reading.providers.proving import exercise_provider_type
-from armarium_reading.providers.served import placed_with_provider
+from armarium_reading.providers.served import ServedModel, placed_with_provider, served_models
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
+from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
-from armarium_reading.readers import Choice, choose, load_reader, models_folder
+from armarium_reading.readers import Choice, choose, load_reader, models_folder, runtime_folder
 from armarium_reading.readers import readers as installed_readers
 from armarium_reading.standing import Standing, standing_of
 from armarium_worker import (
@@ -37,16 +41,19 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
     "Asked",
     "Caller",
     "Choice",
     "FoundLine",
+    "LineReaders",
     "LineReading",
     "LineShape",
     "ModelFile",
     "ModelRequest",
+    "OwnReader",
     "Page",
     "Picture",
     "ProviderType",
@@ -58,6 +65,7 @@ __all__ = [
     "RemoteFile",
     "Reply",
     "Runtime",
+    "ServedModel",
     "Standing",
     "Subject",
     "Wire",
@@ -73,10 +81,15 @@ __all__ = [
     "installed_readers",
     "lines_of",
     "list_episodes",
+    "list_models",
+    "list_providers",
     "load_reader",
+    "model_note",
     "models_folder",
     "own_prompt",
     "place_with_provider",
     "placed_with_provider",
+    "runtime_folder",
+    "served_models",
     "standing_of",
 ]

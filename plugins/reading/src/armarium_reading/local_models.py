@@ -49,7 +49,7 @@ def list_models(engine: Engine) -> dict[str, Any]:
 
 
 def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]:
-    note = _note(model.path) if model.path else {}
+    note = model_note(model.path) if model.path else {}
     return {
         "model_id": model.model,
         "model_type": kind,
@@ -62,7 +62,8 @@ def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]
     }
 
 
-def _note(path: Path) -> dict[str, Any]:
+def model_note(path: Path) -> dict[str, Any]:
+    """Where the model at *path* was downloaded from (source_id, source_url, title, licence); empty where it was not."""
     try:
         found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
     except (OSError, ValueError):
@@ -94,7 +95,7 @@ def find(engine: Engine, reader: type[Reader], model: str) -> ModelFile | None:
     kind = reader.model_kind or reader.name
     for one in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
         names = {one.model, Path(one.model).stem, one.label}
-        if model in names or (one.path is not None and _note(one.path).get("source_id") == model):
+        if model in names or (one.path is not None and model_note(one.path).get("source_id") == model):
             return one
     return None
 

@@ -17,15 +17,22 @@ MARGIN = 0.25
 
 
 def line_pictures(
-    job: JobContext, page: str, lines: Sequence[TaughtLine]
+    job: JobContext,
+    page: str,
+    lines: Sequence[TaughtLine],
+    shapes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[tuple[TaughtLine, Picture]]:
-    """Each of a page's lines with its picture; a line that is gone meanwhile is passed over."""
+    """Each of a page's lines with its picture; a line that is gone meanwhile is passed over.
+
+    *shapes*: where the lines stood when they were taken down, by segment, in pixels; none: where they stand now.
+    """
     wanted = [line.segment_id for line in lines]
     with job.library.db.read_all() as conn:
-        pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
         picture = page_image(job.library, conn, page)
-        ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
-    by_id = dict(zip(ids, shapes, strict=True))
+        if shapes is None:
+            pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
+            shapes = dict(zip(*lines_of(conn, pass_id, picture.width, picture.height), strict=True))
+    by_id = shapes
     with still_image(job.library, picture) as path:
         image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
     for line in lines:

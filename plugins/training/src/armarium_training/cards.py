@@ -127,3 +127,13 @@ def evaluated_card(library: Library, reader: str, model: str) -> Path:
 def may_publish(card: Mapping[str, Any]) -> bool:
     """Whether the card says in so many words that the model may be given away."""
     return card.get("not_for_release") is False
+
+
+def entry_of_run(
+    engine: Engine, library: Library, job_id: str, reader: str, model: str, *, trained: bool
+) -> dict[str, Any] | None:
+    """What the evaluation *job_id* wrote on the card of a model; None where the card or the entry is not there."""
+    place = find_card(engine, library, model) if trained else None
+    path = evaluated_card(library, reader, model) if place is None else place.path
+    history = history_of(read_card(path).card) if path.is_file() else []
+    return next((one for one in history if one.get("job_id") == job_id), None)

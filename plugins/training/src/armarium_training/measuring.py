@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from armarium_source_model.api import CannotScore, normalise, score, word_rate
-
-if TYPE_CHECKING:
-    pass
-
 
 RESAMPLES = 2_000
 SHARE_READ = 0.8
@@ -106,6 +102,39 @@ def paired(one: Any, other: Any) -> float | None:
     return round(float((as_large + 1) / (RESAMPLES + 1)), 5)
 
 
+def paired_bootstrap(one: Any, other: Any) -> dict[str, Any] | None:
+    """How far the rate of *other* lies above that of *one* on the same lines ((lines, 2): distance, characters).
+
+    Lines are drawn with replacement, both candidates' together: {difference, interval: its middle 95 %, p: how often a
+    difference of the other sign, or none, is drawn, counted twice}. None of fewer than two lines, or of others.
+    """
+    import numpy as np
+
+    first, second = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if len(first) != len(second) or len(first) < 2 or not first[:, 1].sum():
+        return None
+    chance = np.random.default_rng(SEED)
+    drawn = []
+    for _ in range(RESAMPLES):
+        lines = chance.integers(len(first), size=len(first))
+        chars = first[lines, 1].sum()
+        if chars:
+            drawn.append((second[lines, 0].sum() - first[lines, 0].sum()) / chars)
+    differences = np.array(drawn)
+    low, high = np.percentile(differences, (2.5, 97.5))
+    beyond = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    return {
+        "difference": round(float((second[:, 0].sum() - first[:, 0].sum()) / first[:, 1].sum()), 6),
+        "interval": [round(float(low), 6), round(float(high), 6)],
+        "p": round(min(1.0, 2 * (beyond + 1) / (len(differences) + 1)), 5),
+    }
+
+
+def main_policy(policies: Sequence[str]) -> str:
+    """The policy by which candidates are ranked: as written, where that is among *policies*."""
+    return "diplomatic" if "diplomatic" in policies else policies[0]
+
+
 def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str, Any]]:
     """The lines that were read worst: where they are and how many characters are wrong, never the words."""
     found = [
@@ -130,12 +159,19 @@ def result_of(
     """The whole result: *read* holds of each candidate its pages' scores by document id, or {error} for one not read."""
     import numpy as np
 
-    main = "diplomatic" if "diplomatic" in policies else policies[0]
+    main = main_policy(policies)
+    # All are rated by the same pages: a page that one of those measured could not read counts for none of them.
+    reads = [{page for page, one in by_page.items() if "scores" in one} for by_page in read]
+    enough = [len(one) >= SHARE_READ * len(pages) and bool(one) for one in reads]
+    common = {page["document_id"] for page in pages}.intersection(
+        *(one for one, is_enough in zip(reads, enough, strict=True) if is_enough)
+    )
     models = []
-    for candidate, by_page in zip(candidates, read, strict=True):
+    for candidate, by_page, is_enough in zip(candidates, read, enough, strict=True):
         good = {page: one for page, one in by_page.items() if "scores" in one}
-        measured = len(good) >= SHARE_READ * len(pages) and bool(good)
-        words = np.array([one["words"] for one in good.values()] or [[0, 0]]).sum(axis=0)
+        rated_pages = [one for page, one in good.items() if page in common]
+        measured = is_enough and bool(common)
+        words = np.array([one["words"] for one in rated_pages] or [[0, 0]]).sum(axis=0)
         seconds = sum(one["seconds"] for one in good.values())
         failed = next((one["error"] for one in by_page.values() if "error" in one), None)
         models.append(
@@ -145,8 +181,9 @@ def result_of(
                 "measured": measured,
                 "why": None
                 if measured
-                else f"It read {len(good)} of {len(pages)} pages. {failed or ''}".strip(),
-                "totals": totals(list(good.values()), policies) if measured else {},
+                else f"It read {len(good)} of {len(pages)} pages"
+                + (", and none that all others read too." if is_enough else f". {failed or ''}".rstrip()),
+                "totals": totals(rated_pages, policies) if measured else {},
                 "wer": round(float(words[0] / words[1]), 6) if measured and words[1] else None,
                 "worst": worst(good, main),
                 "speed": {

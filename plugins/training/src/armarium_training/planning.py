@@ -29,6 +29,8 @@ class Measurable:
     named: str | None = None
     """What the driver is given as its model; None: it needs none."""
     card: dict[str, Any] | None = None
+    is_far: bool = False
+    """Another machine serves it: pictures of lines are sent there."""
 
     def told(self) -> dict[str, Any]:
         """As a plan names it."""
@@ -39,6 +41,7 @@ class Measurable:
             "driver": self.driver,
             "named": self.named,
             "trained": self.card is not None,
+            "is_far": self.is_far,
         }
 
 
@@ -68,7 +71,7 @@ def plan_of(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
 ) -> dict[str, Any]:
     """The plan of an evaluation; Invalid, in words, for what cannot be measured honestly."""
-    found = [_measurable(engine, library, one) for one in p.candidates]
+    found = [measurable(engine, library, one, pages_may_leave=p.pages_may_leave) for one in p.candidates]
     kinds = {one.reader for one in found} or {"linereader"}
     not_here: list[dict[str, str]] = []
     if p.add_out_of_the_box:
@@ -92,13 +95,22 @@ def plan_of(
     return {"candidates": candidates, "pages": told, "missing": missing, "not_here": not_here}
 
 
-def _measurable(engine: Engine, library: Library, one: Candidate) -> Measurable:
+def measurable(
+    engine: Engine, library: Library, one: Candidate, *, pages_may_leave: bool = False
+) -> Measurable:
+    """The candidate, where it can be measured here; Invalid, NotFound, Conflict in words where it cannot.
+
+    One that another machine serves is refused unless *pages_may_leave*.
+    """
     if one.reader == VISION and one.provider is not None:
         placed = placed_with_provider(engine, one.provider, one.model, pages_may_leave=True)
-        if placed.lane != "local-model":
+        is_far = placed.lane != "local-model"
+        if is_far and not pages_may_leave:
             raise errors.remote_candidate(one.model)
         card = cards.find_card(engine, library, one.model)
-        return Measurable(one.model, one.reader, None, one.provider, card=card.card if card else None)
+        return Measurable(
+            one.model, one.reader, None, one.provider, card=card.card if card else None, is_far=is_far
+        )
     if one.provider is not None:
         raise errors.remote_candidate(one.model)
     able = [
@@ -151,12 +163,12 @@ def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]
     elif trained:
         there = set(conn.execute(select(documents.c.id).where(documents.c.deleted_at.is_(None))).scalars())
         kept = [entry["document_id"] for entry in _held_out(trained[0]) if entry["document_id"] in there]
-        pages = [page for page in kept if all(_is_new_to(conn, one, page) for one in trained)]
+        pages = [page for page in kept if all(is_new_to(conn, one, page) for one in trained)]
     else:
         raise errors.name_pages()
     for page in pages:
         for one in trained:
-            if not _is_new_to(conn, one, page):
+            if not is_new_to(conn, one, page):
                 raise errors.may_have_trained(one.model, page)
     return pages
 
@@ -172,8 +184,11 @@ def _entries(listed: Any) -> list[dict[str, Any]]:
     return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
 
 
-def _is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
-    """Whether the candidate holds a page out, and neither it nor what it was trained from was taught that picture."""
+def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
+    """Whether the candidate holds a page out, and neither it nor what it was trained from was taught that picture.
+
+    Asked of candidates that were trained here; of the others no page is known that they were taught.
+    """
     card, checksum = one.card or {}, checksum_of(conn, page)
 
     def names(listed: Any) -> bool:

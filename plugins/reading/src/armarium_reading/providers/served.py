@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from armarium.api import Engine, Library, Placement
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armarium.api import Engine, Library, Placement, ServiceError
 from armarium_reading import errors
 from armarium_reading.fitting import fitting
 from armarium_reading.providers.registry import provider_type
 from armarium_reading.providers.sending import sender_of
-from armarium_reading.queries.providers import require_model, require_provider
+from armarium_reading.queries.providers import list_models, list_providers, require_model, require_provider
 from armarium_reading.readers import Choice, choose
 from armarium_reading.schemas.reading import ReadingArgs, ReadLinesSettings
 from armarium_worker import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that may be asked: its provider, what is known of it, and the address that is asked."""
+
+    provider: Mapping[str, Any]
+    model: Mapping[str, Any]
+    api_base: str | None
+
+
+def served_models(engine: Engine) -> list[ServedModel]:
+    """The enabled models of enabled providers that have the key they need, in their order. Asks no network."""
+    found = []
+    with engine.state.read() as conn:
+        for provider in list_providers(conn):
+            try:
+                kind = provider_type(engine, provider["provider_type"])
+            except ServiceError:
+                continue
+            if not provider["enabled"] or (kind.needs_key and not provider["has_key"]):
+                continue
+            address = provider["api_base"] or kind.api_base
+            models = list_models(conn, provider["id"])
+            found += [ServedModel(provider, model, address) for model in models if model["enabled"]]
+    return found
 
 
 def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from armarium.api import Message, Params
 
@@ -42,6 +42,17 @@ class Answers(Params):
     cloud_allowed: bool = False
     memory_gb: Annotated[float | None, Field(gt=0, le=100_000)] = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_is_a_list(cls, data: Any) -> Any:
+        """`purpose` and `material` are taken as lists of one."""
+        if not isinstance(data, dict):
+            return data
+        for one, many in (("purpose", "purposes"), ("material", "materials")):
+            if one in data and many not in data:
+                data = {**{key: value for key, value in data.items() if key != one}, many: [data[one]]}
+        return data
+
 
 class CardChoice(Params):
     """The card of the model a step works with, and where that card came from."""
@@ -77,6 +88,8 @@ class Step(Params):
     model: dict[str, Any] | None = None
     """The pin: one of the forms {hub, revision}, {repository}, {linereader, linereader_version}, {tesseract, traineddata},
     {spacy, version}, {builtin}, {cloud, model}, {role}."""
+    licence_accepted: bool = False
+    """Whether a person has accepted the licence of its model, where that is not an open one."""
     alternatives: Annotated[list[CardChoice], Field(max_length=50)] = []
     prompt: Annotated[str | None, Field(max_length=1000)] = None
     """The path of a file within the project's recipe folder."""
@@ -149,6 +162,7 @@ class Gap(Message):
 
     step: str
     job: str
+    kind: ProblemKind
     sentence: str
     fix: Fix | None = None
 

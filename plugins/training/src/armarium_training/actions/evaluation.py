@@ -33,6 +33,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     """Refused before anything is queued where a number could not be stood behind; the sentence says why."""
     plan = plan_of(ctx.conn, ctx.engine, ctx.project, ctx.principal, p)
     args = EvaluationArgs(plan=plan, checked=p.pass_, language=p.language, policies=list(p.policies))
+    args.pages_may_leave = p.pages_may_leave
     work = len(plan["candidates"]) * len(plan["pages"])
     title = f"Measure {len(plan['candidates'])} readers on {len(plan['pages'])} pages"
     job_id = ctx.enqueue(EVALUATE, args.model_dump(mode="json"), title=title, total=work)

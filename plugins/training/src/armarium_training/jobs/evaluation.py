@@ -1,17 +1,18 @@
-"""An evaluation: each candidate reads the checked lines of the held-out pages; nothing but cards is written, at the end."""
+"""An evaluation: each candidate reads the checked lines of the held-out pages; cards are written at the end, no reading ever."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, now, withheld
-from armarium_documents.api import page_image, still_image
-from armarium_reading.api import choose, lines_of
-from armarium_source_model.api import segments
+from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, Use, now, withheld
+from armarium_documents.api import page_image, primary_row, require_live, still_image
+from armarium_reading.api import choose
 from armarium_training import cards
 from armarium_training.asking_lines import ask_line, line_pictures
-from armarium_training.line_sets import TaughtLine, checked_lines
+from armarium_training.followers import EXTRAS as FOLLOWERS
+from armarium_training.frozen_lines import FrozenPage, frozen_lines, place_of
 from armarium_training.measuring import page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs
@@ -21,18 +22,33 @@ PROMPT = "This is one line of a manuscript{language}. Answer with what it says a
 
 def evaluate(job: JobContext) -> dict[str, Any]:
     """Candidate after candidate, page after page; killed anywhere and run again it measures what is left."""
+    try:
+        return _measure(job)
+    except BaseException:
+        if job.stop == "cancel":
+            place_of(job.library, job.job_id).unlink(missing_ok=True)
+        raise
+
+
+def _measure(job: JobContext) -> dict[str, Any]:
     args: EvaluationArgs = job.args
     candidates, pages = args.plan["candidates"], args.plan["pages"]
-    kept: dict[str, Any] = {"read": [{} for _ in candidates], **job.checkpoint}
+    unread: dict[str, Any] = {"read": [{} for _ in candidates]}
+    kept: dict[str, Any] = {**unread, **job.checkpoint}
     total = len(candidates) * len(pages)
     if "result" not in kept:
+        frozen = frozen_lines(job, any(kept["read"]))
+        if frozen is None:
+            kept = unread
+            job.save(kept, done=0, total=total)
+            frozen = frozen_lines(job, False) or {}
         for number, candidate in enumerate(candidates):
             for page in pages:
                 if page["document_id"] in kept["read"][number]:
                     continue
                 job.check()
                 read = [dict(one) for one in kept["read"]]
-                read[number][page["document_id"]] = _page(job, candidate, page["document_id"])
+                read[number][page["document_id"]] = _page(job, candidate, page["document_id"], frozen)
                 kept = {**kept, "read": read}
                 job.save(kept, done=sum(map(len, read)), total=total)
         job.check()
@@ -40,28 +56,33 @@ def evaluate(job: JobContext) -> dict[str, Any]:
         kept = {**kept, "result": result, "measured_at": now()}
         job.save(kept)
     _write_on_cards(job, kept)
+    for _, follower in job.engine.plugins.contributions(FOLLOWERS):
+        follower.measured(job, kept)
+    place_of(job.library, job.job_id).unlink(missing_ok=True)
     return {"best": kept["result"]["best"], "models": len(candidates), "pages": len(pages)}
 
 
-def _page(job: JobContext, candidate: dict[str, Any], page: str) -> dict[str, Any]:
+def _page(
+    job: JobContext, candidate: dict[str, Any], page: str, frozen: Mapping[str, FrozenPage]
+) -> dict[str, Any]:
     """The scores of a candidate on a page; {error} where it could not read it."""
     args: EvaluationArgs = job.args
-    why = withheld(job.library, job.principal, [page], "local-model").get(page)
+    use: Use = "cloud-model" if candidate.get("is_far") else "local-model"
+    why = withheld(job.library, job.principal, [page], use).get(page)
     if why is not None:
         return {"error": why}
-    with job.library.db.read_all() as conn:
-        lines, who = checked_lines(conn, page, args.checked)
-        if not lines:
-            return {"error": "What was checked is not there any more."}
-        wanted = [line.segment_id for line in lines]
-        pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
-        picture = page_image(job.library, conn, page)
-        ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
-    by_id = dict(zip(ids, shapes, strict=True))
-    shapes = [by_id[one] for one in wanted]
+    checked = frozen.get(page)
+    if checked is None:
+        return {"error": "What was checked is not there any more."}
     try:
+        with job.library.db.read_all() as conn:
+            require_live(conn, page)
+            picture = page_image(job.library, conn, page)
+            if primary_row(conn, page).checksum != checked.checksum:
+                return {"error": "Its picture was changed while it was measured."}
+        shapes = checked.in_pixels(picture.width, picture.height)
         if candidate["provider"] is not None:
-            texts, seconds = _asked(job, candidate, lines)
+            texts, seconds = _asked(job, candidate, page, checked, shapes)
         else:
             with still_image(job.library, picture) as path:
                 texts, seconds = _read(job, candidate, str(path), shapes)
@@ -70,8 +91,13 @@ def _page(job: JobContext, candidate: dict[str, Any], page: str) -> dict[str, An
             raise
         job.log("warning", error.detail, document_id=page)
         return {"error": error.detail}
-    scores = page_scores([line.text for line in lines], texts, args.policies)
-    return {**scores, "segment_ids": wanted, "seconds": round(seconds, 4), "checked_by": who}
+    scores = page_scores(checked.texts, texts, args.policies)
+    return {
+        **scores,
+        "segment_ids": checked.segment_ids,
+        "seconds": round(seconds, 4),
+        "checked_by": checked.checked_by,
+    }
 
 
 def _read(
@@ -95,12 +121,15 @@ def _read(
     return [one["text"] for one in answer["readings"]], float(answer["seconds"])
 
 
-def _asked(job: JobContext, candidate: dict[str, Any], lines: list[TaughtLine]) -> tuple[list[str], float]:
-    """What a model served on this machine says of each line's picture."""
+def _asked(
+    job: JobContext, candidate: dict[str, Any], page: str, checked: FrozenPage, shapes: list[dict[str, Any]]
+) -> tuple[list[str], float]:
+    """What a provider's model says of each line's picture."""
     language = f" in {job.args.language}" if job.args.language else ""
     texts: dict[str, str] = {}
     began = time.monotonic()
-    for line, picture in line_pictures(job, lines[0].document_id, lines):
+    stood = dict(zip(checked.segment_ids, shapes, strict=True))
+    for line, picture in line_pictures(job, page, checked.lines(page), stood):
         job.check()
         asked = ask_line(
             job,
@@ -111,7 +140,7 @@ def _asked(job: JobContext, candidate: dict[str, Any], lines: list[TaughtLine]) 
             model=candidate["model"],
         )
         texts[line.segment_id] = " ".join(str(asked.answer).split())
-    return [texts.get(line.segment_id, "") for line in lines], time.monotonic() - began
+    return [texts.get(segment_id, "") for segment_id in checked.segment_ids], time.monotonic() - began
 
 
 def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
@@ -130,6 +159,13 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
             "interval": {policy: one["interval"] for policy, one in told["totals"].items()},
             "wer": told["wer"],
             "pages_per_hour": told["speed"]["pages_per_hour"],
+            "by_page": [
+                {
+                    "document_id": page["document_id"],
+                    "cer": {policy: one["cer"] for policy, one in page["scores"].items() if "cer" in one},
+                }
+                for page in told["pages"]
+            ],
         }
         place = cards.find_card(job.engine, job.library, candidate["model"]) if candidate["trained"] else None
         path = (

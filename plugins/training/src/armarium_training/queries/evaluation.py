@@ -35,20 +35,20 @@ def list_scores(
     """As their cards keep them: of one model or kind of reader, where it is named."""
     items = [
         one
-        for one in _scores(engine, library)
+        for one in scores_on_cards(engine, library)
         if model in (None, one["model"]) and reader in (None, one["reader"])
     ]
     items.sort(key=lambda one: (one["measured_at"], one["model"]), reverse=True)
     return {"items": items, "count": len(items)}
 
 
-def _scores(engine: Engine, library: Library) -> Iterator[dict[str, Any]]:
-    places = {
-        place.model_id: place
-        for folder in (cards.global_folder(engine), library.models)
-        for place in cards.cards_in(folder)
-    }
-    others = sorted((library.models / cards.EVALUATED).glob(f"*{cards.CARD}"))
+def scores_on_cards(engine: Engine, library: Library | None) -> Iterator[dict[str, Any]]:
+    """Every score that stands on a card of the project or of this machine, without the project on this machine's alone."""
+    folders = [cards.global_folder(engine), *([library.models] if library is not None else [])]
+    places = {place.model_id: place for folder in folders for place in cards.cards_in(folder)}
+    others = []
+    if library is not None:
+        others = sorted((library.models / cards.EVALUATED).glob(f"*{cards.CARD}"))
     for place in [*places.values(), *map(cards.read_card, others)]:
         for entry in cards.history_of(place.card):
             cer = entry.get("cer")

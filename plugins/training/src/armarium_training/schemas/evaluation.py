@@ -30,6 +30,8 @@ class RunParams(Params):
     held_out_ids: Ids = []
     language: Name | None = None
     policies: Annotated[list[Policy], Field(min_length=1, max_length=4)] = ALL_POLICIES
+    pages_may_leave: bool = False
+    """Whether pictures of lines may be sent to the provider of a candidate that another machine serves."""
 
 
 class PlannedCandidate(Message):

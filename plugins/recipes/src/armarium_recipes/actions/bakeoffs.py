@@ -1,0 +1,113 @@
+"""The writes of bake-offs: begin a comparison of line finders, and use a candidate. One of readers is begun by
+`evaluation.run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from armarium.api import ActionContext, Route, action
+from armarium_documents.api import require_live
+from armarium_recipes.bakeoffs import refusals
+from armarium_recipes.bakeoffs.files import write_file
+from armarium_recipes.bakeoffs.finders import LINE_READER, plan_finders
+from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
+from armarium_recipes.bakeoffs.table import bakeoff_answer
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.models_bakeoffs import bakeoffs
+from armarium_recipes.project.saving import saved, use_card
+from armarium_recipes.queries.bakeoffs import bakeoff_row
+from armarium_recipes.schemas.bakeoffs import Bakeoff, CompareFinders, UseCandidateOfBakeoff, UsedCandidate
+from armarium_recipes.schemas.comparing import CompareFindersArgs
+
+FOLDERS = ("folder",)
+
+
+def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the row of a bake-off whose job is *job_id* in the running step, and its file after it; its answer."""
+    ctx.conn.execute(bakeoffs.insert().values(id=job_id, started_at=ctx.now, outcome=None, **row))
+    answer = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, bakeoff_row(ctx.conn, job_id))
+    library = ctx.project
+    ctx.on_commit(lambda: write_file(library, answer))
+    return answer
+
+
+@action(
+    "project.compare_line_finders",
+    params=CompareFinders,
+    result=Bakeoff,
+    summary="Compare finders of lines on pages that were checked.",
+    words="Began to compare finders of lines",
+    undoable=False,
+    guards_targets=True,
+    example=corrected_project,
+)
+def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any]:
+    """Invalid with what is lacking for below 100 corrected lines on two pages, a project that was not set up, and where no
+    finder can be tried."""
+    plan = plan_finders(ctx.conn, ctx.engine, ctx.project, ctx.principal, p)
+    pages = [page["document_id"] for page in plan.corrected.pages]
+    args = CompareFindersArgs(page_ids=pages, finders=plan.finders)
+    job_id = ctx.enqueue(
+        "compare-line-finders",
+        args.model_dump(mode="json"),
+        title=f"Compare {len(plan.finders)} finders of lines on {len(pages)} pages",
+        total=len(plan.finders) * len(pages),
+    )
+    ctx.target(*pages, job_id)
+    return keep_bakeoff(
+        ctx,
+        job_id,
+        {
+            "step": "find-lines",
+            "material": plan.material,
+            "volume": plan.volume,
+            "pages": plan.corrected.pages,
+            "left_out": plan.corrected.left_out,
+            "lines": plan.corrected.lines,
+            "candidates": plan.rows,
+            "promote": 0,
+        },
+    )
+
+
+@action(
+    "project.use_bakeoff",
+    params=UseCandidateOfBakeoff,
+    result=UsedCandidate,
+    summary="Use a candidate of a bake-off.",
+    words="Used a candidate of a bake-off",
+    route=Route("POST", "/api/recipes/project/bakeoffs/{bakeoff_id}/use", name="use_bakeoff"),
+    example=finished_bakeoff,
+)
+def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
+    """An override through `project.save_setup`; for the project the step's card and model too.
+
+    Invalid for a card that is not in the table or was not scored, and for another finder of lines than the line reader's.
+    """
+    row = bakeoff_row(ctx.conn, p.bakeoff_id)
+    told = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, row)
+    found = next((one for one in told["candidates"] if one["card"] == p.card), None)
+    if found is None:
+        raise refusals.not_in_table(p.card, [one["card"] for one in told["candidates"]])
+    if row["step"] == "find-lines" and not p.card.startswith(LINE_READER):
+        raise refusals.only_the_line_readers(p.card)
+    if found["not_scored"] is not None:
+        raise refusals.not_scored(p.card, found["not_scored"])
+    if found["cer"] is None and found["lines_found"] is None:
+        raise refusals.still_going(told["state"])
+    if (p.scope == "folder") != (p.folder_id is not None):
+        raise refusals.folder_wanted()
+    if p.folder_id is not None and require_live(ctx.conn, p.folder_id).doc_type not in FOLDERS:
+        raise refusals.no_folder(p.folder_id)
+    card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
+    if card is None:
+        raise refusals.no_card(p.card)
+    recipe = saved(ctx.conn).recipe
+    steps = [step.id for step in (recipe.steps if recipe is not None else ()) if step.job == row["step"]]
+    kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
+    ctx.target(p.bakeoff_id)
+    return {**kept.answer(), "proposed": None}
+
+
+ACTIONS = (compare_line_finders, use_bakeoff)

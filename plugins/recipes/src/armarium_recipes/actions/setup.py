@@ -1,0 +1,117 @@
+"""Saving the answers and the recipe of a project, and deciding between a file and the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import ActionContext, Example, Route, action
+from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_decide, refused_file
+from armarium_recipes.project import files
+from armarium_recipes.project.changing import change
+from armarium_recipes.project.checks import malformed
+from armarium_recipes.project.yaml_text import Unreadable
+from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+
+def example_answers() -> dict[str, Any]:
+    """Answers of a box of typed letters."""
+    return {
+        "purposes": ["transcribe"],
+        "languages": ["en"],
+        "scripts": ["Latn"],
+        "materials": ["typescript"],
+    }
+
+
+def example_recipe() -> dict[str, Any]:
+    """A recipe that finds lines and reads them."""
+    steps = [
+        {"id": "find-lines", "job": "find-lines", "layer": "lines"},
+        {"id": "read", "job": "read-a-line", "layer": "reading", "applies_to": "lines"},
+    ]
+    return {
+        "id": "letters",
+        "title": "Typed letters",
+        "suits": {"scripts": ["Latn"], "languages": ["en"], "material": ["typescript"]},
+        "purposes": ["transcribe"],
+        "steps": steps,
+    }
+
+
+def _setup(ex: Example) -> dict[str, Any]:
+    return {"answers": example_answers(), "recipe": example_recipe()}
+
+
+def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> None:
+    if p.recipe is None:
+        return
+    problems = malformed(engine, library, p.recipe.model_dump(mode="json"))
+    if problems:
+        raise malformed_recipe(problems)
+
+
+@action(
+    "project.save_setup",
+    params=SaveSetup,
+    result=SavedRecipe,
+    summary="Save the project's answers and its recipe",
+    words="Saved the recipe of the project",
+    route=Route("PUT", "/api/recipes/project", refusals=(404,), name="save_project_recipe"),
+    example=_setup,
+    prepare=_refuse_malformed,
+)
+def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
+    """It is not Start: nothing runs. A recipe that fails the check is saved and says so in the plan; one that is malformed
+    is refused."""
+    return change(ctx, p).answer()
+
+
+def _edited_file(ex: Example) -> dict[str, Any]:
+    """A recipe saved after its file was edited."""
+    assert ex.library is not None
+    ex.run("project.save_setup", _setup(ex))
+    path = ex.library.recipe / "setup.yaml"
+    path.write_text(path.read_text().replace("pages: 0", "pages: 12"))
+    ex.run("project.save_setup", {"answers": {**example_answers(), "pages": 7}})
+    return {"name": "setup.yaml", "keep": "file"}
+
+
+@action(
+    "project.decide_file",
+    params=DecideFile,
+    result=SavedRecipe,
+    summary="Decide between a file of the folder recipe and what the project keeps",
+    words="Decided between a file of the recipe and the project",
+    example=_edited_file,
+)
+def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
+    """The file is taken in, or it is written anew and what somebody wrote lies beside it as `….edited.yaml`."""
+    library = ctx.project
+    if p.name not in files.EDITABLE:
+        raise no_such_file(p.name, list(files.EDITABLE))
+    known = files.noted_files(ctx.conn).get(p.name)
+    try:
+        there = files.read_file(library, p.name)
+        if there is None or known is None or files.digest_of(there) == known.digest:
+            raise nothing_to_decide(p.name)
+        if p.keep == "file":
+            ctx.run("project.save_setup", files.part_of(ctx.engine, library, p.name, there))
+    except Unreadable as fault:
+        raise refused_file(p.name, fault.why, fault.line) from None
+    agreed = files.Noted(files.digest_of(there), "in-step", kept_as=known.kept_as)
+    files.note(ctx.conn, p.name, agreed)
+    edited = files.beside(p.name, "edited")
+
+    def write() -> None:
+        if p.keep == "project":
+            files.write_file(library, edited, there)
+        files.write_files(library)
+
+    ctx.on_commit(write)
+    return files.saved(ctx.conn).answer()
+
+
+ACTIONS = (save_setup, decide_file)

@@ -1,0 +1,78 @@
+"""The lines a person corrected: on which pages, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, or_, select
+
+from armarium.api import Library, Principal, among, withheld
+from armarium_documents.api import documents, pages_under, representations
+from armarium_source_model.api import passes
+from armarium_training.api import checked_lines, checksum_of
+
+PERSON = "human"
+
+
+@dataclass
+class Corrected:
+    """Pages with corrected lines, {document_id, name, lines} each, and those that were left out and why."""
+
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def lines(self) -> int:
+        """How many corrected lines there are."""
+        return sum(page["lines"] for page in self.pages)
+
+    def keep(self, page_ids: set[str], why: str) -> None:
+        """Leave out all pages but those in *page_ids*."""
+        gone = [page["document_id"] for page in self.pages if page["document_id"] not in page_ids]
+        self.left_out += [{"document_id": page, "why": why} for page in gone]
+        self.pages = [page for page in self.pages if page["document_id"] in page_ids]
+
+
+def corrected_pages(
+    conn: Connection, library: Library, principal: Principal, page_ids: Sequence[str] | None
+) -> Corrected:
+    """Of the pages at and beneath *page_ids* (None: of all that a person worked on) those with corrected lines."""
+    candidates = _touched_by_persons(conn) if page_ids is None else pages_under(conn, page_ids)
+    kept_back = withheld(library, principal, candidates, "local-model")
+    found = Corrected()
+    for page in candidates:
+        why, lines = kept_back.get(page), 0
+        if why is None and checksum_of(conn, page) is None:
+            why = "It has no picture."
+        if why is None:
+            lines = len(checked_lines(conn, page, None)[0])
+            why = None if lines else "No line of it has a reading that a person made or checked."
+        if why is not None:
+            found.left_out.append({"document_id": page, "why": why})
+            continue
+        name = conn.execute(select(documents.c.name).where(documents.c.id == page)).scalar()
+        found.pages.append({"document_id": page, "name": name, "lines": lines})
+    return found
+
+
+def _touched_by_persons(conn: Connection) -> list[str]:
+    """The live pages with a pass a person made, a ground truth, or a reading a person gave; in reading order."""
+    made = select(passes.c.document_id).where(
+        passes.c.deleted_at.is_(None),
+        or_(passes.c.provenance_kind == PERSON, passes.c.ground_truth.is_(True)),
+    )
+    read = select(representations.c.document_id).where(
+        representations.c.provenance_kind == PERSON,
+        representations.c.kind == "transcription",
+        representations.c.segment_id.is_not(None),
+        representations.c.retracted.is_(False),
+    )
+    ids = sorted(set(conn.execute(made).scalars()) | set(conn.execute(read).scalars()))
+    live = set(
+        conn.execute(
+            select(documents.c.id).where(among(documents.c.id, ids), documents.c.deleted_at.is_(None))
+        ).scalars()
+    )
+    return pages_under(conn, [one for one in ids if one in live]) if live else []

@@ -1,0 +1,37 @@
+"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are the truth."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from armarium.api import Library
+
+log = logging.getLogger("armarium.recipes")
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+
+
+def file_of(library: Library, bakeoff_id: str) -> Path:
+    """Where the file of a bake-off lies. ValueError for an id that is none (letters, digits, hyphens, at most 64)."""
+    if not 0 < len(bakeoff_id) <= 64 or not LETTERS.issuperset(bakeoff_id):
+        raise ValueError("no id of a bake-off")
+    return library.recipe / "bakeoffs" / f"{bakeoff_id}.yaml"
+
+
+def write_file(library: Library, bakeoff: Mapping[str, Any]) -> None:
+    """Write the file of a bake-off, whole or not at all; where the disk refuses, that is logged, and the rows hold."""
+    path = file_of(library, str(bakeoff["id"]))
+    beside = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(dict(bakeoff), sort_keys=False, allow_unicode=True, width=120)
+        beside.write_text(text, "utf-8")
+        os.replace(beside, path)
+    except OSError:
+        log.exception("the file of the bake-off %s could not be written", bakeoff["id"])
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""What a bake-off adds to the end of its evaluation: the best two compared, costs of the run, hands, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import JobContext
+from armarium_paleography.api import hands as hand_table
+from armarium_reading.api import list_episodes
+from armarium_recipes.bakeoffs.files import write_file
+from armarium_recipes.bakeoffs.hands import by_hand, champion_cards, hand_of_lines
+from armarium_recipes.bakeoffs.table import POLICY, bakeoff_answer
+from armarium_recipes.models_bakeoffs import bakeoffs
+from armarium_recipes.project.saving import saved
+from armarium_training.api import paired_bootstrap
+
+
+class BakeoffFollower:
+    """Keeps what came of a bake-off beside the scores on the cards."""
+
+    def measured(self, job: JobContext, kept: Mapping[str, Any]) -> None:
+        """Nothing for an evaluation that is no bake-off's."""
+        with job.library.db.read_all() as conn:
+            found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
+            if found is None:
+                return
+            row = dict(found._mapping)
+            outcome = _outcome(conn, job, row, kept)
+        if row["promote"]:
+            for hand in outcome["hands"]:
+                if hand["better"] is not None and hand["better"] != hand["in_use"]:
+                    chosen = {"hand_id": hand["hand_id"], "card": hand["better"], "bakeoff_id": job.job_id}
+                    job.act("project.set_champion", chosen)
+                    hand["promoted"] = True
+        keep_outcome(job, kept, outcome)
+
+
+def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
+    """Write *outcome* into the row of the bake-off and, after that, its file."""
+    change = bakeoffs.update().where(bakeoffs.c.id == job.job_id).values(outcome=dict(outcome))
+    job.save(checkpoint, along=lambda conn: conn.execute(change) and None)
+    with job.library.db.read_all() as conn:
+        row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).one()
+        answer = bakeoff_answer(conn, job.engine, job.library, row._mapping)
+    write_file(job.library, {**answer, "state": "done"})
+
+
+def _outcome(
+    conn: Connection, job: JobContext, row: Mapping[str, Any], kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    candidates = job.args.plan["candidates"]
+    lines = _lines_by_card(row, candidates, kept)
+    rows: dict[str, Any] = {}
+    by_name = {(told["reader"], told["model"]): told for told in kept["result"]["models"]}
+    for one in row["candidates"]:
+        measured = one["measured_as"]
+        if measured is None:
+            continue
+        told = by_name.get((measured["reader"], measured["model"]))
+        if (why := _unscored(told)) is not None:
+            rows[one["card"]] = {"not_scored": why}
+        elif not one["local"] and (cost := _cost(conn, job, one, told, row["volume"])) is not None:
+            rows[one["card"]] = {"cost_usd": cost}
+    rates = sorted(
+        (sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card)
+        for card, own in lines.items()
+    )
+    comparison = None
+    if len(rates) >= 2:
+        better, worse = rates[0][1], rates[1][1]
+        both = sorted(set(lines[better]) & set(lines[worse]))
+        drawn = paired_bootstrap([lines[better][one] for one in both], [lines[worse][one] for one in both])
+        comparison = None if drawn is None else {"better": better, "worse": worse, **drawn}
+    attributed = hand_of_lines(conn, {line for own in lines.values() for line in own})
+    found = by_hand(attributed, lines, {None: _in_use(conn, row, rates), **champion_cards(conn, job.job_id)})
+    labels = {one.id: one.label for one in conn.execute(select(hand_table.c.id, hand_table.c.label))}
+    for hand in found:
+        hand["label"] = labels.get(hand["hand_id"])
+    return {"rows": rows, "comparison": comparison, "hands": found}
+
+
+def _unscored(told: Mapping[str, Any] | None) -> str | None:
+    """Why a candidate that was to be measured has no score; None for one that has."""
+    if told is None or not told["measured"]:
+        return told["why"] if told is not None else "It was not measured."
+    if POLICY in told["totals"]:
+        return None
+    whys = [page["scores"][POLICY].get("why") for page in told["pages"]]
+    return next(filter(None, whys), "Its readings could not be compared.")
+
+
+def _lines_by_card(
+    row: Mapping[str, Any], candidates: list[dict[str, Any]], kept: Mapping[str, Any]
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Of each candidate that was measured its lines, on the pages that all of them read."""
+    numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
+    measured = {(one["reader"], one["model"]) for one in kept["result"]["models"] if _unscored(one) is None}
+    reads: dict[str, dict[str, Any]] = {}
+    for one in row["candidates"]:
+        name = one["measured_as"] and (one["measured_as"]["reader"], one["measured_as"]["model"])
+        if name in measured:
+            reads[one["card"]] = {
+                page: read for page, read in kept["read"][numbers[name]].items() if "scores" in read
+            }
+    common = set.intersection(*map(set, reads.values())) if reads else set()
+    return {
+        card: {
+            segment_id: (distance, chars)
+            for page in sorted(common)
+            for segment_id, (distance, chars) in zip(
+                by_page[page]["segment_ids"], by_page[page]["lines"][POLICY], strict=True
+            )
+        }
+        for card, by_page in reads.items()
+    }
+
+
+def _cost(
+    conn: Connection, job: JobContext, one: Mapping[str, Any], told: Mapping[str, Any], volume: int
+) -> dict[str, Any] | None:
+    """What the whole volume costs by what the run cost; None where the price of a call is not known."""
+    calls = [
+        call
+        for call in list_episodes(conn, job_id=job.job_id, limit=1_000_000)
+        if call["model"]["model"] == one["model"]
+    ]
+    paid = [call["cost"].get("usd") for call in calls]
+    pages = told["speed"]["pages"]
+    if not paid or None in paid or not pages:
+        return None
+    return {
+        "value": round(sum(paid) / pages * volume, 4),
+        "basis": "measured",
+        "from": f"{len(paid)} calls for {pages} pages of this run, for {volume} pages.",
+    }
+
+
+def _in_use(conn: Connection, row: Mapping[str, Any], rates: list[tuple[float, str]]) -> str | None:
+    """The card that the project's recipe reads with, where it was measured; else the best of all."""
+    recipe = saved(conn).recipe
+    cards = [
+        step.card.id for step in (recipe.steps if recipe else ()) if step.job == row["step"] and step.card
+    ]
+    measured = [card for _, card in rates]
+    return next((card for card in cards if card in measured), measured[0] if measured else None)

@@ -1,0 +1,138 @@
+"""Bake-offs by hand: whose hand a line is, how each candidate reads each hand's lines, and which differences are significant
+when all are looked at together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import among
+from armarium_paleography.api import attributions, hands
+from armarium_recipes.models_bakeoffs import champions
+from armarium_source_model.api import segments
+from armarium_training.api import interval, paired
+
+MIN_LINES = 100
+"""Of a hand, for anything to be said of it."""
+SIGNIFICANT = 0.05
+
+Lines = Mapping[str, tuple[int, int]]
+"""Of each line by its segment: characters wrong, and characters in all."""
+
+
+def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str]:
+    """The hand of each line that is attributed to one, itself or with the region it lies in.
+
+    A line with rival attributions has none; those of its own go before its region's, and of hands that were withdrawn
+    none counts.
+    """
+    wanted = list(segment_ids)
+    parents = {
+        row.id: row.parent_segment_id
+        for row in conn.execute(
+            select(segments.c.id, segments.c.parent_segment_id).where(among(segments.c.id, wanted))
+        )
+    }
+    named = {*wanted, *(parent for parent in parents.values() if parent is not None)}
+    said: dict[str, set[str]] = {}
+    asked = (
+        select(attributions.c.segment_id, attributions.c.hand_id)
+        .join(hands, hands.c.id == attributions.c.hand_id)
+        .where(
+            among(attributions.c.segment_id, sorted(named)),
+            attributions.c.withdrawn_at.is_(None),
+            hands.c.withdrawn_at.is_(None),
+        )
+    )
+    for row in conn.execute(asked):
+        said.setdefault(row.segment_id, set()).add(row.hand_id)
+    found = {}
+    for segment_id in wanted:
+        of_it = said.get(segment_id) or said.get(parents.get(segment_id) or "") or set()
+        if len(of_it) == 1:
+            (found[segment_id],) = of_it
+    return found
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """*values* (chances that a difference is none) corrected for there being that many of them, as Holm does: in their
+    order, each at most 1."""
+    corrected = [1.0] * len(values)
+    highest = 0.0
+    for place, number in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        highest = max(highest, min(1.0, (len(values) - place) * values[number]))
+        corrected[number] = highest
+    return corrected
+
+
+def by_hand(
+    hand_of: Mapping[str, str], measured: Mapping[str, Lines], in_use: Mapping[str | None, str | None]
+) -> list[dict[str, Any]]:
+    """Of each hand with enough lines how the candidates (*measured*: card to lines, all the same ones) read them.
+
+    *in_use*: the card that reads each hand's lines now; None: that of all the others. Every difference from it is tested
+    (paired, by line), and corrected for all tests of all hands.
+    """
+    results = []
+    lines_of: dict[str, list[str]] = {}
+    common = set.intersection(*(set(lines) for lines in measured.values())) if measured else set()
+    for segment_id in sorted(common):
+        if segment_id in hand_of:
+            lines_of.setdefault(hand_of[segment_id], []).append(segment_id)
+    tests: list[tuple[dict[str, Any], float]] = []
+    for hand_id, lines in sorted(lines_of.items()):
+        if len(lines) < MIN_LINES:
+            continue
+        now = in_use.get(hand_id, in_use.get(None))
+        rows = []
+        for card, read in measured.items():
+            own = [read[line] for line in lines]
+            chars = sum(one[1] for one in own)
+            if not chars:
+                continue
+            row = {"card": card, "cer": round(sum(one[0] for one in own) / chars, 6), "p": None}
+            row["interval"] = _interval(own)
+            if now in measured and card != now:
+                p = paired([measured[str(now)][line] for line in lines], own)
+                if p is not None:
+                    tests.append((row, p))
+            rows.append(row)
+        rows.sort(key=lambda row: (row["cer"], row["card"]))
+        results.append(
+            {
+                "hand_id": hand_id,
+                "lines": len(lines),
+                "in_use": now if now in measured else None,
+                "rows": rows,
+            }
+        )
+    for (row, _), corrected in zip(tests, holm([p for _, p in tests]), strict=True):
+        row["p"] = round(corrected, 5)
+    for result in results:
+        result["better"] = _better(result)
+        result["promoted"] = False
+    return results
+
+
+def _interval(lines: Sequence[tuple[int, int]]) -> list[float] | None:
+    import numpy as np
+
+    return interval(np.array(lines, dtype=np.float64))
+
+
+def _better(result: Mapping[str, Any]) -> str | None:
+    used = next((row["cer"] for row in result["rows"] if row["card"] == result["in_use"]), None)
+    if used is None:
+        return None
+    able = [
+        row for row in result["rows"] if row["p"] is not None and row["p"] < SIGNIFICANT and row["cer"] < used
+    ]
+    return able[0]["card"] if able else None
+
+
+def champion_cards(conn: Connection, besides: str) -> dict[str | None, str | None]:
+    """The card of each hand that has a reader of its own, but for those that the bake-off *besides* gave."""
+    asked = select(champions.c.hand_id, champions.c.card, champions.c.bakeoff_id)
+    return {row.hand_id: row.card for row in conn.execute(asked) if row.bakeoff_id != besides}

@@ -1,0 +1,122 @@
+"""When a line that was found is a line that a person checked.
+
+The rule: (1) along the writing, the two share at least half of the length that they take up together; (2) at more than
+half of 15 places spread evenly over that shared length, the middle of each lies within the other. Each line is given to
+at most one other, those that share most first. So a line found in two pieces counts once, as its larger piece where that
+is half of it; a box around two rows counts as neither, for its middle lies between them; and slanted and bent lines are
+compared where they run, not by the boxes around them. Across the writing no area is compared: a tight outline and a tall
+box of the same line are one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SHARED = 0.5
+"""Of the length that two lines take up together, at least, that both cover."""
+PLACES = 15
+"""Where across the shared length the middles are looked at."""
+TALL = 1.5
+"""A line this many times higher than wide is vertical writing."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A line as it is compared: the points around it, in pixels or any other equal units both ways."""
+
+    points: tuple[Point, ...]
+    is_vertical: bool
+
+    def turned(self) -> Outline:
+        """With its axes changed over, so that vertical writing runs along the first."""
+        return Outline(tuple((y, x) for x, y in self.points), self.is_vertical)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where it begins and ends along the first axis."""
+        return min(x for x, _ in self.points), max(x for x, _ in self.points)
+
+    def across(self, at: float) -> tuple[float, float] | None:
+        """From where to where it reaches along the second axis, at the place *at* of the first; None where it is not."""
+        crossed = []
+        for (x0, y0), (x1, y1) in zip(self.points, (*self.points[1:], self.points[0]), strict=True):
+            if min(x0, x1) <= at <= max(x0, x1):
+                crossed += [y0, y1] if x0 == x1 else [y0 + (y1 - y0) * (at - x0) / (x1 - x0)]
+        return (min(crossed), max(crossed)) if crossed else None
+
+
+def outline(shape: Mapping[str, Any]) -> Outline:
+    """The outline of a line {rect: [x, y, w, h], polygon?, direction?}: its polygon, else its box."""
+    x, y, w, h = shape["rect"]
+    points = [(float(px), float(py)) for px, py in shape.get("polygon") or ()]
+    if len(points) < 3:
+        points = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+    stated = shape.get("direction")
+    is_vertical = h > TALL * w if stated is None else str(stated).startswith(("ttb", "btt"))
+    return Outline(tuple(points), is_vertical)
+
+
+def shared(one: Outline, other: Outline) -> float:
+    """Which part of the length that *one* and *other* take up together both cover, 0 where they are not the same line.
+
+    The writing runs as *one* says.
+    """
+    if one.is_vertical:
+        one, other = one.turned(), other.turned()
+    begin, end = max(one.ends[0], other.ends[0]), min(one.ends[1], other.ends[1])
+    whole = max(one.ends[1], other.ends[1]) - min(one.ends[0], other.ends[0])
+    if whole <= 0 or end <= begin or (end - begin) / whole < SHARED:
+        return 0.0
+    agreeing = 0
+    for number in range(PLACES):
+        at = begin + (end - begin) * (number + 0.5) / PLACES
+        here, there = one.across(at), other.across(at)
+        if here is not None and there is not None:
+            middle, theirs = sum(here) / 2, sum(there) / 2
+            agreeing += there[0] <= middle <= there[1] and here[0] <= theirs <= here[1]
+    return (end - begin) / whole if agreeing > PLACES / 2 else 0.0
+
+
+def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[int, int]:
+    """Which of the *reference* lines is which *found* one, by their numbers; those that share most are given first."""
+    pairs = sorted(
+        (
+            (share, ours, theirs)
+            for ours, one in enumerate(reference)
+            for theirs, other in enumerate(found)
+            if _near(one, other) and (share := shared(one, other))
+        ),
+        key=lambda pair: (-pair[0], pair[1], pair[2]),
+    )
+    matched: dict[int, int] = {}
+    taken = set()
+    for _, ours, theirs in pairs:
+        if ours not in matched and theirs not in taken:
+            matched[ours] = theirs
+            taken.add(theirs)
+    return matched
+
+
+def _near(one: Outline, other: Outline) -> bool:
+    """Whether the boxes around two outlines touch at all."""
+    for axis in (0, 1):
+        ours, theirs = [p[axis] for p in one.points], [p[axis] for p in other.points]
+        if min(ours) > max(theirs) or min(theirs) > max(ours):
+            return False
+    return True
+
+
+def count_lines(
+    reference: Sequence[Outline], checked: Sequence[bool], found: Sequence[Outline]
+) -> dict[str, int]:
+    """Of one page: lines_checked, lines_found of those, and extra_lines, which are no line of the page, checked or not."""
+    matched = match_lines(reference, found)
+    return {
+        "lines_checked": sum(checked),
+        "lines_found": sum(is_checked for number, is_checked in enumerate(checked) if number in matched),
+        "extra_lines": len(found) - len(matched),
+    }

@@ -1,0 +1,122 @@
+"""The refusals of bake-offs and of hands' readers, each a sentence a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from armarium.api import Invalid, missing
+
+MIN_LINES, MIN_PAGES = 100, 2
+
+unknown_bakeoff = missing(
+    "bake-off", "List the bake-offs to find the right id.", code="unknown_bakeoff", key="bakeoff_id"
+)
+unknown_hand = missing("hand", "List the hands to find the right id.", code="unknown_hand", key="hand_id")
+
+
+def readiness(lines: int, pages: int) -> dict[str, Any]:
+    """How far the corrected lines are from enough, as every refusal to begin says it."""
+    return {
+        "ready": False,
+        "lines": lines,
+        "pages": pages,
+        "min_lines": MIN_LINES,
+        "min_pages": MIN_PAGES,
+        "more_lines": max(0, MIN_LINES - lines),
+        "more_pages": max(0, MIN_PAGES - pages),
+    }
+
+
+def too_few_lines(lines: int, pages: int) -> Invalid:
+    """422: fewer corrected lines, or on fewer pages, than a comparison can rest on."""
+    more = [
+        f"{count} more {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((MIN_LINES - lines, "line"), (MIN_PAGES - pages, "page"))
+        if count > 0
+    ]
+    return Invalid(
+        f"A bake-off needs {MIN_LINES} corrected lines on {MIN_PAGES} pages; there are {lines} on {pages}. "
+        f"Correct {' and '.join(more)} first.",
+        code="too_few_lines",
+        **readiness(lines, pages),
+    )
+
+
+def not_set_up(lines: int, pages: int) -> Invalid:
+    """422: nobody has answered what the material is."""
+    return Invalid(
+        "The project is not set up, so nothing says which readers suit its material. Save the answers of setup first.",
+        code="not_set_up",
+        **readiness(lines, pages),
+    )
+
+
+def no_candidate(whys: Iterable[str], lines: int, pages: int) -> Invalid:
+    """422: not one candidate can be scored here."""
+    reasons = " ".join(dict.fromkeys(whys))
+    return Invalid(
+        f"No candidate can be scored here. {reasons}".strip(), code="no_candidate", **readiness(lines, pages)
+    )
+
+
+def not_in_table(card: str, here: Iterable[str]) -> Invalid:
+    """422: the card is none of the bake-off's candidates."""
+    return Invalid(
+        f"The bake-off has no candidate {card!r}. Its candidates are: {', '.join(here) or 'none'}.",
+        code="unknown_card",
+    )
+
+
+def not_scored(card: str, why: str) -> Invalid:
+    """422: a candidate that was not scored cannot be used on the strength of the bake-off."""
+    return Invalid(
+        f"{card} was not scored in this bake-off, so it cannot be used from it. {why}", code="not_scored"
+    )
+
+
+def only_the_line_readers(card: str) -> Invalid:
+    """422: another finder of lines than the line reader's own."""
+    return Invalid(
+        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. To find "
+        "lines with another, name it in the step's settings.",
+        code="other_finder",
+    )
+
+
+def still_going(state: str) -> Invalid:
+    """422: the bake-off has no scores yet."""
+    return Invalid(f"The bake-off is {state}; use one of its candidates when it is done.", code="not_done")
+
+
+def folder_wanted() -> Invalid:
+    """422: the scope folder without a folder, or the scope project with one."""
+    return Invalid("Name folder_id with the scope folder, and only with it.", code="folder_wanted")
+
+
+def no_folder(folder_id: str) -> Invalid:
+    """422: what was named is no folder."""
+    return Invalid(f"{folder_id} is no folder; name one.", code="no_folder")
+
+
+def no_card(card: str) -> Invalid:
+    """422: no card of a reader has this id."""
+    return Invalid(
+        f"There is no reader with the card {card!r}. List the candidates to find the right one.",
+        code="unknown_card",
+    )
+
+
+def reads_no_lines_here(card: str, why: str) -> Invalid:
+    """422: a card that cannot read a hand's lines on this machine."""
+    return Invalid(f"{card} cannot read the lines of a hand. {why}", code="cannot_read_here")
+
+
+def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
+    """422: a hand that was withdrawn."""
+    return Invalid(f"The hand {label['label']} was withdrawn; nothing is read for it.", code="withdrawn_hand")
+
+
+def finds_no_lines_here(card: str) -> Invalid:
+    """422: a card of a finder that no installed reader runs."""
+    return Invalid(f"No installed reader runs {card}.", code="cannot_find_here")

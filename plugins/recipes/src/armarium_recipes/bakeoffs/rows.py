@@ -1,0 +1,72 @@
+"""A candidate's row as it is kept from the start: who it is, where it runs, what it would cost; scores are added when it is
+answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium_recipes.bakeoffs.contenders import ABSENT, Contender
+from armarium_recipes.schemas.cards import Card
+
+
+def row_of(one: Contender, volume: int) -> dict[str, Any]:
+    """The row of a contender, where no card is there for its kind too."""
+    if one.card is None:
+        return {
+            **_facts(f"{one.kind}:none@0", ABSENT[one.kind][0]),
+            "role": one.role,
+            "not_scored": one.why,
+            "cost_usd": {"value": None, "basis": "unknown", "from": "There is no such reader here."},
+            "local": one.kind != "cloud",
+        }
+    card, is_local = one.card, one.card.runs_where == "this_mac"
+    return {
+        **_facts(card.id, card.name),
+        "pin": card.pin,
+        "reader": card.reader,
+        "model": card.model,
+        "provider": card.provider,
+        "role": one.role,
+        "rule_rank": card.rule_rank,
+        "runs_on": "this-machine" if is_local else f"cloud:{card.provider or card.id}",
+        "local": is_local,
+        "cost_usd": cost_of(card, volume),
+        "carbon_g_per_page": card.carbon_g_per_page,
+        "trainable": card.trainable,
+        "size_gb": card.size_gb,
+        "material": card.material,
+        "not_scored": one.why,
+        "note": card.note,
+    }
+
+
+def _facts(card: str, name: str) -> dict[str, Any]:
+    return {
+        "card": card,
+        "name": name,
+        "pin": {},
+        "reader": None,
+        "model": None,
+        "provider": None,
+        "rule_rank": None,
+        "runs_on": "this-machine",
+        "carbon_g_per_page": None,
+        "trainable": False,
+        "size_gb": 0.0,
+        "material": [],
+        "note": None,
+        "measured_as": None,
+    }
+
+
+def cost_of(card: Card, volume: int) -> dict[str, Any]:
+    """What reading *volume* pages costs: nothing on this machine, else by the price its card states."""
+    if card.runs_where != "provider":
+        return {"value": 0.0, "basis": "measured", "from": "It runs on this machine; nothing is paid."}
+    if card.cost_per_page is None:
+        return {"value": None, "basis": "unknown", "from": "No price of this model is known."}
+    return {
+        "value": round(card.cost_per_page * volume, 4),
+        "basis": "estimate",
+        "from": f"{volume} pages at {card.cost_per_page} US dollars, the price its card states.",
+    }

@@ -1,0 +1,90 @@
+"""Sample projects for the examples of actions: two pages with corrected lines, and a bake-off that is done."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from armarium.api import Example, new_id, now
+from armarium_recipes.bakeoffs.contenders import Contender
+from armarium_recipes.bakeoffs.rows import row_of
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.models_bakeoffs import bakeoffs
+
+LINES = 50
+ANSWERS = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}
+STEPS = [
+    {"id": "find-lines", "job": "find-lines", "layer": "lines"},
+    {"id": "read", "job": "read-a-line", "layer": "reading", "applies_to": "lines"},
+]
+
+
+def set_up(ex: Example) -> None:
+    """Answer the questions of setup, and save a recipe that finds lines and reads them."""
+    recipe = {"id": "letters", "title": "Letters", "steps": STEPS}
+    ex.run("project.save_setup", {"answers": ANSWERS, "recipe": recipe})
+
+
+def corrected_project(ex: Example) -> dict[str, Any]:
+    """A project that is set up, with two pages whose lines are a ground truth."""
+    from PIL import Image
+
+    assert ex.library is not None
+    set_up(ex)
+    pages = []
+    folder = ex.run("document.create", {"name": "Box", "doc_type": "folder"})["id"]
+    for number in range(2):
+        image = Image.new("L", (200, 1000), 250 - number)
+        file = io.BytesIO()
+        image.save(file, "PNG")
+        picture = {
+            "checksum": ex.library.objects.put_bytes(file.getvalue()),
+            "mime_type": "image/png",
+            "size_bytes": len(file.getvalue()),
+            "pixel_width": 200,
+            "pixel_height": 1000,
+        }
+        page = new_id()
+        node = {
+            "id": page,
+            "parent_id": folder,
+            "doc_type": "file",
+            "file_type": "image",
+            "name": f"{number}.png",
+        }
+        ex.run("document.add_files", {"nodes": [{**node, "picture": picture}]})
+        lines = [
+            {"key": str(row), "rect": [0.1, row / LINES, 0.8, 0.8 / LINES], "text": f"Line {row}"}
+            for row in range(LINES)
+        ]
+        made = ex.run(
+            "segment.take_lines",
+            {"document_id": page, "name": "Checked", "provider": "sample", "model": "sample", "lines": lines},
+        )
+        ex.run("segment.pass_ground_truth", {"pass_id": made["pass_id"], "ground_truth": True})
+        pages.append(page)
+    return {"page_ids": pages}
+
+
+def finished_bakeoff(ex: Example) -> dict[str, Any]:
+    """A bake-off of line finders that is done."""
+    assert ex.library is not None
+    set_up(ex)
+    card = next(one for one in cards_here(ex.engine, ex.library) if one.id.startswith("linereader:blla"))
+    bakeoff_id = new_id()
+    row = {
+        "id": bakeoff_id,
+        "step": "find-lines",
+        "started_at": now(),
+        "material": "typescript",
+        "volume": 2,
+        "pages": [],
+        "left_out": [],
+        "lines": 100,
+        "candidates": [row_of(Contender(card, "linereader", "contender"), 2)],
+        "promote": 0,
+        "outcome": {"rows": {card.id: {"lines_found": 98, "lines_checked": 100, "extra_lines": 1}}},
+    }
+    with ex.library.db.write() as conn:
+        conn.execute(bakeoffs.insert().values(row))
+    return {"bakeoff_id": bakeoff_id, "card": card.id}

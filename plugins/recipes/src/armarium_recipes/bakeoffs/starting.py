@@ -1,0 +1,179 @@
+"""What is settled before a bake-off of readers is put into the queue: its pages, its candidates, and who can be scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from armarium.api import Engine, Library, Principal, ServiceError
+from armarium_documents.api import documents
+from armarium_reading.api import load_reader
+from armarium_recipes.bakeoffs import refusals
+from armarium_recipes.bakeoffs.contenders import choose_contenders
+from armarium_recipes.bakeoffs.corrected import Corrected, corrected_pages
+from armarium_recipes.bakeoffs.rows import row_of
+from armarium_recipes.cards.ranking import rank
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.project.saving import saved
+from armarium_recipes.schemas.bakeoffs import StartBakeoff
+from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.recipe import Answers
+from armarium_training.api import Candidate, Measurable, is_new_to, kind_of, measurable
+
+JOB = "read-a-line"
+PRINT = frozenset({"print"})
+
+
+@dataclass
+class Planned:
+    """A bake-off as it is begun: what its row keeps, and what `evaluation.run` is given."""
+
+    material: str
+    volume: int
+    corrected: Corrected
+    rows: list[dict[str, Any]]
+    evaluation: dict[str, Any]
+
+
+def plan_bakeoff(
+    conn: Connection, engine: Engine, library: Library, principal: Principal, p: StartBakeoff
+) -> Planned:
+    """Invalid, in words, where there are too few corrected lines, no answers of setup, or nobody who can be scored."""
+    corrected = corrected_pages(conn, library, principal, p.page_ids)
+    answers = require_ready(conn, corrected)
+    material, volume = answers.materials[0], volume_of(conn, answers)
+    pages_may_leave = answers.cloud_allowed and principal.kind == "person"
+    ranked = rank(
+        cards_here(engine, library),
+        job=JOB,
+        scripts=answers.scripts,
+        languages=answers.languages,
+        materials=[material],
+        memory_gb=answers.memory_gb or this_machine(engine).memory_gb,
+        cloud_allowed=answers.cloud_allowed,
+    )
+    contenders = choose_contenders(
+        ranked,
+        material=material,
+        languages=answers.languages,
+        is_print_engine=lambda card: is_print_engine(engine, card),
+    )
+    language = answers.languages[0] if len(answers.languages) == 1 else None
+    rows, able = [], []
+    for one in contenders:
+        row = row_of(one, volume)
+        rows.append(row)
+        if one.card is None or row["not_scored"] is not None:
+            continue
+        if not row["local"] and not pages_may_leave:
+            row["not_scored"] = (
+                "Pages may not leave this machine, so it was priced and not tried."
+                if not answers.cloud_allowed
+                else "A person has to begin a bake-off that sends pages to another machine."
+            )
+            continue
+        try:
+            found, candidate = _able(engine, library, one.card, language, pages_may_leave)
+        except ServiceError as refusal:
+            row["not_scored"] = refusal.detail
+            continue
+        able.append((row, found, candidate))
+    measured = _settle_pages(conn, corrected, able)
+    for row, found, candidate in measured:
+        row["measured_as"] = {
+            "reader": candidate.reader,
+            "model": found.model,
+            "trained": found.card is not None,
+        }
+    if not measured:
+        whys = [f"{row['name']}: {row['not_scored']}" for row in rows if row["not_scored"]]
+        raise refusals.no_candidate(whys, corrected.lines, len(corrected.pages))
+    evaluation = {
+        "candidates": [candidate.model_dump() for _, _, candidate in measured],
+        "held_out_ids": [page["document_id"] for page in corrected.pages],
+        "add_out_of_the_box": False,
+        "language": language,
+        "pages_may_leave": pages_may_leave and any(found.is_far for _, found, _ in measured),
+    }
+    return Planned(material, volume, corrected, rows, evaluation)
+
+
+def require_ready(conn: Connection, corrected: Corrected) -> Answers:
+    """The answers of setup; Invalid where there are too few corrected lines, or nobody has answered."""
+    if corrected.lines < refusals.MIN_LINES or len(corrected.pages) < refusals.MIN_PAGES:
+        raise refusals.too_few_lines(corrected.lines, len(corrected.pages))
+    answers: Answers | None = saved(conn).answers
+    if answers is None:
+        raise refusals.not_set_up(corrected.lines, len(corrected.pages))
+    return answers
+
+
+def volume_of(conn: Connection, answers: Answers) -> int:
+    """How many pages the whole work has: as was answered, else those with a picture that are in the project."""
+    if answers.pages:
+        return answers.pages
+    live = (
+        select(func.count())
+        .select_from(documents)
+        .where(documents.c.deleted_at.is_(None), documents.c.file_type == "image")
+    )
+    return int(conn.execute(live).scalar_one())
+
+
+def is_print_engine(engine: Engine, card: Card) -> bool:
+    """Whether what runs a card is meant for print alone."""
+    if card.reader is None:
+        return False
+    try:
+        return load_reader(engine, card.reader).writing == PRINT
+    except ServiceError:
+        return False
+
+
+def _able(
+    engine: Engine, library: Library, card: Card, language: str | None, pages_may_leave: bool
+) -> tuple[Measurable, Candidate]:
+    """The card as a candidate of an evaluation; a refusal says why it cannot be one."""
+    if card.provider is not None:
+        candidate = Candidate(model=card.model or card.name, reader="vision", provider=card.provider)
+        return measurable(engine, library, candidate, pages_may_leave=pages_may_leave), candidate
+    if card.reader is None:
+        raise refusals.reads_no_lines_here(card.id, "No installed reader runs it.")
+    reader = load_reader(engine, card.reader)
+    if why := reader.why_not(language):
+        raise refusals.reads_no_lines_here(card.id, why)
+    model = card.reader if reader.model_kind is None else card.model or card.reader
+    kind = "vision" if kind_of(reader) == "vision" else "linereader"
+    candidate = Candidate(model=model, reader=kind)  # type: ignore[arg-type]
+    found = measurable(engine, library, candidate)
+    if found.driver != card.reader:
+        raise refusals.reads_no_lines_here(card.id, f"The model {model} is run by {found.driver} here.")
+    return found, candidate
+
+
+Able = tuple[dict[str, Any], Measurable, Candidate]
+
+
+def _settle_pages(conn: Connection, corrected: Corrected, able: Sequence[Able]) -> list[Able]:
+    """Those who are measured, all on the same pages: what one that was trained here may have seen is left out for all,
+    unless too little would be left; then that one is left out."""
+    measured = []
+    for row, found, candidate in able:
+        if found.card is not None:
+            new = {
+                page["document_id"] for page in corrected.pages if is_new_to(conn, found, page["document_id"])
+            }
+            lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
+            if lines < refusals.MIN_LINES or len(new) < refusals.MIN_PAGES:
+                row["not_scored"] = (
+                    f"It, or what it was trained from, may have been taught these pages: only {lines} of their lines, on "
+                    f"{len(new)} pages, are held out of it."
+                )
+                continue
+            corrected.keep(new, f"{row['name']}, or what it was trained from, may have been taught it.")
+        measured.append((row, found, candidate))
+    return measured

@@ -1,0 +1,116 @@
+"""A bake-off as it is answered: its row, the scores on the models' cards, the state of its job; the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from armarium.api import Engine, Library, among, raw_of
+from armarium_documents.api import documents
+from armarium_training.api import entry_of_run
+
+POLICY = "diplomatic"
+"""By which candidates are ranked: as written."""
+TIE = 0.01
+GONE = "Its job is not in the queue any more, and nothing was measured."
+
+
+def bakeoff_answer(
+    conn: Connection, engine: Engine, library: Library, row: Mapping[str, Any]
+) -> dict[str, Any]:
+    """*row* of the table of bake-offs as a Bakeoff. Pages that the caller may not see, or that are gone, are left out."""
+    outcome: dict[str, Any] = row["outcome"] or {}
+    ids = [page["document_id"] for page in [*row["pages"], *row["left_out"]]]
+    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, ids))
+    names = {one.id: one.name for one in conn.execute(named)}
+    state, reason = _state(conn, row["id"], outcome)
+    candidates = [_scored(engine, library, row["id"], one, outcome, names) for one in row["candidates"]]
+    return {
+        "id": row["id"],
+        "job_id": row["id"],
+        "state": state,
+        "reason": reason,
+        **{key: row[key] for key in ("step", "started_at", "material", "volume", "lines")},
+        "pages": [
+            {**page, "name": names[page["document_id"]]}
+            for page in row["pages"]
+            if page["document_id"] in names
+        ],
+        "left_out": [one for one in row["left_out"] if one["document_id"] in names],
+        "candidates": ranked(candidates, row["step"], state),
+        "comparison": outcome.get("comparison"),
+        "hands": outcome.get("hands", []),
+    }
+
+
+def _state(conn: Connection, job_id: str, outcome: Mapping[str, Any]) -> tuple[str, str | None]:
+    found = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
+    if found is not None:
+        return found[0], found[1]
+    return ("done", None) if outcome else ("failed", GONE)
+
+
+def _scored(
+    engine: Engine,
+    library: Library,
+    job_id: str,
+    kept: Mapping[str, Any],
+    outcome: Mapping[str, Any],
+    names: Mapping[str, str | None],
+) -> dict[str, Any]:
+    measured = kept["measured_as"]
+    row: dict[str, Any] = {
+        **{key: value for key, value in kept.items() if key != "measured_as"},
+        **dict.fromkeys(("cer", "interval", "pages_cer", "wer", "pages_per_hour"), None),
+        **dict.fromkeys(("lines_found", "lines_checked", "extra_lines"), None),
+        "tied": False,
+    }
+    row |= outcome.get("rows", {}).get(kept["card"], {})
+    if measured is None:
+        return row
+    entry = entry_of_run(
+        engine, library, job_id, measured["reader"], measured["model"], trained=measured["trained"]
+    )
+    if entry is None or POLICY not in entry["cer"]:
+        return row
+    return {
+        **row,
+        "cer": entry["cer"],
+        "interval": (entry.get("interval") or {}).get(POLICY),
+        "wer": entry.get("wer"),
+        "pages_per_hour": entry.get("pages_per_hour"),
+        "pages_cer": [page for page in entry.get("by_page", ()) if page["document_id"] in names],
+    }
+
+
+def ranked(candidates: Sequence[dict[str, Any]], step: str, state: str) -> list[dict[str, Any]]:
+    """The best first, those without scores last, each of which says why when the job has ended."""
+    by_lines = step == "find-lines"
+
+    def is_scored(row: Mapping[str, Any]) -> bool:
+        return row["lines_found"] is not None if by_lines else POLICY in (row["cer"] or {})
+
+    def worth(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        if not is_scored(row):
+            return (1,)
+        if by_lines:
+            return (0, -row["lines_found"], row["extra_lines"], row["card"])
+        return (0, row["cer"][POLICY], row["rule_rank"] or 1_000_000, row["card"])
+
+    best = min((row["cer"][POLICY] for row in candidates if not by_lines and is_scored(row)), default=None)
+    for row in candidates:
+        if is_scored(row):
+            row["not_scored"] = None
+            row["tied"] = best is not None and row["cer"][POLICY] - best <= TIE + 1e-12
+        elif row["not_scored"] is None and state in ("done", "failed", "cancelled"):
+            row["not_scored"] = (
+                "The bake-off ended before it was scored."
+                if state != "done"
+                else "Its card keeps no score of this bake-off."
+            )
+    order = {id(row): number for number, row in enumerate(candidates)}
+    return sorted(
+        candidates, key=lambda row: (worth(row)[0], worth(row) if is_scored(row) else (order[id(row)],))
+    )

@@ -1,0 +1,1 @@
+"""Cards of models: where they are collected from, and in which order the rules take them."""

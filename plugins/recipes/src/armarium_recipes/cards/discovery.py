@@ -1,0 +1,134 @@
+"""How other machines' listings of models are asked: through the engine's one gate, with bounds, and kept for a day in the
+`discovery` folder of the models store. What comes from outside is never trusted to have the form it should have."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from armarium.api import Egress, Engine, Limits, ServiceError
+from armarium_reading.api import models_folder
+from armarium_recipes.schemas.cards import Card
+
+DAY = 24 * 3600.0
+"""Seconds for which a listing is kept before it is fetched again."""
+REACH: Literal["machine", "network", "public"] = "public"
+LISTING = Limits(max_bytes=8 << 20, seconds=20.0, silence=10.0)
+AT_ONCE = 6
+MAX_KEPT = 32 << 20
+"""Bytes of a kept listing; a larger one is not read."""
+
+State = Literal["read", "searched", "cached", "not-searched", "offline", "failed"]
+
+
+@dataclass(slots=True)
+class Found:
+    """What a source of candidates gave, and what it did for it, in a sentence."""
+
+    state: State
+    detail: str
+    cards: list[Card] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Kept:
+    """A listing as it is kept: when it was fetched (seconds since the epoch), and what was in it."""
+
+    fetched_at: float
+    entries: list[dict[str, Any]]
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it is younger than a day."""
+        return 0 <= time.time() - self.fetched_at < DAY
+
+
+def folder_of(engine: Engine) -> Path:
+    """Where listings are kept."""
+    return models_folder(engine, "discovery")
+
+
+def kept(engine: Engine, name: str) -> Kept | None:
+    """The listing kept under *name*; None where there is none, or what is there is none."""
+    path = folder_of(engine) / f"{name}.json"
+    try:
+        if path.stat().st_size > MAX_KEPT:
+            return None
+        found = json.loads(path.read_text("utf-8"))
+        entries = [one for one in found["entries"] if isinstance(one, dict)]
+        return Kept(float(found["fetched_at"]), entries)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> Kept:
+    """Keep *entries* under *name*, whole or not at all. A disk without room keeps nothing, and the answer is the same."""
+    new = Kept(fetched_at, [dict(one) for one in entries])
+    path = folder_of(engine) / f"{name}.json"
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(
+            json.dumps({"fetched_at": fetched_at, "entries": new.entries}, ensure_ascii=False), "utf-8"
+        )
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+    return new
+
+
+def fetch(engine: Engine, url: str) -> bytes:
+    """The body of an answer. Unavailable, Forbidden or TooLarge as the gate says, and for a status other than 200."""
+    from armarium.api import Unavailable
+
+    gate = Egress(local_only=engine.settings.local_only)
+    answer = gate.fetch("GET", url, reach=REACH, limits=LISTING, headers={"accept": "application/json, */*"})
+    if answer.status != 200:
+        raise Unavailable(f"It answers {answer.status}, not the listing; try again later.")
+    return answer.read()
+
+
+def fetch_json(engine: Engine, url: str) -> Any:
+    """As `fetch`, read as JSON; Unavailable for what is none."""
+    from armarium.api import Unavailable
+
+    try:
+        return json.loads(fetch(engine, url))
+    except (ValueError, RecursionError) as error:
+        raise Unavailable("It answers something that is no JSON; try again later.") from error
+
+
+def fetch_all(fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
+    """What *fetch_one* answers to each of *asked*, some at a time; those that were refused are left out."""
+
+    def one(question: str) -> tuple[str, Any]:
+        try:
+            return question, fetch_one(question)
+        except ServiceError:
+            return question, None
+
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="discovery") as pool:
+        return {question: found for question, found in pool.map(one, asked) if found is not None}
+
+
+def text_of(value: object, longest: int = 300) -> str:
+    """*value* where it is text, in one line and cut; else nothing."""
+    return " ".join(value.split())[:longest] if isinstance(value, str) else ""
+
+
+def texts_of(value: object, most: int = 100) -> list[str]:
+    """The texts among *value*, where it is a list; a single one stands for itself."""
+    given = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return [text for one in given[:most] if (text := text_of(one, 100))]
+
+
+def size_gb(value: object) -> float:
+    """A size in bytes as GB; 0 for what cannot be one."""
+    is_size = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e13
+    return round(float(value) / 1e9, 4) if is_size else 0.0  # type: ignore[arg-type]

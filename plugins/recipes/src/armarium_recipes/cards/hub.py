@@ -1,0 +1,158 @@
+"""The model hub: models that read pictures, found by task and language and by name. They are shown and never chosen by the
+rules, for a model outside the catalogue cannot be fetched from here yet."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from armarium.api import Engine, ServiceError
+from armarium_reading.api import installed_readers, runtime_folder
+from armarium_recipes.cards import discovery
+from armarium_recipes.cards.discovery import Found, text_of, texts_of
+from armarium_recipes.cards.installed import is_open
+from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.schemas.cards import Card
+
+HUB = "https://huggingface.co"
+TASKS = ("image-to-text", "image-text-to-text")
+WORDS = ("handwritten", "handwriting", "htr", "trocr")
+"""What models that read hands are called."""
+OF_A_QUESTION = 50
+"""Models that are looked at for one question."""
+MOST_LANGUAGES = 6
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+OUTSIDE = "It is outside the catalogue and cannot be fetched from here yet."
+
+
+def search_hub(engine: Engine, languages: Sequence[str], *, online: bool) -> Found:
+    """The hub's models for *languages*: as they were last listed for these, and, *online*, asked for anew after a day."""
+    tags = sorted({tag.split("-")[0].lower() for tag in languages})[:MOST_LANGUAGES]
+    name = f"model-hub-{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
+    listing = discovery.kept(engine, name)
+    cards = [] if listing is None else list(_cards(engine, listing.entries))
+    if online and engine.settings.local_only:
+        return Found("offline", "The engine is held offline; what was found before stands.", cards)
+    if not online and listing is None:
+        return Found("not-searched", "It was not searched for these languages yet; ask with online=true.")
+    if listing is not None and (not online or listing.is_fresh):
+        return Found("cached", f"{len(cards)} models, as they were last found.", cards)
+    try:
+        entries = _search(engine, tags)
+    except ServiceError as refusal:
+        return Found("failed", f"{refusal.detail} What was found before stands.", cards)
+    listing = discovery.keep(engine, name, entries, time.time())
+    cards = list(_cards(engine, listing.entries))
+    return Found("searched", f"{len(cards)} models read pictures in these languages.", cards)
+
+
+def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
+    """What the hub has by task and language, then by name. The first question's refusal is the search's."""
+    questions = [{"pipeline_tag": task, "filter": tag} for tag in tags for task in TASKS]
+    names = [language.name for tag in tags if (language := find_language(tag)) is not None]
+    questions += [{"search": word} for word in WORDS]
+    questions += [{"search": f"{word} {name.lower()}"} for name in names for word in WORDS[:1]]
+    asked = [
+        f"{HUB}/api/models?{urlencode({**one, 'limit': OF_A_QUESTION, 'sort': 'downloads', 'direction': -1, 'full': 'true'})}"
+        for one in questions
+    ]
+    answers = {asked[0]: discovery.fetch_json(engine, asked[0])}
+    answers |= discovery.fetch_all(lambda url: discovery.fetch_json(engine, url), asked[1:])
+    found: dict[str, dict[str, Any]] = {}
+    for url in asked:
+        models = answers.get(url)
+        for model in (models if isinstance(models, list) else [])[:OF_A_QUESTION]:
+            entry = _entry(model)
+            if entry is not None:
+                found.setdefault(entry["id"], entry)
+    return list(found.values())
+
+
+def _entry(model: object) -> dict[str, Any] | None:
+    """What is kept of a model; None for what is none, reads no pictures, or is a build of GGUF."""
+    if not isinstance(model, dict):
+        return None
+    name = model.get("id") or model.get("modelId")
+    if not isinstance(name, str) or not _ID.fullmatch(name) or ".." in name:
+        return None
+    tags = texts_of(model.get("tags"), 200)
+    siblings = model.get("siblings")
+    files = [
+        text_of(one.get("rfilename"), 200)
+        for one in (siblings if isinstance(siblings, list) else [])[:500]
+        if isinstance(one, dict)
+    ]
+    library = text_of(model.get("library_name"), 40).lower()
+    is_gguf = "gguf" in (library, *map(str.lower, tags)) or any(
+        one.lower().endswith(".gguf") for one in files
+    )
+    if is_gguf or "gguf" in name.lower() or model.get("pipeline_tag") not in TASKS:
+        return None
+    data = model.get("cardData")
+    languages = texts_of(data.get("language")) if isinstance(data, dict) else []
+    tagged = [one for one in tags if re.fullmatch("[a-z]{2,3}", one) and find_language(one) is not None]
+    return {
+        "id": name,
+        "revision": text_of(model.get("sha"), 40),
+        "library": library,
+        "licence": next((tag[8:] for tag in tags if tag.startswith("license:")), ""),
+        "languages": languages or tagged,
+        "base": next((tag.rpartition(":")[2] for tag in tags if tag.startswith("base_model:")), ""),
+        "safetensors": "safetensors" in tags or any(one.endswith(".safetensors") for one in files),
+        "gated": bool(model.get("gated")),
+    }
+
+
+def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Card]:
+    vision = next((one for one in installed_readers(engine) if one.model_kind == "vision"), None)
+    runs = vision is not None and (vision.runtime is None or runtime_folder(engine, vision) is not None)
+    for entry in entries:
+        name = entry.get("id")
+        if not isinstance(name, str) or not _ID.fullmatch(name) or ".." in name:
+            continue
+        availability, words = _availability(entry, runs)
+        base = text_of(entry.get("base"), 200)
+        licence = text_of(entry.get("licence"), 80)
+        revision = text_of(entry.get("revision"), 40) or "main"
+        codes = (find_language(one) for one in texts_of(entry.get("languages")))
+        yield Card(
+            id=f"{'mlx' if entry.get('library') == 'mlx' else 'vision'}:{name}@{revision[:12]}",
+            name=name,
+            source="model-hub",
+            pin={"hub": name, "revision": revision},
+            jobs=["read-a-line"],
+            material=[],
+            scripts=[],
+            languages=list(dict.fromkeys(one.code for one in codes if one is not None and one.code)),
+            licence=licence or None,
+            open_licence=is_open(licence),
+            size_gb=0,
+            memory_gb=4,
+            trainable=False,
+            runs_where="this_mac",
+            availability=availability,
+            availability_words=words,
+            installed=False,
+            in_recipe_rules=False,
+            offered_because="It was found on the model hub.",
+            note=f"{OUTSIDE}{f' Made from {base}.' if base else ''}",
+        )
+
+
+def _availability(entry: Mapping[str, Any], runs: bool) -> tuple[Any, str]:
+    if entry.get("library") == "mlx":
+        return "not_here", "It is a build for MLX, which this engine does not run."
+    if entry.get("gated"):
+        return "not_here", "Its maker gives it out on request only."
+    if not entry.get("safetensors"):
+        return "not_here", "It has no weights as safetensors, and others are not loaded."
+    if not runs:
+        return (
+            "not_here",
+            "It needs the runtime vision, which is not installed (armarium runtimes install vision).",
+        )
+    return "elsewhere", "It is on the hub; put its folder among the engine's models, in vision, to use it."

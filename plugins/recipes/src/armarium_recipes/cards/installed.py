@@ -1,0 +1,127 @@
+"""Cards of models that somebody put on this machine, and of models that a provider serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+from armarium.api import Engine
+from armarium_reading.api import installed_readers, model_note, served_models
+from armarium_recipes.cards.shipped import card_of_reader, models_of
+from armarium_recipes.schemas.cards import Card
+
+ASKED_WITH_PICTURES = ("read-a-line", "identify-signs")
+TOKENS_IN, TOKENS_OUT = 1_500, 800
+"""Tokens of a page that is sent and of what is answered, for a first estimate of what it costs."""
+
+OPEN = (
+    "apache",
+    "mit",
+    "cc0",
+    "cc-by",
+    "bsd",
+    "gpl",
+    "lgpl",
+    "mpl",
+    "isc",
+    "unlicense",
+    "openrail",
+    "public",
+)
+CLOSED = ("-nc", "-nd", "noncommercial")
+
+
+def is_open(licence: str | None) -> bool:
+    """Whether a licence lets anybody use and pass on what it covers; one that nobody states does not."""
+    said = (licence or "").lower().replace(" ", "-").replace("_", "-")
+    said = said.replace("cc-by-", "cc-by-") if said else said
+    return any(said.startswith(one) for one in OPEN) and not any(one in said for one in CLOSED)
+
+
+def installed_cards(engine: Engine) -> Iterator[Card]:
+    """Models of readers in this machine's folder that no trained card speaks of."""
+    for reader in installed_readers(engine):
+        for model in models_of(engine, reader):
+            if model.shipped or model.path is None or model.path.with_suffix(".card.json").is_file():
+                continue
+            note = model_note(model.path)
+            licence = note.get("licence") or None
+            more: dict[str, Any] = {"licence": licence}
+            if reader.name == "tesseract":
+                more["licence"] = "Apache-2.0"
+            if note.get("title"):
+                more["name"] = str(note["title"])[:300]
+            if note.get("source_id"):
+                more["pin"] = {"repository": str(note["source_id"])}
+            if (card := card_of_reader(reader, model, source="installed", **more)) is not None:
+                yield card
+
+
+def provider_cards(engine: Engine) -> Iterator[Card]:
+    """Models of the providers that are set up: those with a key, and servers that need none."""
+    jobs = [job for job in engine.recipe_jobs.values() if job.uses_llm]
+    for served in served_models(engine):
+        provider, model = served.provider, served.model
+        can = set(model["capabilities"])
+        able = [job.id for job in jobs if job.id not in ASKED_WITH_PICTURES and "text" in can]
+        if "vision" in can:
+            able += [job for job in ASKED_WITH_PICTURES if job in engine.recipe_jobs]
+        if not able:
+            continue
+        where = place_of(served.api_base)
+        runtime = "cloud" if where == "provider" else "local-server"
+        source: Literal["cloud", "installed"] = "cloud" if where == "provider" else "installed"
+        cost = _cost(model) if where == "provider" else 0.0
+        yield Card(
+            id=f"{runtime}:{quote(provider['name'], safe=' ')}/{quote(model['model_id'], safe=' :.')}@served",
+            name=f"{model['name']} ({provider['name']})",
+            source=source,
+            pin={"cloud": provider["name"], "model": model["model_id"]},
+            jobs=able,
+            material=["handwriting", "print", "typescript", "text"],
+            scripts=[],
+            languages=[],
+            licence=None,
+            open_licence=True,
+            size_gb=0,
+            memory_gb=0,
+            trainable=False,
+            runs_where=where,
+            availability="elsewhere" if where != "this_mac" else "installed",
+            availability_words=_WHERE[where].format(provider=provider["name"]),
+            installed=where == "this_mac",
+            cost_per_page=cost,
+            model=model["model_id"],
+            provider=provider["name"],
+        )
+
+
+_WHERE = {
+    "this_mac": "{provider} serves it on this machine.",
+    "own_machine": "{provider} serves it on a machine of your own network.",
+    "provider": "{provider} runs it; pages leave this machine for it.",
+}
+
+
+def place_of(address: str | None) -> Literal["this_mac", "own_machine", "provider"]:
+    """Where *address* leads, by its spelling alone: no name is looked up, so a name of one's own counts as elsewhere."""
+    host = (urlsplit(address or "").hostname or "").lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return "this_mac"
+    try:
+        number = ip_address(host)
+    except ValueError:
+        return "provider"
+    if number.is_loopback:
+        return "this_mac"
+    return "own_machine" if number.is_private else "provider"
+
+
+def _cost(model: Mapping[str, Any]) -> float | None:
+    """US dollars a page, roughly; None where a price is not known."""
+    if model["input_cost"] is None or model["output_cost"] is None:
+        return None
+    cost: float = (model["input_cost"] * TOKENS_IN + model["output_cost"] * TOKENS_OUT) / 1e6
+    return round(cost, 6)

@@ -1,0 +1,148 @@
+"""The order in which the rules take cards, and the reason, in words, for each that they do not take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from armarium_recipes.cards.shipped import primary_subtag
+from armarium_recipes.schemas.cards import Card, Refusal
+
+FREE_GB = 2.0
+"""Memory that is kept free beside a model."""
+
+LAST = math.inf
+
+
+def rank(
+    cards: Iterable[Card],
+    *,
+    job: str,
+    scripts: Sequence[str],
+    languages: Sequence[str],
+    materials: Sequence[str],
+    memory_gb: float | None,
+    cloud_allowed: bool,
+) -> list[Card]:
+    """The cards that do *job*: those that the rules would take, with `rule_rank` from 1, then the others with `refused`.
+
+    *memory_gb* None: it is not known, and nothing is refused for it. The order: the CER in bands of one point (what was
+    measured here before what is published; without either last), local before remote, cheaper, faster, less carbon,
+    trainable, smaller, the card's id.
+    """
+    taken: list[Card] = []
+    refused: list[Card] = []
+    for card in cards:
+        if job not in card.jobs:
+            continue
+        why = refusal_of(
+            card,
+            scripts=scripts,
+            languages=languages,
+            materials=materials,
+            memory_gb=memory_gb,
+            cloud_allowed=cloud_allowed,
+        )
+        changed = {"rule_rank": None, "refused": why}
+        (taken if why is None else refused).append(card.model_copy(update=changed))
+    taken.sort(key=lambda card: order_of(card, languages))
+    ranked = [card.model_copy(update={"rule_rank": place}) for place, card in enumerate(taken, start=1)]
+    return [*ranked, *sorted(refused, key=lambda card: (not card.in_recipe_rules, card.id))]
+
+
+def cer_of(card: Card, languages: Sequence[str]) -> float | None:
+    """The CER a card is ranked by: measured here, else published where the card names all of *languages*."""
+    if card.cer_measured_here is not None:
+        return card.cer_measured_here
+    if card.cer_published is None:
+        return None
+    named = {primary_subtag(tag) for tag in card.languages}
+    own = card.source == "installed" and not card.languages
+    return card.cer_published if own or all(primary_subtag(tag) in named for tag in languages) else None
+
+
+def band_of(cer: float | None) -> float:
+    """The band of one point that *cer* (0.1 is ten points) lies in; one that is not known comes last."""
+    # A CER such as 0.07 is a little less than seven hundredths in binary; it belongs to the seventh band.
+    return LAST if cer is None else math.floor(round(cer * 100, 6))
+
+
+def order_of(
+    card: Card, languages: Sequence[str]
+) -> tuple[float, bool, float, float, float, bool, float, str]:
+    """What cards are sorted by."""
+    return (
+        band_of(cer_of(card, languages)),
+        card.runs_where != "this_mac",
+        LAST if card.cost_per_page is None else card.cost_per_page,
+        LAST if card.pages_per_hour is None else -card.pages_per_hour,
+        LAST if card.carbon_g_per_page is None else card.carbon_g_per_page,
+        not card.trainable,
+        card.size_gb,
+        card.id,
+    )
+
+
+def refusal_of(card: Card, **wanted: Any) -> Refusal | None:
+    """The first reason why the rules do not take *card*; None where they do. As `refusals_of`."""
+    return next(refusals_of(card, **wanted), None)
+
+
+def refusals_of(
+    card: Card,
+    *,
+    scripts: Sequence[str],
+    languages: Sequence[str],
+    materials: Sequence[str],
+    memory_gb: float | None,
+    cloud_allowed: bool,
+) -> Iterator[Refusal]:
+    """Every reason why the rules do not take *card*, in the order in which problems are told."""
+    if not card.in_recipe_rules:
+        why = card.note or "It is outside the catalogue."
+        yield Refusal(kind="not-here", reason=f"The rules choose among models of the catalogue only. {why}")
+    lacking = [one for one in scripts if card.scripts and one not in card.scripts]
+    if lacking:
+        yield Refusal(
+            kind="no-model-for-script",
+            reason=f"{card.name} does not read the script {_words(lacking)}; it reads {_words(card.scripts)}.",
+        )
+    known = {primary_subtag(tag) for tag in card.languages}
+    if languages and known and not any(primary_subtag(tag) in known for tag in languages):
+        yield Refusal(
+            kind="no-model-for-language",
+            reason=f"{card.name} does not read the language {_words(languages)}; it reads {_words(card.languages)}.",
+        )
+    missing = [one for one in materials if one != "text" and card.material and one not in card.material]
+    if missing:
+        yield Refusal(
+            kind="no-reader-for-material",
+            reason=f"{card.name} is not made for {_words(missing)}; it is made for {_words(card.material)}.",
+        )
+    if not card.open_licence:
+        yield Refusal(
+            kind="licence-not-accepted",
+            reason=f"The licence of {card.name} ({card.licence or 'none is stated'}) must be accepted by a person first.",
+        )
+    if card.runs_where == "provider" and not cloud_allowed:
+        yield Refusal(
+            kind="cloud-not-allowed",
+            reason=f"{card.name} works on another machine, and pages may not leave this one.",
+        )
+    if memory_gb is not None and card.memory_gb + FREE_GB > memory_gb and card.runs_where == "this_mac":
+        yield Refusal(
+            kind="not-enough-memory",
+            reason=(
+                f"{card.name} needs {card.memory_gb:g} GB of memory and {FREE_GB:g} GB are kept free; this machine has "
+                f"{memory_gb:g} GB."
+            ),
+        )
+    if card.availability == "not_here":
+        yield Refusal(kind="not-here", reason=card.availability_words)
+
+
+def _words(names: Sequence[str]) -> str:
+    shown = list(names[:12])
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,0 +1,279 @@
+"""The public repository of line readers: recognition models of kraken's users on Zenodo, by their own cards.
+
+The listing is fetched at most daily; a record's card is fetched once, for a published version does not change. So many
+cards are fetched at a time as the service lets a guest fetch in a minute; the rest comes with the next searches.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from armarium.api import Engine, ServiceError
+from armarium_reading.api import installed_readers, models_folder, runtime_folder
+from armarium_recipes.cards import discovery
+from armarium_recipes.cards.discovery import Found, size_gb, text_of, texts_of
+from armarium_recipes.cards.installed import is_open
+from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.knowledge.scripts import find_script
+from armarium_recipes.schemas.cards import Card, Download
+
+ZENODO = "https://zenodo.org"
+COMMUNITY = "ocr_models"
+NAME = "linereader-repository"
+PAGE = 25
+"""Records of a page: what the service gives a guest."""
+MOST_RECORDS = 1_000
+CARDS_AT_A_TIME = 48
+CARD_FILES = ("README.md", "metadata.json")
+"""The card of a record: of the present schema, and of the one before it."""
+SUFFIXES = (".safetensors", ".mlmodel")
+LONGEST_HEADER = 64 << 10
+_HEADER = re.compile(r"\A\ufeff?---\r?\n(.*?)\r?\n---\s*(?:\r?\n|\Z)", re.DOTALL)
+
+_MATERIAL_WORDS = {
+    "handwriting": re.compile(
+        r"handwrit|manuscri|hand-?written|\bhands?\b|\bhtr\b|cursive|scribal|kurrent|charter", re.I
+    ),
+    "print": re.compile(r"\bprint|typeset|newspaper|incunab|fraktur|typograph", re.I),
+    "typescript": re.compile(r"typewrit|typescript", re.I),
+}
+
+
+def repository_cards(engine: Engine) -> list[Card]:
+    """The models of the listing as it was last kept; asks no network."""
+    listing = discovery.kept(engine, NAME)
+    return [] if listing is None else list(_cards(engine, listing.entries))
+
+
+def search_repository(engine: Engine, *, online: bool) -> Found:
+    """The models of the repository: from what is kept, and, *online*, fetched where that is a day old."""
+    listing = discovery.kept(engine, NAME)
+    if online and engine.settings.local_only:
+        return Found("offline", f"The engine is held offline; {_had(listing)}.", repository_cards(engine))
+    if not online:
+        if listing is None:
+            return Found("not-searched", "Its models have not been listed yet; ask with online=true.")
+        return Found("cached", f"As listed {_when(listing)}.", repository_cards(engine))
+    try:
+        fresh = listing is not None and listing.is_fresh
+        if listing is None or not fresh:
+            listing = discovery.keep(engine, NAME, _records(engine, listing), time.time())
+        looked = _fetch_cards(engine, listing)
+    except ServiceError as refusal:
+        return Found("failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine))
+    left = sum("card" not in entry for entry in listing.entries)
+    if fresh and not looked:
+        return Found("cached", f"As listed {_when(listing)}.", repository_cards(engine))
+    rest = f"; {left} more come with the next searches" if left else ""
+    return Found("searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine))
+
+
+def _had(listing: discovery.Kept | None) -> str:
+    return "nothing was listed before" if listing is None else f"what was listed {_when(listing)} stands"
+
+
+def _when(listing: discovery.Kept) -> str:
+    return time.strftime("on %d %B %Y", time.gmtime(max(0.0, min(listing.fetched_at, 4e9))))
+
+
+def _records(engine: Engine, before: discovery.Kept | None) -> list[dict[str, Any]]:
+    """The newest version of each record of the community, with the cards that are known already."""
+    cards = {one.get("record"): one["card"] for one in (before.entries if before else ()) if "card" in one}
+    newest: dict[str, dict[str, Any]] = {}
+    for page in range(1, MOST_RECORDS // PAGE + 1):
+        url = f"{ZENODO}/api/records?communities={COMMUNITY}&sort=newest&size={PAGE}&page={page}"
+        answer = discovery.fetch_json(engine, url)
+        hits = answer.get("hits") if isinstance(answer, dict) else None
+        found = hits.get("hits") if isinstance(hits, dict) else None
+        for hit in (found if isinstance(found, list) else [])[:PAGE]:
+            entry = _entry(hit)
+            if entry is None:
+                continue
+            known = newest.get(entry["concept"])
+            if known is None or int(known["record"]) < int(entry["record"]):
+                newest[entry["concept"]] = entry
+        total = hits.get("total") if isinstance(hits, dict) else None
+        if not found or not isinstance(total, int) or page * PAGE >= total:
+            break
+    for entry in newest.values():
+        if entry["record"] in cards:
+            entry["card"] = cards[entry["record"]]
+    return list(newest.values())
+
+
+def _entry(hit: object) -> dict[str, Any] | None:
+    """What is kept of a record; None for what is none, or holds no model."""
+    if not isinstance(hit, dict) or not isinstance(hit.get("metadata"), dict):
+        return None
+    about = hit["metadata"]
+    record, concept = str(hit.get("id")), str(hit.get("conceptrecid") or hit.get("id"))
+    files = [
+        one for one in hit.get("files") or () if isinstance(one, dict) and isinstance(one.get("key"), str)
+    ]
+    weights = next((one for suffix in SUFFIXES for one in files if one["key"].endswith(suffix)), None)
+    if not record.isdigit() or len(record) > 15 or weights is None:
+        return None
+    licence = about.get("license")
+    return {
+        "record": record,
+        "concept": concept[:40],
+        "title": text_of(about.get("title")),
+        "version": text_of(about.get("version"), 40) or record,
+        "licence": text_of(licence.get("id") if isinstance(licence, dict) else licence, 80),
+        "words": " ".join([text_of(about.get("title")), *texts_of(about.get("keywords"))]),
+        "weights": f"zenodo-{record}.{weights['key'].rpartition('.')[2]}",
+        "size_gb": size_gb(weights.get("size")),
+        "about": next((name for name in CARD_FILES for one in files if one["key"] == name), None),
+    }
+
+
+def _fetch_cards(engine: Engine, listing: discovery.Kept) -> int:
+    """Fetch the next cards that are not known yet into *listing*, and keep it; how many."""
+    for entry in listing.entries:
+        if entry.get("about") not in CARD_FILES:
+            entry["card"] = {}
+    wanted = {
+        f"{ZENODO}/records/{entry['record']}/files/{entry['about']}?download=1": entry
+        for entry in listing.entries
+        if "card" not in entry and str(entry.get("record")).isdigit()
+    }
+    asked = list(wanted)[:CARDS_AT_A_TIME]
+    for url, body in discovery.fetch_all(lambda url: discovery.fetch(engine, url), asked).items():
+        wanted[url]["card"] = _card_of(wanted[url]["about"], body)
+    if asked:
+        discovery.keep(engine, NAME, listing.entries, listing.fetched_at)
+    return len(asked)
+
+
+def _card_of(name: str, body: bytes) -> dict[str, Any]:
+    """What a record's card says, of either schema; empty for what is no card."""
+    told = _old_card(body) if name == "metadata.json" else _header(body)
+    if told is None:
+        return {}
+    metrics = told.get("metrics")
+    cer = metrics.get("cer", metrics.get("CER")) if isinstance(metrics, dict) else None
+    return {
+        "summary": text_of(told.get("summary")),
+        "licence": text_of(told.get("license_name") or told.get("license"), 80),
+        "languages": texts_of(told.get("language")),
+        "scripts": texts_of(told.get("script")),
+        "types": texts_of(told.get("model_type")),
+        "software": text_of(told.get("software_name"), 40),
+        "tags": texts_of(told.get("tags")),
+        "cer": _share(cer),
+    }
+
+
+def _old_card(body: bytes) -> dict[str, Any] | None:
+    """A card of the first schema: of kraken's recognition models, with an accuracy in points."""
+    try:
+        told = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    accuracy = told.get("accuracy")
+    is_number = isinstance(accuracy, int | float) and not isinstance(accuracy, bool)
+    cer = (100 - float(accuracy)) / 100 if is_number else None  # type: ignore[arg-type]
+    return {**told, "metrics": {"cer": cer}, "model_type": ["recognition"], "software_name": "kraken"}
+
+
+def _header(body: bytes) -> dict[str, Any] | None:
+    """The YAML at the head of a card; None where there is none, or where it has aliases, which no card needs."""
+    import yaml  # type: ignore[import-untyped]
+
+    match = _HEADER.match(body[: LONGEST_HEADER + 16].decode("utf-8", "replace"))
+    if match is None:
+        return None
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(match[1], yaml.SafeLoader)):
+            return None
+        told = yaml.load(match[1], yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _share(cer: object) -> float | None:
+    """A CER between 0 and 1; one over 1 is in points. None for what is none."""
+    if not isinstance(cer, int | float) or isinstance(cer, bool) or not 0 <= cer <= 100:
+        return None
+    return float(cer) if cer <= 1 else float(cer) / 100
+
+
+def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Card]:
+    """The recognition models among *entries*. What a kept file says is looked at again: a person may have changed it."""
+    reader = next((one for one in installed_readers(engine) if one.model_kind == "linereader"), None)
+    runs = reader is not None and (reader.runtime is None or runtime_folder(engine, reader) is not None)
+    folder = models_folder(engine, "linereader")
+    for entry in entries:
+        card = entry.get("card")
+        record = str(entry.get("record"))
+        if not isinstance(card, dict) or not record.isdigit() or "recognition" not in card.get("types", ()):
+            continue
+        weights = f"zenodo-{record}.{text_of(entry.get('weights')).rpartition('.')[2]}"
+        if not weights.endswith(SUFFIXES):
+            continue
+        doi = f"10.5281/zenodo.{record}"
+        is_here = (folder / weights).is_file()
+        software = text_of(card.get("software"), 40).lower()
+        material = _materials(
+            f"{entry.get('words')} {card.get('summary')} {' '.join(texts_of(card.get('tags')))}"
+        )
+        licence = text_of(card.get("licence"), 80) or text_of(entry.get("licence"), 80)
+        availability, words = _availability(is_here, runs, software)
+        cer = card.get("cer")
+        yield Card(
+            id=f"linereader:{doi}@{text_of(entry.get('version'), 40) or '1'}",
+            name=text_of(entry.get("title")) or doi,
+            source="linereader-repository",
+            pin={"repository": doi},
+            jobs=["read-a-line", "read-a-page"],
+            material=material,
+            scripts=[found.code for one in texts_of(card.get("scripts")) if (found := find_script(one))],
+            languages=_tags(texts_of(card.get("languages"))),
+            licence=licence or None,
+            open_licence=is_open(licence),
+            size_gb=float(entry.get("size_gb") or 0),
+            memory_gb=1.5,
+            trainable=False,
+            runs_where="this_mac",
+            availability=availability,
+            availability_words=words,
+            installed=is_here and runs,
+            download=None if is_here or not runs else Download(runtime="linereader", id=doi),
+            in_recipe_rules=bool(material),
+            offered_because="It is published in the line readers' repository.",
+            cer_published=cer if isinstance(cer, float) else None,
+            note=None if material else "Its record does not say whether it reads handwriting or print.",
+            reader="kraken",
+            model=weights,
+        )
+
+
+def _availability(is_here: bool, runs: bool, software: str) -> tuple[Any, str]:
+    if software not in ("", "kraken"):
+        return "not_here", f"It is a model of {software}, which this engine does not run."
+    if not runs:
+        return (
+            "not_here",
+            "It needs the runtime kraken, which is not installed (armarium runtimes install kraken).",
+        )
+    if is_here:
+        return "installed", "It is on this machine."
+    return "download", "It is fetched from Zenodo when it is first needed."
+
+
+def _materials(words: str) -> list[str]:
+    return [material for material, pattern in _MATERIAL_WORDS.items() if pattern.search(words)]
+
+
+def _tags(codes: Iterable[str]) -> list[str]:
+    """Codes of ISO 639-3 as BCP 47 tags."""
+    found = (find_language(code) for code in codes)
+    return list(dict.fromkeys(one.code for one in found if one is not None and one.code is not None))

@@ -1,0 +1,253 @@
+"""Cards of what comes with the engine: work that needs no model, readers with their weights, language data that is
+published for them, and the names of readers that are not here, with why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from armarium.api import Engine
+from armarium_reading.api import ModelFile, Reader, installed_readers, models_folder, runtime_folder
+from armarium_recipes.schemas.cards import Card, Download
+
+CAPABILITIES = {"find_lines": "find-lines", "read_lines": "read-a-line", "read_page": "read-a-page"}
+"""What a reader can do, by the job of a recipe that needs it."""
+
+LINE_READERS = frozenset({"hand", "kraken"})
+"""Readers that go by the runtime `linereader` in ids of cards."""
+
+WITHOUT_MODEL = {
+    "find-names-tag-words": (
+        "Names that the project knows",
+        "It finds the names that the project has already, and asks no model.",
+    ),
+    "check": ("The checker without a model", "It compares readings with each other and with the page."),
+}
+"""Work that can be done with a model and also without one."""
+
+MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
+
+
+@cache
+def facts() -> dict[str, Any]:
+    """What is known of the models that come with the engine (`facts.json`)."""
+    known: dict[str, Any] = json.loads(
+        files("armarium_recipes.cards").joinpath("facts.json").read_text("utf-8")
+    )
+    return known
+
+
+def shipped_cards(engine: Engine) -> Iterator[Card]:
+    """Every card that stands without looking at anybody's models."""
+    yield from _of_work_without_models(engine)
+    readers = {reader.name: reader for reader in installed_readers(engine)}
+    for reader in readers.values():
+        for model in models_of(engine, reader):
+            if model.shipped and (card := card_of_reader(reader, model, source="shipped")) is not None:
+                yield card
+    yield from _standing(engine, readers)
+    if "tesseract" in readers:
+        yield from _language_data(engine, readers["tesseract"])
+    yield from _fitting(readers.values())
+
+
+def models_of(engine: Engine, reader: type[Reader]) -> list[ModelFile]:
+    """The models that this machine has for *reader*; none where they cannot be looked at."""
+    try:
+        return reader.models_here(
+            models_folder(engine, reader.model_kind or reader.name), runtime_folder(engine, reader)
+        )
+    except Exception:
+        # A driver of another maker; what it cannot show is not chosen.
+        return []
+
+
+def runtime_of(reader: type[Reader]) -> str:
+    """The first part of the ids of its cards."""
+    return "linereader" if reader.name in LINE_READERS or reader.model_kind == "linereader" else reader.name
+
+
+def materials_of(reader: type[Reader]) -> list[str]:
+    """What it is meant for."""
+    return [one for kind in ("hand", "print") if kind in reader.writing for one in MATERIALS_OF[kind]]
+
+
+def primary_subtag(language: str) -> str:
+    """The name of the language without region, script and variants."""
+    return language.replace("_", "-").split("-")[0].lower()
+
+
+def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **more: Any) -> Card | None:
+    """The card of one of a reader's models; None for a file that it does not read with (language data of no language)."""
+    known = facts()["models"].get(f"{reader.name}:{model.model}", {})
+    scripts, languages = list(reader.scripts), list(reader.languages)
+    if reader.name == "tesseract":
+        name = model.model.rpartition("/")[2]
+        data = facts()["tesseract"].get(name)
+        scripts, languages = ([data[0]], data[1:]) if data else ([], [])
+    jobs = [CAPABILITIES[one] for one in CAPABILITIES if one in reader.can and one != "find_lines"]
+    if not jobs:
+        return None
+    stated: dict[str, Any] = {
+        "id": f"{runtime_of(reader)}:{model.model}@1",
+        "name": model.label,
+        "pin": pin_of(reader, model.model),
+        "jobs": jobs,
+        "material": materials_of(reader),
+        "licence": None,
+        "memory_gb": 1.0,
+        "trainable": False,
+        **known,
+        **more,
+    }
+    is_here = source == "shipped" and model.shipped
+    return Card(
+        **{
+            "scripts": scripts,
+            "languages": languages,
+            "source": source,
+            "open_licence": True,
+            "size_gb": gigabytes(model.size_bytes),
+            "runs_where": "this_mac",
+            "availability": "ships" if is_here else "installed",
+            "availability_words": "It comes with the engine." if is_here else "It is on this machine.",
+            "installed": True,
+            "reader": reader.name,
+            "model": None if model.shipped else model.model,
+            **stated,
+        }
+    )
+
+
+def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
+    """How a recipe names the model."""
+    if reader.name == "tesseract":
+        return {"tesseract": "5", "traineddata": model}
+    if runtime_of(reader) == "linereader":
+        return {"linereader": model, "linereader_version": "1"}
+    return {"builtin": f"{reader.name}:{model}"}
+
+
+def gigabytes(size: int | None) -> float:
+    """*size* in bytes as GB; 0 where it is not known."""
+    return round((size or 0) / 1e9, 4)
+
+
+def _of_work_without_models(engine: Engine) -> Iterator[Card]:
+    for job in engine.recipe_jobs.values():
+        if job.id in WITHOUT_MODEL or not (job.uses_llm or job.provider_setting):
+            yield _builtin(job.id, *WITHOUT_MODEL.get(job.id, (job.name, job.description)))
+    if "check" not in engine.recipe_jobs and engine.actions.find("check.run") is not None:
+        yield _builtin("check", *WITHOUT_MODEL["check"])
+
+
+def _builtin(job_id: str, name: str, note: str) -> Card:
+    return Card(
+        id=f"builtin:{job_id}@1",
+        name=name,
+        source="shipped",
+        pin={"builtin": job_id},
+        jobs=[job_id],
+        material=[],
+        scripts=[],
+        languages=[],
+        licence="Apache-2.0",
+        open_licence=True,
+        size_gb=0,
+        memory_gb=0.3,
+        trainable=False,
+        runs_where="this_mac",
+        availability="ships",
+        availability_words="It comes with the engine and needs no model.",
+        installed=True,
+        note=note,
+    )
+
+
+def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
+    """Readers by name whether or not they are here: who looks for one is told why it is not chosen."""
+    for entry in facts()["standing"]:
+        stated = dict(entry)
+        why = stated.pop("needs_weights", None)
+        reader = readers.get(stated["reader"])
+        if reader is not None and why is not None and models_of(engine, reader):
+            continue
+        if reader is not None and reader.runtime is not None and runtime_folder(engine, reader) is None:
+            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtimes install {reader.runtime.name})."
+            why = runtime if why is None else f"{runtime} {why}"
+        elif reader is None and why is None:
+            why = f"The reader {stated['reader']} is not installed in this engine."
+        yield Card(
+            **{
+                "source": "shipped",
+                "scripts": [],
+                "languages": [],
+                "open_licence": True,
+                "size_gb": 0,
+                "memory_gb": 1.0,
+                "trainable": False,
+                "runs_where": "this_mac",
+                "availability": "ships" if why is None else "not_here",
+                "availability_words": why or "It comes with the engine.",
+                "installed": why is None,
+                **stated,
+            }
+        )
+
+
+def _language_data(engine: Engine, reader: type[Reader]) -> tuple[Card, ...]:
+    """Data of Tesseract's makers that is not on this machine."""
+    here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
+    return _published(reader, here)
+
+
+@lru_cache(4)
+def _published(reader: type[Reader], here: frozenset[str]) -> tuple[Card, ...]:
+    cards = (
+        card_of_reader(
+            reader,
+            ModelFile(name, f"Tesseract's data {name}", None, 12_000_000),
+            source="shipped",
+            licence="Apache-2.0",
+            memory_gb=0.3,
+            availability="download",
+            availability_words="Tesseract's makers publish it; it is fetched when it is first needed.",
+            installed=False,
+            download=Download(runtime="tesseract", id=name),
+        )
+        for name in facts()["tesseract"]
+        if name not in here
+    )
+    return tuple(card for card in cards if card is not None)
+
+
+def _fitting(readers: Any) -> Iterator[Card]:
+    """The choice among readers for each page by a sample of its lines: for material of several kinds."""
+    able = [reader for reader in readers if "read_lines" in reader.can and reader.calibration]
+    if len(able) < 2:
+        return
+    scripts = [one for one in able[0].scripts if all(one in reader.scripts for reader in able[1:])]
+    tags = [one for one in able[0].languages if all(one in reader.languages for reader in able[1:])]
+    yield Card(
+        id="builtin:fitting-reader@1",
+        name="For each page the reader that fits it",
+        source="shipped",
+        pin={"builtin": "fitting-reader"},
+        jobs=["read-a-line"],
+        material=list(dict.fromkeys(one for reader in able for one in materials_of(reader))),
+        scripts=scripts,
+        languages=tags,
+        licence="Apache-2.0",
+        open_licence=True,
+        size_gb=0,
+        memory_gb=1.0,
+        trainable=False,
+        runs_where="this_mac",
+        availability="ships",
+        availability_words="It comes with the engine.",
+        installed=True,
+        note=f"Tries {' and '.join(reader.label for reader in able)} on a sample of each page's lines.",
+    )

@@ -1,0 +1,93 @@
+"""Cards of models that were trained here, and the scores that evaluations have put on cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from armarium.api import Engine, Library
+from armarium_reading.api import installed_readers
+from armarium_recipes.cards.shipped import gigabytes, materials_of, runtime_of
+from armarium_recipes.schemas.cards import Card
+from armarium_training.api import TrainedModel, scores_on_cards, trained_models
+
+POLICIES = ("diplomatic", "layout-insensitive", "lenient", "accent-blind")
+"""The policies by which a CER is ranked, the first that was measured."""
+
+
+def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
+    """The models whose cards and weights lie in the project's folder or in this machine's; the project's first."""
+    readers = {reader.name: reader for reader in installed_readers(engine)}
+    kinds = {reader.model_kind: reader for reader in readers.values() if reader.model_kind}
+    seen = set[str]()
+    for trained in trained_models(engine, library):
+        if trained.model_id in seen or trained.weights is None:
+            continue
+        seen.add(trained.model_id)
+        reader = kinds.get(trained.store)
+        if reader is None or "read_lines" not in reader.can:
+            continue
+        yield _card(trained, reader, readers)
+
+
+def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Card:
+    told = trained.card
+    language = told.get("language")
+    cer = told.get("validation_cer")
+    base_licence = told.get("base_licence")
+    assert trained.weights is not None
+    return Card(
+        id=f"{runtime_of(reader)}:{trained.model_id}@1",
+        name=str(told.get("display_name") or trained.model_id)[:300],
+        source="installed",
+        pin={"linereader": trained.model_id, "linereader_version": "1"},
+        jobs=["read-a-line"],
+        material=materials_of(reader),
+        scripts=list(reader.scripts),
+        languages=[language] if isinstance(language, str) and language else [],
+        licence=base_licence if isinstance(base_licence, str) else None,
+        open_licence=True,
+        size_gb=gigabytes(trained.weights.stat().st_size),
+        memory_gb=0.4 if reader.name == "hand" else 4.0,
+        trainable=reader.name == "hand",
+        runs_where="this_mac",
+        availability="installed",
+        availability_words=(
+            "It was trained in this project." if trained.of_project else "It was trained on this machine."
+        ),
+        installed=True,
+        cer_published=float(cer) if isinstance(cer, int | float) and 0 <= cer < 10 else None,
+        note=str(told.get("summary") or "") or None,
+        reader=reader.name,
+        model=trained.file_name,
+    )
+
+
+def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> list[Card]:
+    """*cards* with the CER that the newest evaluation of this project, or of this machine, has put on each."""
+    newest: dict[str, dict[str, Any]] = {}
+    for score in scores_on_cards(engine, library):
+        before = newest.get(score["model"])
+        if before is None or before["measured_at"] < score["measured_at"]:
+            newest[score["model"]] = score
+    return [_scored(card, newest.get(_scored_as(card))) for card in cards]
+
+
+def _scored_as(card: Card) -> str:
+    """The name under which an evaluation keeps the scores of a card's model."""
+    named = card.pin.get("linereader")
+    if card.source == "installed" and isinstance(named, str):
+        return named
+    return card.model or card.reader or ""
+
+
+def _scored(card: Card, score: Mapping[str, Any] | None) -> Card:
+    if score is None or "read-a-line" not in card.jobs:
+        return card
+    cer = next((score["cer"][one] for one in POLICIES if one in score["cer"]), None)
+    return card.model_copy(
+        update={
+            "cer_measured_here": cer,
+            "measured": {key: score[key] for key in ("measured_at", "job_id", "pages", "cer", "wer")},
+        }
+    )

@@ -1,0 +1,1 @@
+"""The long work of recipes."""

@@ -1,0 +1,113 @@
+"""What setup works out instead of asking: this machine, the providers that have a key, and the places where work can run."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armarium_reading.api import list_providers
+
+if TYPE_CHECKING:
+    from armarium.api import Engine
+
+COMPUTE = "armarium.compute"
+"""The group of drivers for places where very many pages are read, and readers are trained."""
+_HERE = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine that the engine runs on."""
+
+    chip: str | None
+    memory_gb: float | None
+    """In units of 10^9 bytes; what this process may use, where it is allowed less than the machine has."""
+    source: str
+    """Words: where this is known from."""
+
+
+def this_machine(engine: Engine) -> Machine:
+    """The chip and memory of the machine that *engine* runs on; read once, for they do not change under it."""
+    return _machine()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place where a step can run."""
+
+    id: str
+    """As a recipe says it: this-machine, cluster, gpu-service, or cloud:<provider>."""
+    title: str
+    source: str
+    """Words: where this is known from."""
+
+
+def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
+    """The enabled providers that have a key, in their order. The key itself is asked for nowhere."""
+    with engine.state.read() as conn:
+        return [one for one in list_providers(conn) if one["enabled"] and one["has_key"]]
+
+
+def targets(engine: Engine) -> list[Target]:
+    """This machine first; then what is installed or set up."""
+    found = [Target("this-machine", "This machine", "the engine runs on it")]
+    far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE]
+    if far:
+        found.append(Target("cluster", "A place of compute", f"the installed drivers {', '.join(far)}"))
+    for provider in providers_with_key(engine):
+        source = f"the provider {provider['name']}, which has a key"
+        if provider["provider_type"] == "model-hub":
+            found.append(Target("gpu-service", f"Machines of {provider['name']}", source))
+        else:
+            found.append(Target(f"cloud:{provider['name']}", provider["name"], source))
+    return found
+
+
+@cache
+def _machine() -> Machine:
+    import psutil
+
+    memory = psutil.virtual_memory().total
+    limit = _limit()
+    source = "the operating system"
+    if limit is not None and limit < memory:
+        memory, source = limit, "the operating system, and the limit it sets to the engine's memory"
+    return Machine(_chip(), round(memory / 1e9, 1), source)
+
+
+def _chip() -> str | None:
+    """The name of the processor, as the system says it."""
+    if platform.system() == "Darwin":
+        return _asked("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or None
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() in ("model name", "Hardware") and value.strip():
+                return value.strip()
+    return platform.processor() or platform.machine() or None
+
+
+def _asked(*command: str) -> str | None:
+    import subprocess
+
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None
+
+
+def _limit() -> int | None:
+    """Bytes that a control group of Linux allows; None where there is no limit."""
+    for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            stated = Path(place).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if stated.isdigit():
+            return int(stated)
+    return None

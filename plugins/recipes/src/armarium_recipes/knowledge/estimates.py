@@ -1,0 +1,245 @@
+"""What can be done with so many pages, by three routes: a provider's model, a reader of this machine, or one taught by the other.
+
+Every figure says whether it was measured (calls of the ledger of this project, scores on cards), is an estimate from what a
+card states, or is unknown, and where it is from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Connection, select
+
+from armarium_reading.api import episodes
+from armarium_recipes.schemas.cards import Card
+
+READING = ("read-a-line", "read-a-page")
+MOST_CALLS = 5000
+"""Calls of the ledger that are looked at, the newest."""
+TRAINING_FROM = 5000
+"""Pages from which teaching a reader is worth its work."""
+Basis = Literal["measured", "estimate", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, what it rests on, and where it is from in words."""
+
+    value: float | None
+    basis: Basis
+    source: str
+
+    def times(self, count: int) -> Figure:
+        """The same for *count* pages."""
+        return Figure(None if self.value is None else self.value * count, self.basis, self.source)
+
+    def answer(self) -> dict[str, Any]:
+        """As it is answered; money, seconds and rates need no more than six places."""
+        return {
+            "value": None if self.value is None else round(self.value, 6),
+            "basis": self.basis,
+            "from": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What a model costs and takes for one page, and the share of characters it reads wrong."""
+
+    cost_usd: Figure
+    seconds: Figure
+    cer: Figure
+
+
+def sum_of(figures: Sequence[Figure]) -> Figure:
+    """All together: unknown where one is, and measured only where all are."""
+    unknown = next((one for one in figures if one.value is None), None)
+    if unknown is not None:
+        return Figure(None, "unknown", unknown.source)
+    basis: Basis = "measured" if all(one.basis == "measured" for one in figures) else "estimate"
+    total = sum(one.value or 0.0 for one in figures)
+    return Figure(total, basis, "; ".join(dict.fromkeys(one.source for one in figures)))
+
+
+def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
+    """What is known of *card*; of nothing where *wanted* names no model that is here or set up."""
+    if card is None:
+        nothing = Figure(None, "unknown", wanted)
+        return Way(nothing, nothing, nothing)
+    calls = _calls(conn, card)
+    here = card.runs_where == "this_mac"
+    return Way(_cost(card, calls, here), _seconds(card, calls), _cer(card))
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """Sums of a model's calls in the ledger of the project."""
+
+    pages: int = 0
+    seconds: float = 0.0
+    usd: float | None = 0.0
+
+
+def _calls(conn: Connection, card: Card) -> _Calls:
+    """Of calls that read pages, by what the card names: the reader, or the provider and its model."""
+    asked = select(episodes.c.document_id, episodes.c.seconds, episodes.c.cost).where(
+        episodes.c.kind == "model_call",
+        episodes.c.use_case.in_(READING),
+        episodes.c.provider == (card.provider or card.reader or ""),
+    )
+    if card.model is not None:
+        asked = asked.where(episodes.c.model == card.model)
+    rows = conn.execute(asked.order_by(episodes.c.seq.desc()).limit(MOST_CALLS)).all()
+    if not rows:
+        return _Calls()
+    prices = [row.cost.get("usd") for row in rows]
+    usd = None if None in prices else float(sum(prices))
+    return _Calls(len({row.document_id for row in rows}), sum(row.seconds for row in rows), usd)
+
+
+def _read_here(calls: _Calls) -> str:
+    return f"{calls.pages} page{'s' if calls.pages != 1 else ''} that it read in this project"
+
+
+def _cost(card: Card, calls: _Calls, here: bool) -> Figure:
+    if here:
+        return Figure(0.0, "measured", "nothing is paid for work on this machine")
+    if calls.pages and calls.usd is not None:
+        return Figure(calls.usd / calls.pages, "measured", _read_here(calls))
+    if card.cost_per_page is not None:
+        return Figure(
+            card.cost_per_page, "estimate", f"its price, and the length of a usual page ({card.name})"
+        )
+    return Figure(None, "unknown", f"no price of {card.name} is known")
+
+
+def _seconds(card: Card, calls: _Calls) -> Figure:
+    if calls.pages:
+        return Figure(calls.seconds / calls.pages, "measured", _read_here(calls))
+    if card.pages_per_hour:
+        return Figure(3600 / card.pages_per_hour, "estimate", f"the card of {card.name}")
+    return Figure(None, "unknown", f"{card.name} has read no page of this project yet")
+
+
+def _cer(card: Card) -> Figure:
+    if card.cer_measured_here is not None:
+        return Figure(card.cer_measured_here, "measured", f"corrected pages on this machine ({card.name})")
+    if card.cer_published is not None:
+        return Figure(card.cer_published, "estimate", f"what its makers publish of other pages ({card.name})")
+    return Figure(None, "unknown", f"{card.name} has not been measured on corrected pages")
+
+
+def routes_for(
+    conn: Connection,
+    cards: Sequence[Card],
+    *,
+    teacher: str | None,
+    local_reader: str | None,
+    pages: int,
+    sample_pages: int,
+) -> list[dict[str, Any]]:
+    """The three routes for *pages*: `cloud`, `this-machine` and `distil`."""
+    far = _chosen(cards, teacher, lambda card: card.provider is not None and card.runs_where != "this_mac")
+    near = _chosen(cards, local_reader, lambda card: card.runs_where == "this_mac" and card.installed)
+    teaching = way_of(conn, far, _absent("model of a provider", teacher))
+    reading = way_of(conn, near, _absent("reader of this machine", local_reader))
+    sample = min(sample_pages, pages)
+    training = Figure(None, "unknown", "how long a training takes is known when the sample is corrected")
+    few = (
+        ""
+        if pages >= TRAINING_FROM
+        else f" With fewer than {TRAINING_FROM} pages it is rarely worth the work."
+    )
+    return [
+        _route(
+            "cloud",
+            f"All pages with {_name(far, 'a model of a provider')}",
+            pages,
+            [teaching.cost_usd.times(pages)],
+            [teaching.seconds.times(pages)],
+            teaching.cer,
+            [f"Send {pages} pages to {_name(far, 'a model of a provider')}."],
+            leaves=True,
+        ),
+        _route(
+            "this-machine",
+            f"All pages with {_name(near, 'a reader of this machine')}",
+            pages,
+            [reading.cost_usd.times(pages)],
+            [reading.seconds.times(pages)],
+            reading.cer,
+            [f"Read {pages} pages on this machine with {_name(near, 'a reader of this machine')}."],
+            leaves=False,
+        ),
+        _route(
+            "distil",
+            "A sample with the provider's model, which teaches the reader of this machine",
+            pages,
+            [teaching.cost_usd.times(sample), reading.cost_usd.times(pages)],
+            [teaching.seconds.times(sample), training, reading.seconds.times(pages)],
+            Figure(None, "unknown", "what training brings is known when the trained reader is measured"),
+            [
+                f"Send {sample} pages to {_name(far, 'a model of a provider')}.",
+                "Correct what it read.",
+                f"Train {_name(near, 'a reader of this machine')} on the corrected lines.{few}",
+                f"Read all {pages} pages on this machine with the trained reader.",
+            ],
+            leaves=True,
+        ),
+    ]
+
+
+def _route(
+    id: str,
+    title: str,
+    pages: int,
+    cost: Sequence[Figure],
+    seconds: Sequence[Figure],
+    cer: Figure,
+    steps: list[str],
+    *,
+    leaves: bool,
+) -> dict[str, Any]:
+    return {
+        "id": id,
+        "title": title,
+        "pages": pages,
+        "cost_usd": sum_of(cost).answer(),
+        "time_seconds": sum_of(seconds).answer(),
+        "accuracy_cer": cer.answer(),
+        "steps": steps,
+        "leaves_this_machine": leaves,
+    }
+
+
+def _chosen(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card], bool]) -> Card | None:
+    """The card of that id, name, reader or model; without a wish the one measured best, else the first."""
+    able = [card for card in cards if any(job in card.jobs for job in READING) and fits(card)]
+    if wanted is not None:
+        meant = wanted.casefold()
+        return next(
+            (
+                card
+                for card in able
+                if meant
+                in {
+                    one.casefold()
+                    for one in (card.id, card.name, card.reader, card.model, card.provider)
+                    if one
+                }
+            ),
+            None,
+        )
+    return min(
+        able, key=lambda card: 2.0 if card.cer_measured_here is None else card.cer_measured_here, default=None
+    )
+
+
+def _absent(kind: str, wanted: str | None) -> str:
+    return f"no {kind} is here" if wanted is None else f"no {kind} here is called {wanted}"
+
+
+def _name(card: Card | None, kind: str) -> str:
+    return kind if card is None else card.name

@@ -1,0 +1,123 @@
+"""Languages of ISO 639-3 and languages and dialects of Glottolog: found by tag, and searched by name, tag or code.
+
+The table is unpacked when it is first asked (about 0.1 s), and kept as text, not as objects.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from typing import Literal
+
+from armarium_recipes.knowledge.tables import table_lines
+
+TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+"""The shape of a tag of BCP 47 that begins with a language."""
+_MARKS = re.compile("[\u0300-\u036f]+")
+_PARTS = re.compile(r"[|\x00-\x1f]+")
+_USUAL_SCRIPT = re.compile(r"\t([A-Z][a-z]{3})?$")
+_LEVELS = {"|language|": "|\x01|", "|dialect|": "|\x02|"}
+"""So that who looks for the word is not answered every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language or dialect, with its tag and its code in the catalogue apart."""
+
+    code: str | None
+    """The tag of BCP 47; a dialect has its language's. None where ISO 639-3 does not count the language."""
+    name: str
+    glottocode: str | None
+    level: Literal["language", "dialect"]
+    language: str | None = None
+    """The tag of a dialect's language."""
+    language_name: str | None = None
+    """The name of a dialect's language."""
+    script: str | None = None
+    """The code of the script that the language is usually written in; None where nobody has said."""
+
+
+def find_language(tag: str) -> Language | None:
+    """The language that a tag of BCP 47 names (`de`, `de-AT`, `deu`, `iw`); None where it names none."""
+    if not TAG.fullmatch(tag):
+        return None
+    table = _table()
+    subtag = tag.partition("-")[0].lower()
+    row = table.by_code.get(table.replaced.get(subtag, subtag))
+    return None if row is None else table.language(row)
+
+
+def search_languages(q: str, limit: int) -> list[Language]:
+    """At most *limit* languages and dialects by name, tag or code.
+
+    First those whose tag or code it is, then those of that name, then names that begin so, names with a word that begins
+    so, and names that hold it; in each of these, languages with a short tag come first and dialects last. Marks and
+    capitals do not matter. An empty *q* answers the first of all.
+    """
+    table = _table()
+    wanted = _folded(_PARTS.sub(" ", q)).strip()
+    if not wanted:
+        return [table.language(row) for row in range(min(limit, len(table.lines)))]
+    found: dict[int, None] = {}
+    coded = find_language(wanted)
+    if coded is not None and coded.code is not None:
+        found[table.by_code[coded.code.lower()]] = None
+    for shape in (f"|{wanted}|", f"|{wanted}", f" {wanted}", wanted):
+        for row in table.rows_with(shape):
+            if len(found) >= limit:
+                break
+            found[row] = None
+    return [table.language(row) for row in list(found)[:limit]]
+
+
+class _Table:
+    """The rows in the order in which they are answered, and one text of all that is searched."""
+
+    def __init__(self) -> None:
+        self.lines = table_lines("languages")
+        self.replaced = dict(line.split("\t") for line in table_lines("replaced"))
+        # Each field stands between bars, so that a whole one, or the beginning of one, is found by its text alone.
+        searched = "\n".join(_USUAL_SCRIPT.sub("", line) for line in self.lines)
+        barred = "".join(f"|{_PARTS.sub('|', line)}|\n" for line in _folded(searched).split("\n"))
+        for level, sign in _LEVELS.items():
+            barred = barred.replace(level, sign)
+        self.text = barred
+        self.ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")[:-1]))
+        self.by_code: dict[str, int] = {}
+        for row, line in enumerate(self.lines):
+            code, codes, _, level, _ = line.split("\t", 4)
+            if level == "language" and code:
+                for one in (code, *codes.split("|")):
+                    self.by_code.setdefault(one, row)
+        self.by_code.pop("", None)
+
+    def rows_with(self, wanted: str) -> Iterator[int]:
+        """The rows whose text holds *wanted*, in order."""
+        place = self.text.find(wanted)
+        while place >= 0:
+            row = bisect_right(self.ends, place)
+            yield row
+            place = self.text.find(wanted, self.ends[row])
+
+    def language(self, row: int) -> Language:
+        code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
+        if level != "dialect":
+            return Language(code or None, name, glottocode or None, "language", script="".join(more) or None)
+        above = next((self.language(one) for one in self.rows_with(f"|{more[0]}|\x01|")), None)
+        named, script = (None, None) if above is None else (above.name, above.script)
+        return Language(code or None, name, glottocode or None, "dialect", code or None, named, script)
+
+
+@cache
+def _table() -> _Table:
+    return _Table()
+
+
+def _folded(text: str) -> str:
+    """Without capitals and without marks on letters, line by line as before."""
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()

@@ -1,0 +1,1 @@
+"""The project's recipe: saved, kept in files, planned, started and run."""

@@ -1,0 +1,94 @@
+"""Writing what the project keeps of its recipe, inside an action: parts, overrides, and the version that rises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import new_id
+from armarium_documents.api import documents
+from armarium_recipes.errors import no_folder_named, override_elsewhere, override_twice
+from armarium_recipes.models import ONLY, overrides, setups
+from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.schemas.project import SaveSetup
+from armarium_recipes.schemas.recipe import Override
+
+if TYPE_CHECKING:
+    from armarium.api import ActionContext
+
+
+def change(ctx: ActionContext, p: SaveSetup) -> Saved:
+    """Write the parts that *p* names; what is kept already raises no version and leaves no trace."""
+    before = saved(ctx.conn)
+    named = p.model_fields_set
+    answers = p.answers if "answers" in named else before.answers
+    recipe = p.recipe if "recipe" in named else before.recipe
+    places = (p.overrides or []) if "overrides" in named else before.overrides
+    same_parts = answers == before.answers and _content(recipe) == _content(before.recipe)
+    same_places = [_said(one) for one in places] == [_said(one) for one in before.overrides]
+    if same_parts and same_places:
+        return before
+    if not same_places:
+        _write_overrides(ctx, before.overrides, places)
+    row = ctx.conn.execute(setups.select().where(setups.c.id == ONLY)).first()
+    rises = recipe is not None or before.recipe is not None
+    values = {
+        "answers": answers.model_dump(mode="json") if answers is not None else None,
+        "recipe": recipe.model_dump(mode="json") if recipe is not None else None,
+        "version": (row.version if row is not None else 0) + int(rises),
+        "updated_at": ctx.now,
+    }
+    if row is None:
+        ctx.conn.execute(setups.insert().values(id=ONLY, **values))
+    else:
+        ctx.conn.execute(setups.update().where(setups.c.id == ONLY).values(**values))
+    return saved(ctx.conn)
+
+
+def _content(recipe: Any) -> Any:
+    """All of a recipe but its version, which the project counts."""
+    return recipe.model_dump(mode="json", exclude={"version"}) if recipe is not None else None
+
+
+def _said(one: Override) -> tuple[Any, ...]:
+    return (one.scope, one.folder_id, one.step, one.card.id, one.card.source)
+
+
+def _write_overrides(ctx: ActionContext, before: Sequence[Override], after: Sequence[Override]) -> None:
+    stated = {_said(one): one for one in before}
+    seen = set()
+    rows = []
+    for position, one in enumerate(after):
+        place = (one.scope, one.folder_id, one.step)
+        if place in seen:
+            raise override_twice(one.step, one.folder_id or "the project")
+        seen.add(place)
+        if (one.scope == "folder") != (one.folder_id is not None):
+            raise no_folder_named()
+        known = stated.get(_said(one))
+        if known is None and one.folder_id is not None:
+            _require_folder(ctx, one.folder_id)
+        rows.append(
+            {
+                "id": new_id(),
+                "scope": one.scope,
+                "folder_id": one.folder_id,
+                "step": one.step,
+                "card": one.card.model_dump(mode="json"),
+                "position": position,
+                "set_by": known.set_by if known is not None else ctx.principal.name,
+                "set_at": known.set_at if known is not None else ctx.now,
+            }
+        )
+    ctx.conn.execute(overrides.delete())
+    if rows:
+        ctx.conn.execute(overrides.insert(), rows)
+
+
+def _require_folder(ctx: ActionContext, folder_id: str) -> None:
+    found = ctx.conn.execute(
+        documents.select().where(documents.c.id == folder_id, documents.c.deleted_at.is_(None))
+    ).first()
+    if found is None:
+        raise override_elsewhere(folder_id)
+    ctx.target(folder_id)

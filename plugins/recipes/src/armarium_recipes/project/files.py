@@ -1,0 +1,305 @@
+"""The files in a project's folder `recipe`: written after the commit, settled when the project is opened.
+
+The rows are the truth. A file that somebody edited is never overwritten unread: it is taken in, or refused with its line,
+or, where the project has changed as well, left with the project's own text beside it until a person decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from armarium.api import ActionContext, Principal, ServiceError, flush, flush_path, open_plain
+from armarium_recipes.models import ONLY, files, proposals, starts
+from armarium_recipes.project import yaml_text
+from armarium_recipes.project.saving import saved
+from armarium_recipes.project.yaml_text import Unreadable
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+log = logging.getLogger("armarium.recipes")
+
+EDITABLE = {"setup.yaml": "answers", "recipe.yaml": "recipe", "overrides.yaml": "overrides"}
+"""The files that may be edited by hand, and the part of the project each is."""
+
+HEADINGS = {
+    "setup.yaml": "What was answered of the material. Edits are taken in when the project is opened.",
+    "recipe.yaml": "The recipe. Edits are taken in when the project is opened; the version is counted by the engine.",
+    "overrides.yaml": "Other models for steps of the recipe. Edits are taken in when the project is opened.",
+    "started.yaml": "When Start was last pressed. The engine writes this file; edits are set aside.",
+    "proposed.yaml": "What was added since the last Start. The engine writes this file; edits are set aside.",
+}
+
+KEEPER = Principal("machine", "recipe files", "editor", folders=None)
+"""Who what was edited by hand is taken in as: nobody knows whose hand it was."""
+
+_LOCK = "recipes.files"
+_locks = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What is noted of a file: the digest it last agreed with the project in, and how it stands."""
+
+    digest: str | None
+    state: str
+    why: str | None = None
+    line: int | None = None
+    kept_as: str | None = None
+
+
+def rendered(conn: Connection) -> dict[str, bytes | None]:
+    """Each file as the rows say it; None for one that is not to be there."""
+    kept = saved(conn)
+    answer = kept.answer()
+    parts: dict[str, Any] = {
+        "setup.yaml": answer["answers"],
+        "recipe.yaml": answer["recipe"],
+        "overrides.yaml": {"overrides": answer["overrides"]} if kept.overrides else None,
+        "started.yaml": _started(conn),
+        "proposed.yaml": _proposed(conn),
+    }
+    return {
+        name: yaml_text.dump(part, HEADINGS[name]) if part is not None else None
+        for name, part in parts.items()
+    }
+
+
+def _started(conn: Connection) -> dict[str, Any] | None:
+    row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
+    if row is None:
+        return None
+    said = {
+        name: getattr(row, name)
+        for name in ("started_at", "started_by", "recipe_id", "recipe_version", "pages")
+    }
+    return {**said, "job_id": row.id, "redo": row.redo}
+
+
+def _proposed(conn: Connection) -> dict[str, Any] | None:
+    row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
+    names = ("layers", "languages", "steps", "proposed_at")
+    return {name: getattr(row, name) for name in names} if row is not None else None
+
+
+def digest_of(data: bytes | None) -> str | None:
+    """The digest of a file's bytes; None for no file."""
+    return hashlib.sha256(data).hexdigest() if data is not None else None
+
+
+def read_file(library: Library, name: str) -> bytes | None:
+    """The bytes of a file of the folder; None where there is none. Unreadable for what is no plain file."""
+    folder = library.path.resolve() / "recipe"
+    try:
+        with open_plain(folder / name, library.is_closed, within=folder) as file:
+            return file.read(yaml_text.LONGEST + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, ServiceError) as error:
+        why = getattr(error, "strerror", None) or "it is no plain file of this folder"
+        raise Unreadable(f"It cannot be read ({why}).") from None
+
+
+def write_file(library: Library, name: str, data: bytes | None) -> None:
+    """Write a file under a temporary name and rename it; None removes it. OSError where the disk refuses."""
+    folder = library.recipe
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    if data is None:
+        with suppress(FileNotFoundError):
+            path.unlink()
+    else:
+        aside = folder / f".{name}.{os.getpid()}-{threading.get_ident()}"
+        try:
+            with aside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                flush(file.fileno())
+            os.replace(aside, path)
+        finally:
+            with suppress(OSError):
+                aside.unlink()
+    flush_path(folder)
+
+
+def beside(name: str, word: str) -> str:
+    """The name of a file that lies beside another: `recipe.project.yaml`."""
+    return f"{Path(name).stem}.{word}.yaml"
+
+
+def noted_files(conn: Connection) -> dict[str, Noted]:
+    """What is noted of each file."""
+    return {
+        row.name: Noted(row.digest, row.state, row.why, row.line, row.kept_as)
+        for row in conn.execute(files.select())
+    }
+
+
+def note(conn: Connection, name: str, noted: Noted) -> None:
+    """Note how a file stands."""
+    conn.execute(files.delete().where(files.c.name == name))
+    conn.execute(files.insert().values(name=name, **noted.__dict__))
+
+
+def file_answers(conn: Connection) -> list[dict[str, Any]]:
+    """How the files stand that a person may edit or that need a decision."""
+    known = noted_files(conn)
+    shown = ("state", "why", "line", "kept_as")
+    return [
+        {"name": name, **{key: getattr(known[name], key) for key in shown}}
+        for name in HEADINGS
+        if name in known
+    ]
+
+
+def step_ends(ctx: ActionContext) -> None:
+    """After a step, an undo too, that changed what the files say: they are written once it is on the disk."""
+    from armarium_recipes.models import overrides, setups
+
+    if ctx.library is None:
+        return
+    if ctx.touched_tables((setups, overrides, starts, proposals)):
+        library = ctx.library
+        ctx.on_commit(lambda: write_files(library))
+
+
+def write_files(library: Library) -> None:
+    """Bring the files up to what the rows say; one that was edited meanwhile is left, with the project's text beside it."""
+    with _lock_of(library):
+        with library.db.read_all() as conn:
+            texts, known = rendered(conn), noted_files(conn)
+        for name, text in texts.items():
+            _write_one(library, name, text, known.get(name))
+
+
+def settle(engine: Engine, library: Library) -> None:
+    """When a project was opened: what a kill left unwritten is written, and what was edited by hand is taken in."""
+    write_files(library)
+    with library.db.read_all() as conn:
+        edited = [name for name, one in noted_files(conn).items() if one.state in ("edited", "refused")]
+    for name in EDITABLE:
+        if name in edited:
+            _take_in(engine, library, name)
+
+
+def _lock_of(library: Library) -> Any:
+    with _locks:
+        return library.held.setdefault(_LOCK, threading.Lock())
+
+
+def _write_one(library: Library, name: str, text: bytes | None, known: Noted | None) -> None:
+    try:
+        found = _standing(library, name, text, known)
+    except OSError as error:
+        log.warning("the file recipe/%s could not be written: %s", name, error.strerror)
+        return
+    if found != known:
+        with library.db.write() as conn:
+            note(conn, name, found)
+
+
+def _standing(library: Library, name: str, text: bytes | None, known: Noted | None) -> Noted:
+    """How a file stands after it was written, or left because somebody edited it."""
+    fallen_out = known.digest if known is not None else None
+    try:
+        there = read_file(library, name)
+    except Unreadable as fault:
+        return Noted(fallen_out, "refused", fault.why, fault.line)
+    ours = there is None or (known is not None and digest_of(there) == known.digest)
+    if there == text or ours:
+        if there != text:
+            write_file(library, name, text)
+        if known is not None and known.kept_as is not None:
+            write_file(library, known.kept_as, None)
+        return Noted(digest_of(text), "in-step")
+    if name not in EDITABLE:
+        write_file(library, beside(name, "edited"), there)
+        write_file(library, name, text)
+        return Noted(digest_of(text), "in-step")
+    if digest_of(text) == fallen_out:
+        if known is not None and known.state == "refused":
+            return known
+        return Noted(
+            fallen_out, "edited", "It was edited by hand; it is taken in when the project is opened."
+        )
+    kept_as = beside(name, "project")
+    write_file(library, kept_as, text)
+    why = (
+        f"It was edited by hand, and the project has changed too; {kept_as} holds what the project keeps. Decide which holds "
+        "(project.decide_file), or remove one of the two."
+    )
+    return Noted(fallen_out, "both-changed", why, kept_as=kept_as)
+
+
+def _take_in(engine: Engine, library: Library, name: str) -> None:
+    known = Noted(None, "edited")
+    try:
+        with library.db.read_all() as conn:
+            known = noted_files(conn).get(name, known)
+        there = read_file(library, name)
+        if there is None:
+            return
+        params = part_of(engine, library, name, there)
+        digest = digest_of(there)
+
+        def keep(ctx: ActionContext) -> None:
+            note(ctx.conn, name, Noted(digest, "in-step"))
+
+        engine.run(library, "project.save_setup", params, KEEPER, in_transaction=keep)
+        write_files(library)
+    except (Unreadable, ServiceError) as fault:
+        why = fault.why if isinstance(fault, Unreadable) else fault.detail
+        line = fault.line if isinstance(fault, Unreadable) else None
+        log.warning("the file recipe/%s was not taken in", name)
+        with library.db.write() as conn:
+            note(conn, name, Noted(known.digest, "refused", why, line))
+
+
+def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
+    """The parameters of `project.save_setup` that a file's bytes stand for; Unreadable with the line of what is wrong."""
+    from armarium_recipes.project.checks import malformed
+    from armarium_recipes.schemas.project import SaveSetup
+
+    document = yaml_text.parse(data)
+    part = EDITABLE[name]
+    value = document.value
+    if not isinstance(value, Mapping):
+        raise Unreadable("It holds no mapping of keys to values.", 1)
+    nested: tuple[str, ...] = ()
+    if part == "overrides":
+        if set(value) != {"overrides"}:
+            raise Unreadable("It holds one key, overrides, with a list.", 1)
+        value, nested = value["overrides"] or [], ("overrides",)
+    if part == "recipe":
+        for problem in malformed(engine, library, value):
+            path = problem.detail.get("path")
+            line = document.line_of(path) if isinstance(path, list | tuple) else None
+            raise Unreadable(problem.sentence, line or _line_of_step(document, problem.step))
+    params = {part: value}
+    try:
+        SaveSetup.model_validate(params)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = (*nested, *(one for one in first["loc"][1:] if isinstance(one, str | int)))
+        words = ".".join(map(str, where)) or "the whole"
+        raise Unreadable(f"{words}: {first['msg']}.", document.line_of(where) or 1) from None
+    return params
+
+
+def _line_of_step(document: yaml_text.Document, step: str | None) -> int | None:
+    steps = document.value.get("steps")
+    if step is None or not isinstance(steps, list):
+        return None
+    at = next((n for n, one in enumerate(steps) if isinstance(one, Mapping) and one.get("id") == step), None)
+    return document.line_of(("steps", at)) if at is not None else None

@@ -1,0 +1,122 @@
+"""What the project keeps of its recipe, as rows: reading it, and the changes that use another card for a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import Connection
+
+from armarium_documents.api import ancestor_ids
+from armarium_recipes.errors import no_folder_named, unknown_step
+from armarium_recipes.models import ONLY, overrides, setups
+from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, Recipe
+
+if TYPE_CHECKING:
+    from armarium.api import ActionContext
+    from armarium_recipes.schemas.cards import Card
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the project keeps."""
+
+    answers: Answers | None = None
+    recipe: Recipe | None = None
+    overrides: list[Override] = field(default_factory=list)
+
+    def answer(self) -> dict[str, Any]:
+        """As routes answer it."""
+        return {
+            "answers": self.answers.model_dump(mode="json") if self.answers is not None else None,
+            "recipe": self.recipe.model_dump(mode="json") if self.recipe is not None else None,
+            "overrides": [one.model_dump(mode="json") for one in self.overrides],
+        }
+
+
+def saved(conn: Connection) -> Saved:
+    """What the project keeps now; empty for one that was not set up."""
+    row = conn.execute(setups.select().where(setups.c.id == ONLY)).first()
+    kept = [override_of(one) for one in conn.execute(overrides.select().order_by(overrides.c.position))]
+    if row is None:
+        return Saved(overrides=kept)
+    recipe = {**row.recipe, "version": row.version} if row.recipe is not None else None
+    return Saved(
+        Answers.model_validate(row.answers) if row.answers is not None else None,
+        Recipe.model_validate(recipe) if recipe is not None else None,
+        kept,
+    )
+
+
+def override_of(row: Any) -> Override:
+    """A row of the table as it is answered."""
+    return Override(
+        scope=row.scope,
+        folder_id=row.folder_id,
+        step=row.step,
+        card=CardChoice.model_validate(row.card),
+        set_by=row.set_by,
+        set_at=row.set_at,
+    )
+
+
+def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:
+    """The card that an override gives *step* for a document: the nearest folder's, else the project's; None: no override."""
+    return nearest(saved(conn).overrides, step, ancestor_ids(conn, document_id))
+
+
+def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
+    """The override of *step* that holds at the first of *nodes* that has one (nearest first), else the project's."""
+    here = {one.folder_id: one.card for one in found if one.step == step and one.scope == "folder"}
+    for node in nodes:
+        if node in here:
+            return here[node]
+    return next((one.card for one in found if one.step == step and one.scope == "project"), None)
+
+
+def use_card(
+    ctx: ActionContext,
+    step: str,
+    card: Card,
+    scope: Literal["project", "folder"],
+    folder_id: str | None = None,
+) -> Saved:
+    """Use *card* for *step*, in the whole project or beneath a folder: kept as an override through `project.save_setup`.
+
+    For the project the recipe's own step names the card too. Raises Invalid where the recipe has no such step, and where
+    no folder is named for the scope of one.
+    """
+    kept = saved(ctx.conn)
+    steps = [one.id for one in kept.recipe.steps] if kept.recipe is not None else []
+    if step not in steps:
+        raise unknown_step(step, steps)
+    if (scope == "folder") != (folder_id is not None):
+        raise no_folder_named()
+    choice = CardChoice(id=card.id, source=card.source)
+    override = Override(scope=scope, folder_id=folder_id, step=step, card=choice)
+    others = [one for one in kept.overrides if _place(one) != _place(override)]
+    given: dict[str, Any] = {"overrides": [one.model_dump(mode="json") for one in [*others, override]]}
+    if scope == "project":
+        assert kept.recipe is not None
+        changed = [with_card(one, card) if one.id == step else one for one in kept.recipe.steps]
+        given["recipe"] = kept.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
+    ctx.run("project.save_setup", given)
+    return saved(ctx.conn)
+
+
+def with_card(step: Any, card: Card) -> Any:
+    """*step* of a recipe working with *card*."""
+    far = card.runs_where == "provider"
+    changed = {
+        "card": CardChoice(id=card.id, source=card.source),
+        "model": dict(card.pin),
+        "runs_on": f"cloud:{card.provider or card.source}" if far else "this-machine",
+        "uses_cloud": far,
+        "gap": None,
+    }
+    return step.model_copy(update=changed)
+
+
+def _place(one: Override) -> tuple[str, str | None, str]:
+    return (one.scope, one.folder_id, one.step)

@@ -1,0 +1,179 @@
+"""YAML as a recipe's files hold it: plain values with the line each stands on. No tags, no aliases, no key twice.
+
+Words are read as YAML 1.2 reads them: `no` is the code of a language, and `12:30` is no number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+LONGEST = 1 << 20
+"""Bytes of a file."""
+MOST_VALUES = 50_000
+DEEPEST = 40
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}\Z")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][-+]?[0-9]{1,3})?\Z")
+_WORDS: dict[str, Any] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+
+Path = tuple[str | int, ...]
+
+
+class Unreadable(Exception):
+    """A file that cannot be taken in: a sentence, and the line (from 1) where it is known."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
+
+
+@dataclass
+class Document:
+    """What a file says: its value, and the line of each part of it."""
+
+    value: Any
+    lines: dict[Path, int] = field(default_factory=dict)
+
+    def line_of(self, path: Sequence[str | int]) -> int | None:
+        """The line of the part at *path*, or of the nearest part around it that the file has."""
+        parts = tuple(path)
+        while parts and parts not in self.lines:
+            parts = parts[:-1]
+        return self.lines.get(parts)
+
+
+@dataclass
+class _Open:
+    """A list or mapping that has begun and not ended."""
+
+    value: Any
+    path: Path
+    key: str | None = None
+
+    @property
+    def next_path(self) -> Path:
+        return (*self.path, len(self.value) if isinstance(self.value, list) else self.key or "")
+
+
+def parse(data: bytes) -> Document:
+    """What *data* says; Unreadable in words."""
+    if len(data) > LONGEST:
+        raise Unreadable(f"It has {len(data):,} bytes; a file of a recipe has at most {LONGEST:,}.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable("It is no UTF-8 text.", data[: error.start].count(b"\n") + 1) from None
+    import yaml
+
+    try:
+        return _Reader().read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise Unreadable(f"It is no YAML: {problem}.", mark.line + 1 if mark is not None else None) from None
+
+
+class _Reader:
+    """Puts the events of one document together."""
+
+    def __init__(self) -> None:
+        self.document = Document(None)
+        self.open: list[_Open] = []
+        self.values = 0
+        self.documents = 0
+
+    def read(self, events: Any) -> Document:
+        import yaml
+
+        for event in events:
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.AliasEvent):
+                raise Unreadable("It uses an alias (*); write the value out where it is meant.", line)
+            if isinstance(event, yaml.DocumentStartEvent):
+                self.documents += 1
+                if self.documents > 1:
+                    raise Unreadable("It holds more than one document; a file holds one.", line)
+            elif isinstance(event, yaml.NodeEvent):
+                if getattr(event, "anchor", None):
+                    raise Unreadable("It uses an anchor (&); write the value out where it is meant.", line)
+                if getattr(event, "tag", None):
+                    raise Unreadable(
+                        "It uses a tag (!); a recipe's file holds plain text, numbers, lists and mappings.",
+                        line,
+                    )
+                if isinstance(event, yaml.ScalarEvent):
+                    self._scalar(event.value, plain=event.implicit[0], line=line)
+                else:
+                    self._begin([] if isinstance(event, yaml.SequenceStartEvent) else {}, line)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self.open.pop()
+        return self.document
+
+    def _scalar(self, text: str, *, plain: bool, line: int) -> None:
+        inner = self.open[-1] if self.open else None
+        if inner is not None and isinstance(inner.value, dict) and inner.key is None:
+            if text in inner.value:
+                raise Unreadable(f"The key {text[:80]!r} stands twice in one place.", line)
+            inner.key = text
+            self.document.lines[inner.next_path] = line
+            return
+        self._add(_plain_value(text) if plain else text, line)
+
+    def _begin(self, value: Any, line: int) -> None:
+        inner = self.open[-1] if self.open else None
+        if inner is not None and isinstance(inner.value, dict) and inner.key is None:
+            raise Unreadable("A list or mapping cannot be a key.", line)
+        if len(self.open) >= DEEPEST:
+            raise Unreadable(f"It is nested more than {DEEPEST} deep.", line)
+        path = inner.next_path if inner is not None else ()
+        self._add(value, line)
+        self.open.append(_Open(value, path))
+
+    def _add(self, value: Any, line: int) -> None:
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise Unreadable(f"It holds more than {MOST_VALUES:,} values.", line)
+        if not self.open:
+            self.document.value = value
+            return
+        inner = self.open[-1]
+        self.document.lines.setdefault(inner.next_path, line)
+        if isinstance(inner.value, list):
+            inner.value.append(value)
+        else:
+            inner.value[inner.key] = value
+            inner.key = None
+
+
+def _plain_value(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    if _NUMBER.match(text):
+        return float(text)
+    return text
+
+
+def dump(value: Any, heading: str) -> bytes:
+    """*value* as a file, with *heading* as its first comment."""
+    import yaml
+
+    text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110)
+    return f"# {heading}\n{text}".encode()

@@ -1,0 +1,148 @@
+"""Answers without writing: the recipe that answers lead to, what is wrong with one, and who could do a piece of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, get_args
+
+from fastapi import Query
+from sqlalchemy import Connection
+
+from armarium.api import Engine, Invalid, Library, query
+from armarium_recipes.cards.discovery import Found
+from armarium_recipes.cards.hub import search_hub
+from armarium_recipes.cards.ranking import rank
+from armarium_recipes.cards.repository import search_repository
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.rules.assembling import assemble
+from armarium_recipes.rules.checking import problems_of
+from armarium_recipes.rules.situation import require_job, require_language, require_materials, require_script
+from armarium_recipes.schemas.assembling import Assembled, Candidates, Checked, CheckRecipe
+from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.recipe import Answers, Material, Step, Suits
+
+Words = Annotated[str | None, Query(max_length=2_000)]
+
+
+@query(
+    "/api/recipes/assemble",
+    summary="The recipe that answers lead to",
+    answer=Assembled,
+    refusals=(422,),
+    method="POST",
+)
+def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers: Answers) -> dict[str, Any]:
+    """A whole recipe with reasons and gaps; nothing is written and no network asked. The choices that persons made for the
+    project stand."""
+    return assemble(engine, library, answers, saved(conn).overrides).model_dump(mode="json")
+
+
+@query(
+    "/api/recipes/check", summary="What is wrong with a recipe", answer=Checked, refusals=(), method="POST"
+)
+def check_recipe(conn: Connection, engine: Engine, library: Library, asked: CheckRecipe) -> dict[str, Any]:
+    """Every reason it cannot run as it stands, step by step, in a project with the answers that are saved in it."""
+    problems = problems_of(engine, library, asked.recipe, saved(conn).answers)
+    return {"problems": [one.model_dump(mode="json") for one in problems], "ok": not problems}
+
+
+@query(
+    "/api/recipes/candidates",
+    summary="Who could do a piece of work, and why or why not",
+    answer=Candidates,
+    refusals=(422,),
+)
+def list_candidates(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    scripts: Words = None,
+    languages: Words = None,
+    material: Words = None,
+    job: Annotated[str | None, Query(max_length=200)] = None,
+    online: bool = False,
+    step: Annotated[str | None, Query(max_length=64)] = None,
+) -> dict[str, Any]:
+    """Ranked by the rules, then the refused with the reason. *scripts*, *languages* and *material* are lists with commas.
+
+    *step* is a step of the project's recipe: what it works with stands first, marked as chosen, and what is not said here is
+    taken from the recipe. Other machines are asked with *online* alone, never while the engine is held offline, and at most
+    daily.
+    """
+    project = saved(conn)
+    own = None if step is None else _step(project, step)
+    suits = project.recipe.suits if own is not None and project.recipe is not None else Suits()
+    codes = [require_script(one).code for one in _listed(scripts) or suits.scripts]
+    tags = [require_language(one) for one in _listed(languages) or suits.languages]
+    materials = _listed(material) or [*suits.material] or ["handwriting"]
+    require_materials(materials, get_args(Material))
+    wanted = require_job(engine, job or (own.job if own is not None else "read-a-line"))
+    cards = {card.id: card for card in cards_here(engine, library)}
+    repository = search_repository(engine, online=online)
+    hub = search_hub(engine, tags, online=online)
+    for card in (*repository.cards, *hub.cards):
+        cards.setdefault(card.id, card)
+    answers = project.answers
+    stated = None if answers is None else answers.memory_gb
+    ranked = rank(
+        cards.values(),
+        job=wanted,
+        scripts=codes,
+        languages=tags,
+        materials=materials,
+        memory_gb=stated if stated is not None else this_machine(engine).memory_gb,
+        cloud_allowed=answers is not None and answers.cloud_allowed,
+    )
+    chosen = None if own is None else _chosen(project, own)
+    items = [{**card.model_dump(mode="json"), "chosen": card.id == chosen} for card in ranked]
+    items.sort(key=lambda item: not item["chosen"])
+    return {"items": items, "count": len(items), "sources": list(_sources(ranked, repository, hub))}
+
+
+def _step(project: Saved, step: str) -> Step:
+    """The step of the saved recipe; Invalid names those there are."""
+    steps = project.recipe.steps if project.recipe is not None else []
+    found = next((one for one in steps if one.id == step), None)
+    if found is None:
+        there = (
+            f"It has {', '.join(one.id for one in steps)}."
+            if steps
+            else "It has no recipe yet; set it up first."
+        )
+        raise Invalid(f"The project's recipe has no step {step[:80]!r}. {there}", code="unknown_step")
+    return found
+
+
+def _chosen(project: Saved, step: Step) -> str | None:
+    """The id of the card that the step works with in the whole project."""
+    over = next(
+        (one.card for one in project.overrides if one.scope == "project" and one.step == step.id), None
+    )
+    card = over or step.card
+    return None if card is None else card.id
+
+
+def _sources(ranked: list[Card], repository: Found, hub: Found) -> Iterator[dict[str, Any]]:
+    shipped, installed = _count(ranked, "shipped"), _count(ranked, "installed", "cloud")
+    yield {"source": "shipped", "state": "read", "detail": f"{shipped} of these come with the engine."}
+    yield {
+        "source": "installed",
+        "state": "read",
+        "detail": f"{installed} of these are on this machine or served to it.",
+    }
+    yield {"source": "linereader-repository", "state": repository.state, "detail": repository.detail}
+    yield {"source": "model-hub", "state": hub.state, "detail": hub.detail}
+
+
+def _count(cards: list[Card], *sources: str) -> int:
+    return sum(card.source in sources for card in cards)
+
+
+def _listed(words: str | None) -> list[str]:
+    return list(dict.fromkeys(one.strip() for one in (words or "").split(",") if one.strip()))
+
+
+QUERIES = (assemble_recipe, check_recipe, list_candidates)
+"""The reads of this module that are routes."""

@@ -1,0 +1,107 @@
+"""What recipes know, for whoever may ask the engine: it is the same for every project, and there need be none."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from armarium.api import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
+from armarium_recipes.queries.knowledge import (
+    derived_facts,
+    list_jobs,
+    list_languages,
+    list_purposes,
+    list_scripts,
+    list_topics,
+    read_topic,
+)
+from armarium_recipes.schemas.knowledge import (
+    Derived,
+    Languages,
+    Purposes,
+    RecipeJobEntries,
+    Scripts,
+    TopicAnswer,
+    Topics,
+)
+
+router = APIRouter(prefix="/api", tags=["recipes"])
+
+Asked = Annotated[str, Query(max_length=200)]
+Limit = Annotated[int, Query(ge=1, le=100)]
+Codes = Annotated[list[str], Query(max_length=50)]
+
+
+@router.get(
+    "/recipes/jobs",
+    summary="The work that a recipe can name",
+    response_model=RecipeJobEntries,
+    responses=REFUSALS(),
+)
+def get_jobs(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """In the order of the work: what each takes and gives, its settings, and the topic that explains it."""
+    return _listed(list_jobs(engine))
+
+
+@router.get("/topics", summary="Jobs and notions, explained", response_model=Topics, responses=REFUSALS())
+def get_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """Each once, in plain words: the recipe jobs in the order of the work, then the notions."""
+    return _listed(list_topics(engine))
+
+
+@router.get(
+    "/topics/{topic_id}",
+    summary="One job or notion, explained",
+    response_model=TopicAnswer,
+    responses=REFUSALS(404),
+)
+def get_topic(engine: CurrentEngine, topic_id: str, _: CurrentPrincipal) -> Response:
+    """Title, one sentence, a paragraph, an example, and the page of the manual."""
+    return json_response(read_topic(engine, topic_id))
+
+
+@router.get(
+    "/recipes/purposes", summary="What a project can be for", response_model=Purposes, responses=REFUSALS()
+)
+def get_purposes(_: CurrentPrincipal) -> Response:
+    """In the order in which setup offers them, each with its jobs and whether it runs by itself."""
+    return _listed(list_purposes())
+
+
+@router.get(
+    "/recipes/languages",
+    summary="Languages by name, tag or code",
+    response_model=Languages,
+    responses=REFUSALS(),
+)
+def get_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
+    """The nearest first: whose tag or code it is, whose name it is, then names that begin so or hold it."""
+    return _listed(list_languages(q, limit))
+
+
+@router.get(
+    "/recipes/scripts", summary="Scripts by name or code", response_model=Scripts, responses=REFUSALS()
+)
+def get_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
+    """The nearest first: whose code or number it is, then names that begin so or hold it."""
+    return _listed(list_scripts(q, limit))
+
+
+@router.get(
+    "/recipes/derived",
+    summary="What setup works out instead of asking",
+    response_model=Derived,
+    responses=REFUSALS(422),
+)
+def get_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []) -> Response:  # noqa: B006
+    """For the scripts named (each its own `scripts=`, or parted by commas), this machine, keys, and places to run.
+
+    Each fact says where it is from. 422 for a script that ISO 15924 does not have.
+    """
+    codes = [code.strip() for one in scripts for code in one.split(",") if code.strip()]
+    return json_response(derived_facts(engine, codes))
+
+
+def _listed(items: list[dict[str, Any]]) -> Response:
+    return json_response({"items": items, "count": len(items)})

@@ -1,0 +1,368 @@
+"""From answers to a recipe: the tables of rules are applied, cards are chosen, and what nothing can do is named a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarium.api import Engine, Library
+from armarium_recipes.cards.ranking import cer_of, order_of, rank, refusal_of
+from armarium_recipes.cards.shipped import primary_subtag
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.knowledge.jobs import JOBS
+from armarium_recipes.knowledge.purposes import PURPOSES
+from armarium_recipes.rules.checking import nearest, problems_with
+from armarium_recipes.rules.situation import Situation, language_name, understood
+from armarium_recipes.rules.table import (
+    CARD_REASONS,
+    JOINED,
+    LAYER_JOBS,
+    LEFT_OUT,
+    REMEDIES,
+    RULE_OF,
+    SETTINGS,
+    STEPS,
+    Joined,
+    StepRule,
+)
+from armarium_recipes.schemas.assembling import Assembled, CloudOption
+from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.recipe import (
+    Answers,
+    CardChoice,
+    Defaults,
+    Direction,
+    Fix,
+    Gap,
+    LinesIn,
+    Override,
+    ProblemKind,
+    Recipe,
+    Step,
+    Suits,
+    When,
+)
+
+ALTERNATIVES = 3
+"""Cards that are named beside the one that was chosen."""
+
+
+def assemble(
+    engine: Engine, library: Library | None, answers: Answers, overrides: Sequence[Override] = ()
+) -> Assembled:
+    """The recipe that the rules give for *answers*, with the choices that persons made for the whole project.
+
+    Every step has its reasons. Work that nothing here can do stands as a step with a gap, which is only offered, so the
+    recipe runs without it. Writes nothing and asks no network; the same answers on the same machine give the same recipe.
+    Invalid for a purpose, layer, job, language or script that there is not.
+    """
+    situation = understood(engine, answers)
+    cards = cards_here(engine, library)
+    chosen = {one.step: one.card for one in overrides if one.scope == "project"}
+    return _Assembly(engine, library, situation, cards, chosen).assembled()
+
+
+@dataclass
+class _Work:
+    """A piece of work that the recipe is to have, with what is said for it so far."""
+
+    job: str
+    reasons: list[str]
+    when: When = field(default_factory=When)
+    offered_when: When = field(default_factory=When)
+
+
+@dataclass
+class _Assembly:
+    """One recipe in the making."""
+
+    engine: Engine
+    library: Library | None
+    situation: Situation
+    cards: list[Card]
+    chosen: Mapping[str, CardChoice]
+    gaps: list[Gap] = field(default_factory=list)
+    options: list[CloudOption] = field(default_factory=list)
+    ranked: dict[tuple[str, tuple[str, ...]], list[Card]] = field(default_factory=dict)
+    """What `rank` answered already."""
+
+    def assembled(self) -> Assembled:
+        steps: list[Step] = []
+        works = self._works()
+        for work in works:
+            steps += self._steps_of(work)
+        recipe = self._recipe(steps)
+        problems = problems_with(self.cards, self.engine, self.library, recipe, self.situation.answers)
+        return Assembled(recipe=recipe, gaps=self.gaps, cloud_options=self.options, problems=problems)
+
+    def _works(self) -> list[_Work]:
+        """What was asked for, what that needs and what is joined, without what there is nothing to do for; in order."""
+        wanted = dict(self._wanted())
+        left_out: dict[str, str] = {}
+        for job in wanted:
+            for none in LEFT_OUT:
+                if job in none.jobs and self.situation.holds(none.where, wanted):
+                    left_out[job] = none.because
+        works = {job: _Work(job, reasons) for job, reasons in wanted.items() if job not in left_out}
+        for rule in JOINED:
+            if rule.job not in left_out and self._is_joined(rule, works):
+                work = works.setdefault(rule.job, _Work(rule.job, []))
+                work.reasons.append(rule.because)
+                work.when, work.offered_when = rule.when, rule.offered_when
+        ordered = sorted(works.values(), key=lambda work: _place_of(work.job))
+        if left_out and ordered:
+            ordered[0].reasons += dict.fromkeys(left_out.values())
+        return ordered
+
+    def _wanted(self) -> dict[str, list[str]]:
+        """Each job with the reasons for it: who asked for it, then what needs it."""
+        answers = self.situation.answers
+        asked = [
+            *(
+                (job, f"The purpose “{PURPOSES[name].title}” needs it.")
+                for name in answers.purposes
+                for job in PURPOSES[name].jobs
+            ),
+            *(
+                (job, f"The layer {layer} was asked for.")
+                for layer in answers.layers
+                for job in LAYER_JOBS[layer]
+            ),
+            *((job, "It was asked for by name.") for job in answers.jobs),
+        ]
+        wanted: dict[str, list[str]] = {}
+        for job, because in asked:
+            reasons = wanted.setdefault(job, [])
+            if because not in reasons:
+                reasons.append(because)
+        queue = list(wanted)
+        while queue:
+            rule = RULE_OF.get(queue.pop())
+            for need in rule.needs if rule is not None else ():
+                if need not in wanted:
+                    assert rule is not None
+                    wanted[need] = [f"The step {rule.step} works on what it gives."]
+                    queue.append(need)
+        return wanted
+
+    def _is_joined(self, rule: Joined, works: Mapping[str, _Work]) -> bool:
+        trainable = rule.where.trainable_reader and any(
+            card.trainable and card.refused is None
+            for card in self._ranked("read-a-line", self.situation.codes)[:1]
+        )
+        return self.situation.holds(rule.where, works, trainable=trainable)
+
+    def _steps_of(self, work: _Work) -> list[Step]:
+        """One step; several, each for lines of one script, where no model knows all scripts."""
+        rule = RULE_OF.get(work.job) or StepRule(work.job, _step_id(work.job), "A plugin's own work.")
+        codes = self.situation.codes
+        if not rule.by_script or len(codes) == 1 or rule.step in self.chosen:
+            return [self._step(work, rule, rule.step, codes)]
+        if self._is_done(work.job, codes) or not any(self._is_done(work.job, [code]) for code in codes):
+            return [self._step(work, rule, rule.step, codes)]
+        return [
+            self._step(work, rule, f"{rule.step}-{code.lower()}", [code], lines_in=[code]) for code in codes
+        ]
+
+    def _step(
+        self,
+        work: _Work,
+        rule: StepRule,
+        step_id: str,
+        codes: Sequence[str],
+        *,
+        lines_in: list[str] | None = None,
+    ) -> Step:
+        ranked = self._ranked(work.job, codes)
+        card, because = self._choose(step_id, ranked, codes)
+        taken = [one for one in ranked if one.refused is None and (card is None or one.id != card.id)]
+        settings, said = self._settings(work.job, card)
+        reasons = [rule.because, *work.reasons, *because, *said]
+        step = Step(
+            id=step_id,
+            job=work.job,
+            layer=_layer_of(self.engine, work.job),
+            applies_to=LinesIn(lines_in=lines_in) if lines_in else rule.applies_to,  # type: ignore[arg-type]
+            when=work.when,
+            offered_when=work.offered_when,
+            settings=settings,
+            reasons=reasons,
+            alternatives=[CardChoice(id=one.id, source=one.source) for one in taken[:ALTERNATIVES]],
+        )
+        if card is not None:
+            away = card.runs_where == "provider"
+            step.card = CardChoice(id=card.id, source=card.source)
+            step.model = dict(card.pin)
+            step.runs_on = f"cloud:{card.provider}" if away else "this-machine"
+            step.uses_cloud = away
+            step.licence_accepted = step_id in self.chosen and not card.open_licence
+            if rule.given is not None:
+                self._gap(step, "no-model-for-job", rule.given[1], None)
+        else:
+            self._gap(step, *self._why_none(work.job, ranked))
+            self._offer_cloud(step, ranked)
+        return step
+
+    def _choose(
+        self, step_id: str, ranked: Sequence[Card], codes: Sequence[str]
+    ) -> tuple[Card | None, list[str]]:
+        """The card a step works with, and why: a person's choice that still does the work, else the first by the rules."""
+        first = ranked[0] if ranked and ranked[0].refused is None else None
+        picked = self.chosen.get(step_id)
+        if picked is None:
+            if first is None:
+                return None, []
+            whole = list(codes) == self.situation.codes
+            return first, [*self._why(ranked), *(self._unread(first) if whole else [])]
+        card = next((one for one in ranked if one.id == picked.id), None)
+        if card is not None and card.availability != "not_here":
+            return card, [f"{card.name} was chosen by a person."]
+        gone = f"The model that was chosen before ({picked.id}) is not here any more."
+        return first, [gone, *(self._why(ranked) if first is not None else [])]
+
+    def _why(self, ranked: Sequence[Card]) -> list[str]:
+        """Why the first card stands before the second."""
+        first = ranked[0]
+        if len(ranked) == 1 or ranked[1].refused is not None:
+            return [f"{first.name} is the only one here that does it."]
+        second, languages = ranked[1], self.situation.languages
+        ours, theirs = order_of(first, languages), order_of(second, languages)
+        rule = next(rule for rule in CARD_REASONS if ours[rule.at] != theirs[rule.at])
+        said = {"name": first.name, "next": second.name}
+        said |= {"cer": _share(cer_of(first, languages)), "next_cer": _share(cer_of(second, languages))}
+        return [rule.because.format(**said)]
+
+    def _unread(self, card: Card) -> list[str]:
+        """The languages of the project that the card does not name."""
+        known = {primary_subtag(tag) for tag in card.languages}
+        named = zip(self.situation.languages, self.situation.names, strict=True)
+        lacking = [name for tag, name in named if known and primary_subtag(tag) not in known]
+        return (
+            [f"{card.name} was not made for {', '.join(lacking)}; look at what it reads there."]
+            if lacking
+            else []
+        )
+
+    def _settings(self, job: str, card: Card | None) -> tuple[dict[str, Any], list[str]]:
+        declared = self.engine.recipe_jobs.get(job)
+        settings: dict[str, Any] = {}
+        reasons = []
+        for rule in SETTINGS:
+            if rule.job != job or declared is None or rule.setting not in declared.settings.model_fields:
+                continue
+            tag = self._language_for(card)
+            settings[rule.setting] = tag if rule.value == "$language" else rule.value
+            reasons.append(rule.because.format(language=language_name(tag)))
+        return settings, reasons
+
+    def _language_for(self, card: Card | None) -> str:
+        """The first of the project's languages that the model names, else the first."""
+        known = {primary_subtag(tag) for tag in card.languages} if card is not None else set()
+        tags = self.situation.languages
+        return next((tag for tag in tags if primary_subtag(tag) in known), tags[0])
+
+    def _ranked(self, job: str, codes: Sequence[str]) -> list[Card]:
+        key = (job, tuple(codes))
+        if key not in self.ranked:
+            self.ranked[key] = rank(self.cards, job=job, **self._asked(codes))
+        return self.ranked[key]
+
+    def _is_done(self, job: str, codes: Sequence[str]) -> bool:
+        """Whether the rules take a model for it."""
+        return any(card.refused is None for card in self._ranked(job, codes)[:1])
+
+    def _asked(self, codes: Sequence[str]) -> dict[str, Any]:
+        return {
+            "scripts": codes,
+            "languages": self.situation.languages,
+            "materials": self.situation.pictures,
+            "memory_gb": self.situation.memory_gb,
+            "cloud_allowed": self.situation.answers.cloud_allowed,
+        }
+
+    def _why_none(self, job: str, ranked: Sequence[Card]) -> tuple[ProblemKind, str, Fix | None]:
+        if ranked:
+            kind, sentence = nearest(ranked)
+            return kind, sentence, REMEDIES[kind].fix
+        declared = self.engine.recipe_jobs.get(job)
+        if declared is None:
+            name = JOBS[job].name if job in JOBS else job
+            return "no-model-for-job", f"No plugin that is installed offers “{name}”.", None
+        return (
+            "no-model-for-job",
+            "It asks a language model, and no provider of one is set up: add a server on this machine, or a service.",
+            "choose-cloud",
+        )
+
+    def _gap(self, step: Step, kind: ProblemKind, sentence: str, fix: Fix | None) -> None:
+        step.gap = sentence
+        self.gaps.append(Gap(step=step.id, job=step.job, kind=kind, sentence=sentence, fix=fix))
+
+    def _offer_cloud(self, step: Step, ranked: Sequence[Card]) -> None:
+        """Models of providers that would do it, were pages allowed to leave."""
+        for card in ranked:
+            allowed = {**self._asked(self.situation.codes), "cloud_allowed": True}
+            if card.runs_where == "provider" and card.provider and refusal_of(card, **allowed) is None:
+                option = CloudOption(
+                    step=step.id,
+                    job=step.job,
+                    card=card.id,
+                    name=card.name,
+                    provider=card.provider,
+                    cost_per_page=card.cost_per_page,
+                )
+                self.options.append(option)
+
+    def _recipe(self, steps: list[Step]) -> Recipe:
+        answers, situation = self.situation.answers, self.situation
+        purposes = [PURPOSES[name].title for name in dict.fromkeys(answers.purposes)]
+        about = f"{', '.join(situation.names)} in {', '.join(script.name for script in situation.scripts)}"
+        materials = list(dict.fromkeys(answers.materials))
+        named = [*dict.fromkeys(answers.purposes), *situation.languages, *situation.codes, *materials]
+        return Recipe(
+            id="-".join(named).lower()[:200],
+            title=f"{', '.join(purposes)}: {about} ({', '.join(materials)})",
+            suits=Suits(scripts=situation.codes, languages=list(situation.languages), material=materials),
+            purposes=list(dict.fromkeys(answers.purposes)),
+            defaults=self._defaults(),
+            steps=steps,
+        )
+
+    def _defaults(self) -> Defaults:
+        """One direction for all where all scripts share it, and the fonts of the scripts."""
+        given = {code.title(): direction for code, direction in self.situation.answers.directions.items()}
+        directions: dict[Direction, None] = {}
+        for script in self.situation.scripts:
+            direction = given.get(script.code, script.direction)
+            if direction is not None:
+                directions[direction] = None
+        shared = next(iter(directions)) if len(directions) == 1 else None
+        fonts = [script.font for script in self.situation.scripts if script.font]
+        if shared == "ttb-lr":
+            return Defaults(direction="ttb", line_position="left-to-right", fonts=list(dict.fromkeys(fonts)))
+        return Defaults(direction=shared, fonts=list(dict.fromkeys(fonts)))
+
+
+_ORDER = {rule.job: place for place, rule in enumerate(STEPS)}
+_OUTPUT = next(place for place, rule in enumerate(STEPS) if rule.job == "train-a-model")
+
+
+def _place_of(job: str) -> float:
+    """Where a job stands among the steps; a plugin's own stands before training and output."""
+    return _ORDER.get(job, _OUTPUT - 0.5)
+
+
+def _layer_of(engine: Engine, job: str) -> str:
+    declared = engine.recipe_jobs.get(job)
+    return JOBS[job].layer if job in JOBS else declared.layer if declared is not None else "knowledge"
+
+
+def _step_id(job: str) -> str:
+    """The id of a step for a job that the rules do not know."""
+    plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in job.lower()).strip("-")
+    return plain[:64] or "step"
+
+
+def _share(cer: float | None) -> str:
+    return "none is known" if cer is None else f"{cer * 100:.1f} of 100 characters"

@@ -1,0 +1,334 @@
+"""Why a recipe cannot run as it stands: every reason, step by step, each with what puts it right."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import ValidationError
+
+from armarium.api import Engine, Invalid, Library, ServiceError
+from armarium_reading.api import own_prompt
+from armarium_recipes.cards.ranking import rank, refusals_of
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.jobs import JOBS
+from armarium_recipes.knowledge.scripts import find_script
+from armarium_recipes.rules.table import FORBIDDEN_WORDS, PIN_FORMS, REMEDIES, RULE_OF
+from armarium_recipes.schemas.cards import Card, RefusalKind
+from armarium_recipes.schemas.recipe import (
+    PROBLEM_ORDER,
+    Answers,
+    Fix,
+    LinesIn,
+    Problem,
+    ProblemKind,
+    Recipe,
+    Step,
+    When,
+)
+
+DEEPEST, MOST_PLACES = 40, 50_000
+"""Levels and places of a recipe that are looked at; one beyond that is refused whole."""
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+def problems_of(
+    engine: Engine, library: Library | None, recipe: object, answers: Answers | None = None
+) -> list[Problem]:
+    """Every reason *recipe*, raw as it was read from a file or a body, cannot run; empty when it can.
+
+    *answers* say whether pages may leave the machine and how much memory it has; without them pages stay, and the
+    machine's own memory counts. What is no recipe is answered as `malformed` and looked at no further.
+    """
+    if isinstance(recipe, Recipe):
+        recipe = recipe.model_dump(mode="json")
+    wrong = list(_forbidden(recipe))
+    try:
+        parsed = Recipe.model_validate(recipe)
+    except ValidationError as error:
+        return [*wrong, *(_malformed(None, sentence) for sentence in _sentences(error))]
+    except RecursionError:
+        return [_malformed(None, "It is nested too deeply for a recipe.")]
+    return [*wrong, *problems_with(cards_here(engine, library), engine, library, parsed, answers)]
+
+
+def problems_with(
+    cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
+) -> list[Problem]:
+    """As `problems_of`, for a recipe that is one, with the cards that are known."""
+    found = list(_twice(recipe.steps))
+    known = {card.id: card for card in cards}
+    for step in recipe.steps:
+        own = list(_Check(engine, library, recipe, step, known, answers).problems())
+        found += sorted(own, key=lambda one: PROBLEM_ORDER.index(one.kind))
+    return found
+
+
+def is_only_offered(step: Step) -> bool:
+    """Whether a step waits for something: for a condition under which it is offered, or for what it has a gap for."""
+    return step.offered_when != When() or gap_of(step) is not None
+
+
+def gap_of(step: Step) -> str | None:
+    """What a step lacks, in words; None for a gap that its settings have filled since."""
+    rule = RULE_OF.get(step.job)
+    if (
+        step.gap is not None
+        and rule is not None
+        and rule.given is not None
+        and step.settings.get(rule.given[0])
+    ):
+        return None
+    return step.gap
+
+
+class _Check:
+    """One step, and what it is checked against."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library | None,
+        recipe: Recipe,
+        step: Step,
+        cards: Mapping[str, Card],
+        answers: Answers | None,
+    ) -> None:
+        self.engine, self.library, self.recipe, self.step, self.cards = engine, library, recipe, step, cards
+        self.cloud_allowed = answers is not None and answers.cloud_allowed
+        stated = answers.memory_gb if answers is not None else None
+        self.memory_gb = stated if stated is not None else this_machine(engine).memory_gb
+
+    def problems(self) -> Iterator[Problem]:
+        """All of them, in the order in which they are met."""
+        step = self.step
+        yield from self._form()
+        if step.job not in JOBS and step.job not in self.engine.recipe_jobs:
+            yield _malformed(step.id, f"There is no job called {step.job[:80]}; {_UNKNOWN_JOB}")
+            return
+        if is_only_offered(step):
+            return
+        if step.card is not None:
+            yield from self._card(self.cards.get(step.card.id))
+        else:
+            yield from self._without_card()
+        card = self.cards.get(step.card.id) if step.card is not None else None
+        leaves = step.uses_cloud or step.runs_on.startswith("cloud:")
+        leaves = leaves or (card is None and "cloud" in (step.model or {}))
+        if leaves and not self.cloud_allowed and (card is None or card.runs_where != "provider"):
+            yield self._problem(
+                "cloud-not-allowed", "It works on another machine, and pages may not leave this one."
+            )
+
+    def _form(self) -> Iterator[Problem]:
+        step = self.step
+        if step.model is not None and not any(set(step.model) == set(form) for form in PIN_FORMS):
+            forms = "; ".join(", ".join(form) for form in PIN_FORMS)
+            yield _malformed(
+                step.id,
+                f"Its model is named by {', '.join(step.model) or 'nothing'}; it is named by one of: {forms}.",
+            )
+        if step.prompt is not None:
+            yield from self._prompt(step.prompt)
+        if step.job in self.engine.recipe_jobs:
+            try:
+                self.engine.recipe_jobs[step.job].parse(step.settings)
+            except Invalid as refusal:
+                yield _malformed(step.id, refusal.detail)
+
+    def _prompt(self, prompt: str) -> Iterator[Problem]:
+        parts = PurePosixPath(prompt.replace("\\", "/")).parts
+        outside = (
+            not parts
+            or prompt.startswith(("/", "\\", "~"))
+            or ".." in parts
+            or ":" in parts[0]
+            or "\0" in prompt
+        )
+        if outside:
+            yield _malformed(
+                self.step.id, f"Its prompt {prompt[:120]!r} is no file within the project's folder recipe."
+            )
+        elif self.library is not None:
+            try:
+                own_prompt(self.library, prompt)
+            except ServiceError as refusal:
+                yield _malformed(self.step.id, refusal.detail)
+
+    def _card(self, card: Card | None) -> Iterator[Problem]:
+        step = self.step
+        assert step.card is not None
+        if card is None:
+            fix: Fix = (
+                "download" if step.card.source in ("linereader-repository", "model-hub") else "choose-model"
+            )
+            yield self._problem(
+                "no-model-for-job",
+                f"Its model {step.card.id} is not here any more, or never was; choose one that is.",
+                fix=fix,
+                card=step.card.id,
+            )
+            return
+        if step.job not in card.jobs:
+            yield self._problem(
+                "no-model-for-job",
+                f"{card.name} does not do {step.job}; it does {', '.join(card.jobs)}.",
+                card=card.id,
+            )
+            return
+        scripts, languages = self._scope()
+        for refusal in refusals_of(
+            card,
+            scripts=scripts,
+            languages=languages,
+            materials=self.recipe.suits.material,
+            memory_gb=self.memory_gb,
+            cloud_allowed=self.cloud_allowed,
+        ):
+            kind = _KINDS[refusal.kind]
+            if refusal.kind == "not-here" and card.availability != "not_here":
+                # A person may choose what the rules do not; only what cannot run here is a problem.
+                continue
+            if refusal.kind == "licence-not-accepted" and step.licence_accepted:
+                continue
+            yield self._problem(kind, refusal.reason, card=card.id)
+
+    def _without_card(self) -> Iterator[Problem]:
+        step = self.step
+        scripts, languages = self._scope()
+        ranked = rank(
+            self.cards.values(),
+            job=step.job,
+            scripts=scripts,
+            languages=languages,
+            materials=self.recipe.suits.material,
+            memory_gb=self.memory_gb,
+            cloud_allowed=self.cloud_allowed,
+        )
+        if not ranked:
+            yield self._problem("no-model-for-job", f"Nothing here does {step.job}: {_NOBODY}")
+        elif ranked[0].refused is None:
+            yield self._problem(
+                "no-model-for-job",
+                f"It names no model; {ranked[0].name} ({ranked[0].id}) is the first by the rules.",
+                card=ranked[0].id,
+            )
+        else:
+            kind, sentence = nearest(ranked)
+            yield self._problem(kind, sentence)
+
+    def _scope(self) -> tuple[list[str], list[str]]:
+        """The scripts and languages that the step's model must know."""
+        suits, applies = self.recipe.suits, self.step.applies_to
+        if not isinstance(applies, LinesIn):
+            return suits.scripts, suits.languages
+        scripts = [one for one in applies.lines_in if find_script(one) is not None]
+        tags = [one for one in applies.lines_in if one not in scripts]
+        return scripts or suits.scripts, tags or suits.languages
+
+    def _problem(self, kind: ProblemKind, sentence: str, *, fix: Fix | None = None, **detail: Any) -> Problem:
+        remedy = REMEDIES[kind]
+        fixes = list(remedy.fixes)
+        if fix is not None:
+            fixes = [fix, *(one for one in fixes if one != fix)]
+        return Problem(
+            step=self.step.id,
+            kind=kind,
+            sentence=sentence,
+            fix=fix or remedy.fix,
+            fixes=fixes,
+            detail={"job": self.step.job, **detail},
+        )
+
+
+_UNKNOWN_JOB = "correct its name, or install the plugin that brings it."
+_NOBODY = "no plugin that is installed offers it. Install one, or take the step out."
+
+_KINDS: Mapping[RefusalKind, ProblemKind] = {
+    "no-model-for-job": "no-model-for-job",
+    "no-model-for-script": "no-model-for-script",
+    "no-model-for-language": "no-model-for-language",
+    "no-reader-for-material": "no-reader-for-material",
+    "licence-not-accepted": "licence-not-accepted",
+    "cloud-not-allowed": "cloud-not-allowed",
+    "not-enough-memory": "not-enough-memory",
+    "not-here": "no-model-for-job",
+}
+
+
+def nearest(refused: Sequence[Card]) -> tuple[ProblemKind, str]:
+    """Of cards that are all refused: the kind of problem and the reason of the one that comes nearest to being taken."""
+    reasons = [card.refused for card in refused if card.refused is not None]
+    best = max(reasons, key=lambda one: PROBLEM_ORDER.index(_KINDS[one.kind]))
+    return _KINDS[best.kind], best.reason
+
+
+def _malformed(step: str | None, sentence: str) -> Problem:
+    return Problem(step=step, kind="malformed", sentence=sentence)
+
+
+def _sentences(error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False, include_input=False, include_context=False)[:50]:
+        place = ".".join(map(str, one["loc"]))
+        yield f"{place[:200]}: {one['msg']}." if place else f"This is no recipe: {one['msg']}."
+
+
+def _twice(steps: Sequence[Step]) -> Iterator[Problem]:
+    seen = set[str]()
+    for step in steps:
+        if step.id in seen:
+            yield _malformed(step.id, f"Two steps are called {step.id}; each needs a name of its own.")
+        seen.add(step.id)
+
+
+def _forbidden(recipe: object) -> Iterator[Problem]:
+    """Keys that a recipe must not have, at whatever depth; what is too deep or too large is refused whole."""
+    places: list[tuple[Any, tuple[str, ...]]] = [(recipe, ())]
+    looked = 0
+    while places:
+        value, path = places.pop()
+        looked += 1
+        if len(path) > DEEPEST or looked > MOST_PLACES:
+            yield _malformed(
+                None,
+                f"It is too deep or too large for a recipe: {DEEPEST} levels, {MOST_PLACES:,} places at most.",
+            )
+            return
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                name = str(key)
+                if why := _why_not(name, path):
+                    step = _step_of(recipe, path)
+                    yield _malformed(step, f"{'.'.join((*path, name))[:200]}: {why}")
+                places.append((inner, (*path, name)))
+        elif isinstance(value, list | tuple):
+            places += [(inner, (*path, str(number))) for number, inner in enumerate(value)]
+
+
+def _why_not(key: str, path: tuple[str, ...]) -> str | None:
+    if key == "scripts":
+        return None if path == ("suits",) else "scripts stand in suits and nowhere else."
+    plain = unicodedata.normalize("NFKC", key)
+    whole = re.sub(r"[^a-z0-9]", "", plain.lower())
+    words = [one.lower() for one in _WORD.findall(plain)]
+    for word in (whole, *words):
+        named = FORBIDDEN_WORDS.get(word) or FORBIDDEN_WORDS.get(word.removesuffix("s"))
+        if named:
+            return f"a recipe names no {named.removeprefix('a ').removeprefix('an ')}; take this key out."
+    return None
+
+
+def _step_of(recipe: object, path: tuple[str, ...]) -> str | None:
+    """The id of the step that *path* lies in."""
+    if len(path) < 2 or path[0] != "steps" or not isinstance(recipe, Mapping) or not path[1].isdigit():
+        return None
+    try:
+        name = recipe["steps"][int(path[1])]["id"]
+    except (KeyError, IndexError, TypeError):
+        return None
+    return name if isinstance(name, str) else None

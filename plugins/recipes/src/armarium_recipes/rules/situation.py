@@ -1,0 +1,119 @@
+"""What the answers say, in the codes that cards use; a code that names nothing is refused in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from armarium.api import Engine, Invalid
+from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.knowledge.purposes import PURPOSES
+from armarium_recipes.knowledge.scripts import Script, find_script
+from armarium_recipes.rules.table import Condition
+from armarium_recipes.schemas.recipe import Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Answers that were understood."""
+
+    answers: Answers
+    scripts: tuple[Script, ...]
+    languages: tuple[str, ...]
+    """Tags as they were given, with the language's code of the catalogue in the place of an older one."""
+    names: tuple[str, ...]
+    """The languages' names, in the same order."""
+    memory_gb: float | None
+
+    @property
+    def codes(self) -> list[str]:
+        """The scripts' codes."""
+        return [script.code for script in self.scripts]
+
+    @property
+    def pictures(self) -> list[str]:
+        """The kinds of material that are read from pictures."""
+        return [one for one in self.answers.materials if one != "text"]
+
+    def holds(self, condition: Condition, jobs: Iterable[str], *, trainable: bool = False) -> bool:
+        """Whether *condition* holds for a recipe of these *jobs*."""
+        materials = set(self.answers.materials)
+        return (
+            (condition.with_job is None or condition.with_job in jobs)
+            and (not condition.materials or bool(materials & set(condition.materials)))
+            and (not condition.only or materials <= set(condition.only))
+            and self.answers.pages >= condition.pages_at_least
+            and (trainable or not condition.trainable_reader)
+        )
+
+
+def understood(engine: Engine, answers: Answers) -> Situation:
+    """*answers* with their codes looked up. Invalid names the first that is none, and says where to look."""
+    for purpose in answers.purposes:
+        if purpose not in PURPOSES:
+            raise _unknown("purpose", purpose, f"There are: {', '.join(PURPOSES)}.")
+    for layer in answers.layers:
+        if layer not in LAYERS:
+            raise _unknown("layer", layer, f"There are: {', '.join(LAYERS)}.")
+    for job in answers.jobs:
+        require_job(engine, job)
+    scripts = tuple(dict.fromkeys(require_script(code) for code in answers.scripts))
+    tags = [require_language(tag) for tag in answers.languages]
+    for code in answers.directions:
+        if code.title() not in {script.code for script in scripts}:
+            raise _unknown(
+                "script of the answers", code, "A direction is given for one of the scripts named beside it."
+            )
+    languages = tuple(dict.fromkeys(tags))
+    memory = answers.memory_gb if answers.memory_gb is not None else this_machine(engine).memory_gb
+    names = tuple(language_name(tag) for tag in languages)
+    return Situation(answers, scripts, languages, names, memory)
+
+
+def require_job(engine: Engine, job: str) -> str:
+    """*job* itself; Invalid where neither the rules nor a plugin know it."""
+    if job not in JOBS and job not in engine.recipe_jobs:
+        raise _unknown("job", job, f"There are: {', '.join(dict.fromkeys([*JOBS, *engine.recipe_jobs]))}.")
+    return job
+
+
+def require_script(code: str) -> Script:
+    """The script of this code; Invalid."""
+    found = find_script(code)
+    if found is None:
+        raise _unknown(
+            "script", code, "Scripts go by codes of ISO 15924 (Latn, Arab); search GET /api/recipes/scripts."
+        )
+    return found
+
+
+def require_language(tag: str) -> str:
+    """The tag to work with: its first part as the catalogue has it; Invalid for one that names no language."""
+    found = find_language(tag)
+    if found is None or found.code is None:
+        raise _unknown(
+            "language", tag, "Languages go by BCP 47 tags (es, la, de-AT); search GET /api/recipes/languages."
+        )
+    _, mark, rest = tag.replace("_", "-").partition("-")
+    return f"{found.code.partition('-')[0]}{mark}{rest}"
+
+
+def language_name(tag: str) -> str:
+    """What people call the language."""
+    found = find_language(tag)
+    return tag if found is None else found.name
+
+
+def require_materials(materials: Sequence[str], known: Sequence[str]) -> None:
+    """Invalid for a kind of material that there is not."""
+    for material in materials:
+        if material not in known:
+            raise _unknown("material", material, f"There are: {', '.join(known)}.")
+
+
+def _unknown(what: str, said: str, hint: str) -> Invalid:
+    return Invalid(
+        f"There is no {what} {said[:80]!r}. {hint}", code=f"unknown_{what.partition(' ')[0]}", named=said[:80]
+    )

@@ -1,0 +1,253 @@
+"""The rules, as data: which work is joined to what was asked for, how each piece of work becomes a step, with which
+settings and why, and what each kind of problem is put right by.
+
+Nothing is decided here: `assembling` and `checking` read these tables. A condition holds when all that it states holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarium_recipes.schemas.recipe import Fix, ProblemKind, When
+
+TRAINING_FROM_PAGES = 5_000
+"""Pages from which on a training is offered."""
+
+CORRECTED_LINES_TO_TRAIN = 500
+"""Lines that a person has corrected, from which on a training is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must be so in the answers for a rule to apply."""
+
+    with_job: str | None = None
+    """The recipe has a step for this work."""
+    materials: tuple[str, ...] = ()
+    """Some of the material is of one of these kinds."""
+    only: tuple[str, ...] = ()
+    """All of the material is of these kinds."""
+    pages_at_least: int = 0
+    trainable_reader: bool = False
+    """The reader that was chosen can be trained further here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Work that is joined to a recipe without being asked for."""
+
+    job: str
+    where: Condition
+    because: str
+    when: When = field(default_factory=When)
+    offered_when: When = field(default_factory=When)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Work that was asked for, and that there is nothing to do for."""
+
+    jobs: frozenset[str]
+    where: Condition
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """How a piece of work becomes a step. The steps of a recipe stand in the order of these rules."""
+
+    job: str
+    step: str
+    because: str
+    needs: tuple[str, ...] = ()
+    """Work that must be done before it."""
+    applies_to: str = "pages"
+    by_script: bool = False
+    """Whether it is done by a model that must know script, language and material."""
+    given: tuple[str, str] | None = None
+    """A setting that only a person can give, and the sentence that asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRule:
+    """A setting of a step that follows from the answers: `$language` stands for the first language the model names."""
+
+    job: str
+    setting: str
+    value: Any
+    because: str
+
+
+_READ, _LINES, _NAMES = "read-a-line", "find-lines", "find-names-tag-words"
+
+STEPS: tuple[StepRule, ...] = (
+    StepRule("prepare-the-image", "prepare", "Pictures are levelled before anything is looked for on them."),
+    StepRule("split-pages", "split", "A photograph of an open book is two pages: it is cut at its gutter first."),
+    StepRule(_LINES, "find-lines", "Whatever reads lines must know where they are.", by_script=True),
+    StepRule("find-regions", "find-regions", "Blocks of text are made of the lines and the white between them.", (_LINES,)),
+    StepRule("put-in-order", "put-in-order", "Columns, margins and footnotes are read in their order.", (_LINES,)),
+    StepRule("refine-shapes", "refine-shapes", "Each line gets an outline of its own ink.", (_LINES,)),
+    StepRule("find-signs", "find-signs", "Marks and signs are found by their shape.",
+             given=("examples", "Name examples of the signs in the step's settings (examples).")),
+    StepRule("find-a-tables-cells", "cells", "Rows and columns are found before they are read.", ("find-regions",)),
+    StepRule(_READ, "read", "The lines are read one by one.", (_LINES,), applies_to="lines", by_script=True),
+    StepRule("read-a-page", "read-pages", "Lines are found and read in one go.", by_script=True),
+    StepRule("tie-text-to-lines", "tie-text", "Text that is there already is shared out among the lines.", (_LINES,)),
+    StepRule("correct", "correct", "A model goes over what was read; what a person wrote stays.", (_READ,), "readings"),
+    StepRule("trace-a-drawing", "trace", "Drawings are kept as drawings.", ("find-regions",)),
+    StepRule("identify-signs", "identify-signs", "A model says what the signs are.", ("find-signs",)),
+    StepRule("transcribe-speech", "speech", "What is spoken is written down."),
+    StepRule("translate-transliterate-normalise", "translate", "Each line is rendered beside its transcription.",
+             (_READ,), "readings"),
+    StepRule("find-documents-in-a-folder", "find-documents", "Which pages make a document is seen from what they say.",
+             (_READ,)),
+    StepRule("split-into-entries", "entries", "Registers and lists are taken apart into their entries.", (_READ,)),
+    StepRule("extract-to-a-table", "table", "What the pages say is put into rows and columns.", (_READ,)),
+    StepRule(_NAMES, "names", "Names are found in what was read.", (_READ,)),
+    StepRule("work-out-dates", "dates", "Dates are worked out of the mentions of each page.", (_NAMES,)),
+    StepRule("find-statements", "statements", "Statements are found where names are.", (_READ, _NAMES)),
+    StepRule("link-to-authorities", "authorities", "Names are linked to the entries of an authority file.", (_NAMES,),
+             given=("file", "Name the authority file in the step's settings (file).")),
+    StepRule("place-in-a-gazetteer", "places", "Places are looked up in a gazetteer.", (_NAMES,),
+             given=("file", "Name the gazetteer file in the step's settings (file).")),
+    StepRule("make-a-vector", "vectors", "Pages are found by what they mean, too.", (_READ,)),
+    StepRule("describe-for-the-catalogue", "catalogue", "Each page gets a record for the catalogue.", (_READ,)),
+    StepRule("pull-out-passages", "passages", "Passages are named by the lines that hold them.", (_READ,)),
+    StepRule("train-a-model", "train", "A reader learns the hand from lines that were corrected.", (_READ,)),
+    StepRule("check", "check", "Readings are looked over before they are used.", (_READ,)),
+    StepRule("export", "export", "Files of the pages are kept in a folder.",
+             given=("folder", "Name the folder to write into in the step's settings (folder).")),
+    StepRule("publish", "publish", "The pages are published as a site.",
+             given=("folder", "Name the folder of the site in the step's settings (folder).")),
+)  # fmt: skip
+"""Each piece of work that the rules know, in the order in which the steps of a recipe stand."""
+
+RULE_OF: Mapping[str, StepRule] = {rule.job: rule for rule in STEPS}
+
+LAYER_JOBS: Mapping[str, tuple[str, ...]] = {
+    "prepare": ("prepare-the-image", "split-pages"),
+    "lines": (_LINES,),
+    "reading": (_READ, "correct"),
+    "structure": ("split-into-entries",),
+    "entities": (_NAMES,),
+    "graph": ("work-out-dates", "find-statements", "link-to-authorities"),
+    "places": ("place-in-a-gazetteer",),
+    "vectors": ("make-a-vector",),
+    "catalogue": ("describe-for-the-catalogue",),
+    "knowledge": ("pull-out-passages",),
+    "train": ("train-a-model",),
+    "check": ("check",),
+    "output": ("export", "publish"),
+}
+"""The work that a layer stands for when it is asked for by name."""
+
+PICTURES = ("handwriting", "print", "typescript")
+
+JOINED: tuple[Joined, ...] = (
+    Joined("split-pages", Condition(with_job=_LINES, materials=PICTURES),
+           "Only pictures that look like an open book are cut.", when=When(spreads_detected=True)),
+    Joined("train-a-model", Condition(with_job=_READ, pages_at_least=TRAINING_FROM_PAGES, trainable_reader=True),
+           f"From {TRAINING_FROM_PAGES:,} pages on a reader of one's own is worth its training.",
+           offered_when=When(corrected_lines_at_least=CORRECTED_LINES_TO_TRAIN)),
+)  # fmt: skip
+"""Work that is joined to what was asked for."""
+
+LEFT_OUT: tuple[LeftOut, ...] = (
+    LeftOut(
+        frozenset(
+            {
+                "prepare-the-image", "split-pages", _LINES, "find-regions", "put-in-order", "refine-shapes", "find-signs",
+                "find-a-tables-cells", _READ, "read-a-page", "tie-text-to-lines", "correct", "trace-a-drawing",
+                "identify-signs", "transcribe-speech",
+            }
+        ),
+        Condition(only=("text",)),
+        "The material is text already: nothing has to be found or read on pictures.",
+    ),
+)  # fmt: skip
+"""Work that is left out."""
+
+SETTINGS: tuple[SettingRule, ...] = (
+    SettingRule(_READ, "language", "$language", "The lines are read as {language}."),
+    SettingRule("read-a-page", "language", "$language", "The pages are read as {language}."),
+    SettingRule("work-out-dates", "language", "$language", "Months and days are looked for in {language}."),
+    SettingRule("extract-to-a-table", "columns", ["Entry", "Person", "Place", "Date", "Amount"],
+                "The columns are those of most registers; name those of your own in the settings."),
+)  # fmt: skip
+"""Settings that follow from the answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardReason:
+    """Why a card stands before the next: the first of these in which they differ. `at`: its place in the rules' order."""
+
+    at: int
+    because: str
+
+
+CARD_REASONS: tuple[CardReason, ...] = (
+    CardReason(0, "{name} reads with the fewest errors that are known of ({cer}); {next} with {next_cer}."),
+    CardReason(1, "{name} works on this machine, and {next} does not."),
+    CardReason(2, "{name} costs less than {next}."),
+    CardReason(3, "{name} is faster than {next}, and their errors do not tell them apart."),
+    CardReason(4, "{name} needs less energy than {next}."),
+    CardReason(5, "{name} can be trained further here, and {next} cannot."),
+    CardReason(6, "{name} is smaller than {next}, and nothing else tells them apart."),
+    CardReason(7, "Nothing tells {name} and {next} apart; the first by name is taken."),
+)
+"""In the order in which cards are ranked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """How a kind of problem is put right: the first thing to do, and all of them."""
+
+    fix: Fix | None
+    fixes: tuple[Fix, ...] = field(default=())
+
+
+REMEDIES: Mapping[ProblemKind, Remedy] = {
+    "no-model-for-job": Remedy("choose-model", ("choose-model", "choose-cloud")),
+    "no-model-for-script": Remedy("choose-model", ("choose-model", "choose-cloud")),
+    "no-model-for-language": Remedy("choose-model", ("choose-model", "choose-cloud")),
+    "no-reader-for-material": Remedy("choose-model", ("choose-model", "choose-cloud")),
+    "licence-not-accepted": Remedy("accept-licence", ("accept-licence", "choose-model")),
+    "cloud-not-allowed": Remedy("allow-cloud", ("allow-cloud", "choose-model")),
+    "not-enough-memory": Remedy("choose-model", ("choose-model", "choose-cloud")),
+    "malformed": Remedy(None),
+}
+"""What each kind of problem is put right by."""
+
+FORBIDDEN_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("code", "script", "python", "javascript", "js", "lua", "lambda", "function", "eval", "import", "module", "entrypoint"),
+        "code",
+    ),
+    **dict.fromkeys(("command", "cmd", "shell", "bash", "sh", "exec", "execute", "argv", "args", "subprocess"), "a command"),
+    **dict.fromkeys(
+        ("secret", "password", "passwd", "passphrase", "token", "apikey", "key", "credential", "authorization", "auth",
+         "bearer", "cookie", "login"),
+        "a secret",
+    ),
+    **dict.fromkeys(("tool", "agent", "mcp", "plugin", "skill"), "an agent's tool"),
+    **dict.fromkeys(
+        ("url", "uri", "href", "address", "endpoint", "webhook", "callback", "host", "hostname", "port", "proxy", "server",
+         "baseurl", "apibase"),
+        "an address to call",
+    ),
+}  # fmt: skip
+"""Words of which no key of a recipe may be made, and what each names."""
+
+PIN_FORMS: tuple[tuple[str, ...], ...] = (
+    ("hub", "revision"),
+    ("repository",),
+    ("linereader", "linereader_version"),
+    ("tesseract", "traineddata"),
+    ("spacy", "version"),
+    ("builtin",),
+    ("cloud", "model"),
+    ("role",),
+)
+"""The forms in which a step names its model, each by its keys."""

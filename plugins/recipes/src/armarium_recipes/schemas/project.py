@@ -1,0 +1,258 @@
+"""Requests and answers of the project's recipe: what is saved, what Start would do, what was proposed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from armarium.api import Message, Params
+from armarium_recipes.schemas.recipe import Answers, Override, Recipe
+
+FileState = Literal["in-step", "edited", "refused", "both-changed"]
+
+
+class RecipeFile(Message):
+    """How a file of the folder `recipe` stands to what the project keeps."""
+
+    name: str
+    state: FileState
+    why: str | None
+    line: int | None
+    """The line of the file that is refused, counted from 1."""
+    kept_as: str | None
+    """The file beside it that holds what the project keeps, where both have changed."""
+
+
+class ProjectRecipe(Message):
+    """What the project keeps of its recipe."""
+
+    answers: Answers | None
+    recipe: Recipe | None
+    overrides: list[Override]
+    files: list[RecipeFile] = []
+
+
+class SavedRecipe(Message):
+    """The same, as it is answered by a write."""
+
+    answers: Answers | None
+    recipe: Recipe | None
+    overrides: list[Override]
+
+
+class SaveSetup(Params):
+    """What is saved; a part left out stays as it is, an explicit null removes it."""
+
+    answers: Answers | None = None
+    recipe: Recipe | None = None
+    overrides: Annotated[list[Override] | None, Field(max_length=1000)] = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> SaveSetup:
+        if not self.model_fields_set:
+            raise ValueError("name at least one of answers, recipe and overrides")
+        return self
+
+
+class DecideFile(Params):
+    """Which of two holds, where a file and the project have both changed."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    keep: Literal["file", "project"]
+
+
+class Proposed(Message):
+    """Steps that were added since the last Start."""
+
+    layers: list[str]
+    languages: list[str]
+    steps: list[str]
+    proposed_at: str
+
+
+class Changed(Message):
+    """The recipe after a choice was made."""
+
+    recipe: Recipe | None
+    overrides: list[Override]
+    proposed: Proposed | None = None
+
+
+class UseInstead(Params):
+    """An installed model instead of one that would be downloaded."""
+
+    model: Annotated[str, Field(min_length=1, max_length=300)]
+    card: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class UseCandidate(Params):
+    """A listed candidate as the reader of a step."""
+
+    step: Annotated[str, Field(min_length=1, max_length=64)]
+    card: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class ChangeLayers(Params):
+    """Layers or languages to add, or to take out again."""
+
+    layers: Annotated[list[str], Field(max_length=50)] = []
+    languages: Annotated[list[str], Field(max_length=50)] = []
+    remove: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> ChangeLayers:
+        if bool(self.layers) == bool(self.languages):
+            raise ValueError("name either layers or languages")
+        return self
+
+
+class Started(Message):
+    """When Start was last pressed, and on what."""
+
+    job_id: str
+    started_at: str
+    recipe_id: str
+    recipe_version: int
+    pages: int
+
+
+class FirstYes(Message):
+    """That a person agreed to have pages sent away, and on which version of the recipe."""
+
+    at: str
+    by: str
+    recipe_version: int
+
+
+CardKind = Literal["workflow", "check", "find-documents", "split-pages", "read-lines", "export", "publish"]
+
+
+class PlannedRun(Message):
+    """A card of the plan: one step's work over the pages that lack it."""
+
+    id: str
+    steps: list[str]
+    job: str
+    card: CardKind
+    title: str
+    workflow_id: str | None = None
+    model_override: str | None = None
+    provider_override: str | None = None
+    layer: str | None = None
+    checker: str | None = None
+    folder: str | None = None
+    formats: list[str] = []
+    runs_on: str
+    done: int
+    of: int
+    note: str | None = None
+
+
+class SkippedStep(Message):
+    """A step that Start cannot run."""
+
+    step: str
+    why: str
+    fix: Literal["choose-model", "allow-cloud"] | None = None
+
+
+class OfferedLater(Message):
+    """A step that is offered once something holds."""
+
+    step: str
+    when: str
+
+
+class StartRefusal(Message):
+    """Why Start is refused."""
+
+    kind: str
+    sentence: str
+    fix: str | None = None
+
+
+class WaitingStep(Message):
+    """A step that waits for a model which is being downloaded."""
+
+    step: str
+    model: str
+
+
+class PlannedDownload(Message):
+    """A model that is not here, and where it is fetched."""
+
+    model: str
+    card: str
+    runtime: str
+    size_bytes: int
+    route: str
+    downloading: bool
+    job_id: str | None = None
+    progress: Annotated[float, Field(ge=0, le=1)] | None = None
+    instead: list[str]
+
+
+class RunEstimate(Message):
+    """What a card of the plan is likely to cost; null where nothing is known."""
+
+    title: str
+    where: str
+    pages: int
+    cost_usd: float | None = None
+    time_seconds: float | None = None
+
+
+class Estimate(Message):
+    """What Start is likely to cost."""
+
+    pages: int
+    runs: list[RunEstimate]
+    total_cost_usd: float | None = None
+
+
+class StartPlan(Message):
+    """What Start would do."""
+
+    started: Started | None
+    runs: list[PlannedRun]
+    skipped: list[SkippedStep]
+    offered_later: list[OfferedLater]
+    refusals: list[StartRefusal]
+    waiting: list[WaitingStep]
+    downloads: list[PlannedDownload]
+    proposed: Proposed | None
+    pages: int
+    estimate: Estimate
+    first_yes: FirstYes | None
+
+
+class PressStart(Params):
+    """Which steps are done again on pages that have their output."""
+
+    redo: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)] = []
+    recipe_version: Annotated[int | None, Field(ge=1)] = None
+    """The version the plan was made of; Start is refused where another was saved meanwhile."""
+
+
+class StartAnswer(Message):
+    """What was started."""
+
+    started: Started
+
+
+class AutomaticEntry(Message):
+    """Something that happens by itself, or does not."""
+
+    job: str | None
+    name: str
+    runs: bool
+    why: str
+    steps: list[str]
+
+
+class Automatic(Message):
+    """What runs by itself when pages come in, and when a reading is corrected."""
+
+    on_add: list[AutomaticEntry]
+    on_correction: list[AutomaticEntry]

@@ -1,0 +1,116 @@
+"""Answers with the steps, cards and reasons that a person would write down for them, for the shelf of `rules_shelf`.
+
+Written by hand from the rules as they are specified; never taken from what the code answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+HAND, RAPID, FIT = "linereader:hand@1", "rapidocr:small@1", "builtin:fitting@1"
+ZENODO = "linereader:10.5281/zenodo.{}@1"
+EYES, WORDS = "cloud:Reader/eyes@served", "cloud:Writer/words@served"
+LINES, NAMES = "builtin:find-lines@1", "builtin:find-names-tag-words@1"
+GAP = None
+"""In place of a card: a step with a gap."""
+
+Case = tuple[str, dict[str, Any], dict[str, str | None], dict[str, str]]
+
+
+def case(name: str, answers: dict[str, Any], cards: dict[str, str | None], **said: str) -> Case:
+    """Answers, the card of each step that is named, and for steps a part of what is said of them (reasons, gap)."""
+    plain = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"], "memory_gb": 16.0}
+    return name, {**plain, **answers}, cards, {key.replace("_", "-"): words for key, words in said.items()}
+
+
+def _of(*languages: str, script: str = "Latn", material: str = "handwriting", **more: Any) -> dict[str, Any]:
+    return {"languages": list(languages), "scripts": [script], "materials": [material], **more}
+
+
+CASES: list[Case] = [
+    case("a French hand", _of("fr"), {"split": "builtin:split-pages@1", "find-lines": LINES, "read": HAND, "correct": GAP},
+         read="fewest errors", correct="may not leave", split="open book", find_lines="only one"),
+    case("a Latin hand takes the better reader of the repository", _of("la"), {"read": ZENODO.format(102)},
+         read="faster"),
+    case("Latin and Old French: the one that names both", _of("la", "fro"), {"read": ZENODO.format(101)}, read="8.2 of 100"),
+    case("Latin and French", _of("la", "fr"), {"read": HAND}, read="25.8 of 100"),
+    case("an Arabic hand", _of("ar", script="Arab"), {"read": ZENODO.format(100)}, read="only one"),
+    case("an Arabic hand in small letters", _of("ar", script="arab"), {"read": ZENODO.format(100)}),
+    case("a Persian hand", _of("fa", script="Arab"), {"read": ZENODO.format(100)}, read="Persian"),
+    case("an Urdu hand: nobody", _of("ur", script="Arab"), {"read": GAP}, read="may not leave"),
+    case("an Urdu hand, pages may leave", _of("ur", script="Arab", cloud_allowed=True), {"read": EYES}, read="only one"),
+    case("Arabic print", _of("ar", script="Arab", material="print"), {"read": "tesseract:ara@1"}),
+    case("Russian print", _of("ru", script="Cyrl", material="print"), {"read": "tesseract:rus@1"}),
+    case("a Russian hand", _of("ru", script="Cyrl"), {"read": GAP}, read="may not leave"),
+    case("Hebrew print", _of("he", script="Hebr", material="print"), {"read": "tesseract:heb@1"}),
+    case("a Hebrew hand: the cloud is nearer than a licence", _of("he", script="Hebr"), {"read": GAP}, read="may not leave"),
+    case("a Greek hand, little memory", _of("grc", script="Grek"), {"read": GAP}, read="24 GB"),
+    case("a Greek hand, much memory", _of("grc", script="Grek", memory_gb=64.0), {"read": ZENODO.format(104)}),
+    case("a Greek hand, exactly enough memory", _of("grc", script="Grek", memory_gb=26.0), {"read": ZENODO.format(104)}),
+    case("a German hand: what is not here is not taken", _of("de"), {"read": GAP}),
+    case("German type", _of("de", material="print"), {"read": RAPID}, read="only one"),
+    case("Fraktur", _of("de", script="Latf", material="print"), {"read": "tesseract:deu_latf@1"}),
+    case("a Dutch hand: a record that says too little is not taken", _of("nl"), {"read": GAP}),
+    case("English typescript", _of("en", material="typescript"), {"read": RAPID}, read="faster"),
+    case("English print", _of("en", material="print"), {"read": RAPID}, read="faster"),
+    case("Spanish print", _of("es", material="print"), {"read": RAPID}, read="faster"),
+    case("Chinese print", _of("zh", script="Hans", material="print"), {"read": RAPID}),
+    case("Japanese print", _of("ja", script="Jpan", material="print"), {"read": RAPID}, read="Japanese"),
+    case("print and hands together", {"materials": ["print", "handwriting"]}, {"read": FIT}, read="only one"),
+    case("a region does not matter", _of("fr-CA"), {"read": HAND}, read="French"),
+    case("the code with three letters", _of("fra"), {"read": HAND}, read="French"),
+    case("a language that no reader names beside one that it does", _of("fr", "nci"), {"read": HAND}, read="not made for"),
+    case("it reads the language it names, whichever came first", _of("nci", "es"), {"read": HAND}, read="Spanish"),
+    case("two scripts: a step for each", {"languages": ["ar", "fr"], "scripts": ["Arab", "Latn"], "materials": ["print"]},
+         {"find-lines": LINES, "read-arab": "tesseract:ara@1", "read-latn": RAPID}, read_arab="Arabic", read_latn="French"),
+    case("two scripts, one reader", {"languages": ["zh", "en"], "scripts": ["Hans", "Latn"], "materials": ["print"]},
+         {"read": RAPID}, read="Chinese"),
+    case("two scripts, one that nobody reads", {"languages": ["ru", "fr"], "scripts": ["Cyrl", "Latn"]},
+         {"read-cyrl": GAP, "read-latn": HAND}),
+    case("text", _of("fr", material="text", purposes=["statements"]),
+         {"names": NAMES, "statements": GAP}, names="text already", statements="may not leave"),
+    case("text to be transcribed: nothing to do", _of("fr", material="text"), {}),
+    case("text and a hand", {"materials": ["text", "handwriting"]}, {"find-lines": LINES, "read": HAND}),
+    case("names", {"purposes": ["entities"]}, {"read": HAND, "names": NAMES}, names="found in what was read"),
+    case("names alone need what is read", {"purposes": ["not-sure"], "jobs": ["find-names-tag-words"]},
+         {"find-lines": LINES, "read": HAND, "names": NAMES}, names="by name", read="names works on", find_lines="read works on"),
+    case("statements with a service", {"purposes": ["statements"], "cloud_allowed": True},
+         {"correct": WORDS, "names": NAMES, "statements": WORDS}, names="works on this machine", statements="only one"),
+    case("search: nobody makes vectors", {"purposes": ["search"]}, {"vectors": GAP}, vectors="Make a vector"),
+    case("a knowledge graph", {"purposes": ["knowledge-graph"]},
+         {"dates": "builtin:work-out-dates@1", "authorities": "builtin:link-to-authorities@1", "statements": GAP},
+         dates="French", authorities="Name the authority file"),
+    case("a map", {"purposes": ["map-places"]}, {"places": "builtin:place-in-a-gazetteer@1"}, places="gazetteer file"),
+    case("tables", {"purposes": ["tables"]},
+         {"find-lines": LINES, "find-regions": "builtin:find-regions@1", "cells": "builtin:find-a-tables-cells@1",
+          "read": HAND, "table": GAP}, table="columns are those", cells="before they are read", find_regions="white between"),
+    case("tools", {"purposes": ["edit-corpus"]}, {"find-lines": LINES, "read": HAND}),
+    case("nothing yet", {"purposes": ["not-sure"]}, {}),
+    case("two purposes, each step once", {"purposes": ["transcribe", "entities"]}, {"read": HAND, "names": NAMES},
+         read="Transcribe", names="Find persons and places"),
+    case("a layer", {"purposes": ["not-sure"], "layers": ["places"]}, {"places": "builtin:place-in-a-gazetteer@1", "names": NAMES},
+         places="layer places", names="places works on"),
+    case("files", {"jobs": ["export", "publish"]}, {"export": "builtin:export@1", "publish": "builtin:publish@1"},
+         export="folder to write into", publish="folder of the site"),
+    case("a page less than a training", {"pages": 4_999}, {"read": HAND, "split": "builtin:split-pages@1"}),
+    case("pages enough for a training", {"pages": 5_000}, {"train": "builtin:train-a-model@1"}, train="5,000 pages"),
+    case("a reader that cannot be trained", _of("en", material="print", pages=9_000), {"read": RAPID}),
+]  # fmt: skip
+
+ABSENT: dict[str, tuple[str, ...]] = {
+    "text": ("split", "find-lines", "read", "correct"),
+    "text to be transcribed: nothing to do": ("split", "find-lines", "read", "correct"),
+    "nothing yet": ("split", "find-lines", "read", "correct"),
+    "a page less than a training": ("train",),
+    "a reader that cannot be trained": ("train",),
+    "tools": ("correct",),
+    "two scripts: a step for each": ("read",),
+    "two scripts, one reader": ("read-hans", "read-latn"),
+}
+"""Steps that a recipe must not have."""
+
+ORDER = [
+    "split", "find-lines", "find-regions", "cells", "read", "read-arab", "read-cyrl", "read-latn", "correct", "table", "names",
+    "dates", "statements", "authorities", "places", "vectors", "train", "export", "publish",
+]  # fmt: skip
+"""The order of all the steps above."""

@@ -1,0 +1,215 @@
+"""Bake-offs of readers over HTTP: who takes part, what is refused, and the table that comes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bakeoff_readers as readers
+import pytest
+import yaml
+from bakeoff_desk import URL, Desk, row_of
+
+from armarium.api import Engine, Library
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    return Desk(engine, library, client)
+
+
+def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second, readers.Silent, readers.Third)
+    desk.set_up(pages=1000)
+    page, _ = desk.page()
+    dark, _ = desk.page(shade=240)
+    before = desk.rows("SELECT count(*) FROM content_representation")
+    begun = desk.start()
+    assert (begun["state"], begun["lines"], begun["volume"]) == ("waiting", 120, 1000)
+    assert [one["document_id"] for one in begun["pages"]] == [page, dark]
+    told = desk.finish(begun["id"])
+    assert (told["state"], told["id"]) == ("done", told["job_id"])
+    assert desk.rows("SELECT count(*) FROM content_representation") == before
+    # Of each page 10 rows have 6 letters and 50 have 7, and a line feed parts two: 10 * 6 + 50 * 7 + 59 = 469 characters.
+    first, second = row_of(told, "first:base@1"), row_of(told, "second:base@1")
+    assert first["cer"]["diplomatic"] == pytest.approx(12 / 938, abs=1e-6)
+    assert second["cer"]["diplomatic"] == pytest.approx(120 / 938, abs=1e-6)
+    assert {one["document_id"]: one["cer"]["diplomatic"] for one in second["pages_cer"]} == {
+        page: pytest.approx(120 / 469, abs=1e-6),
+        dark: 0,
+    }
+    assert told["candidates"][0]["card"] == "first:base@1"
+    assert (first["tied"], second["tied"]) == (True, False)
+    assert first["wer"] == pytest.approx(12 / 240, abs=1e-6)
+    assert first["pages_per_hour"] > 0
+    assert first["cost_usd"]["value"] == 0
+    assert (first["role"], first["local"], first["carbon_g_per_page"]) == ("rule-rank", True, None)
+    comparison = told["comparison"]
+    assert comparison["better"] == "first:base@1"
+    assert comparison["difference"] > 0
+    # Each that was not scored says why, and stands last.
+    unscored = [one for one in told["candidates"] if one["cer"] is None]
+    assert unscored == told["candidates"][-len(unscored) :]
+    assert all(one["not_scored"] for one in unscored)
+    assert row_of(told, "silent:base@1")["not_scored"].endswith("too faint to read.")
+    audit = desk.rows("SELECT action_name FROM audit WHERE id = ?", begun["audit_id"])
+    assert audit == [("evaluation.run",)]
+
+
+def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    desk.page(), desk.page()
+    told = desk.run()
+    kept = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text())
+    assert kept == told
+    with desk.library.db.write() as conn:
+        conn.exec_driver_sql("DELETE FROM job")
+    again = desk.client.get(f"{URL}/{told['id']}").json()
+    assert again == told
+    drawn = desk.client.get(f"{URL}/{told['id']}/picture")
+    assert drawn.content.startswith(b"\x89PNG")
+    shown = desk.client.get(f"{URL}/{told['id']}/picture", params={"kind": "html"})
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert "First base" in shown.text
+    assert desk.client.get(f"{URL}/nothing/picture").json()["code"] == "unknown_bakeoff"
+    listed = desk.client.get(URL).json()
+    assert (listed["count"], listed["items"][0]["id"]) == (1, told["id"])
+
+
+def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> None:
+    desk.give(readers.First)
+    nothing = desk.refused("too_few_lines")
+    assert [nothing[key] for key in ("ready", "lines", "pages", "more_lines", "more_pages")] == [
+        False,
+        0,
+        0,
+        100,
+        2,
+    ]
+    assert (nothing["min_lines"], nothing["min_pages"]) == (100, 2)
+    desk.set_up()
+    first, _ = desk.page(60)
+    many = desk.refused("too_few_lines", page_ids=[first])
+    assert (many["more_lines"], many["more_pages"]) == (40, 1)
+    desk.page(39)
+    one_short = desk.refused("too_few_lines")
+    assert (one_short["lines"], one_short["pages"], one_short["more_lines"], one_short["more_pages"]) == (
+        99,
+        2,
+        1,
+        0,
+    )
+    assert "1 more line first" in one_short["detail"]
+    desk.page(60, checked=False)
+    assert desk.refused("too_few_lines")["lines"] == 99
+    assert desk.refused("too_few_lines", step="find-lines")["more_lines"] == 1
+    desk.page(1)
+    assert desk.start()["lines"] == 100
+
+
+def test_a_project_that_is_not_set_up_and_one_without_readers_are_refused(desk: Desk) -> None:
+    desk.give(readers.Printer)
+    desk.page(), desk.page()
+    assert desk.refused("not_set_up")["lines"] == 120
+    assert desk.refused("not_set_up", step="find-lines")["ready"] is False
+    desk.set_up()
+    told = desk.refused("no_candidate")
+    assert (told["ready"], told["more_lines"]) == (False, 0)
+    assert desk.refused("no_candidate", step="find-lines")["pages"] == 2
+    unknown = desk.client.post(URL, json={"page_ids": ["nothing"]})
+    assert unknown.status_code == 404
+    assert desk.client.post(URL, json={"step": "train"}).status_code == 422
+    assert desk.client.get(f"{URL}/nothing").json()["code"] == "unknown_bakeoff"
+
+
+def test_print_engines_read_print_and_never_handwriting(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second, readers.Third, readers.Printer)
+    desk.page(), desk.page()
+    desk.set_up("handwriting")
+    by_hand = desk.start()
+    assert all(one["card"] != "printer:base@1" for one in by_hand["candidates"])
+    desk.finish(by_hand["id"])
+    desk.set_up("print", languages=["en", "la"])
+    told = desk.run()
+    assert row_of(told, "printer:base@1")["role"] in ("print-baseline", "rule-rank")
+    assert row_of(told, "printer:base@1")["cer"] is not None
+    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'evaluate-models'") == [(2,)]
+
+
+def test_a_bake_off_that_is_stopped_says_so_and_writes_no_score(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    desk.page(), desk.page()
+    begun = desk.start()
+    desk.client.post(f"/api/activity/jobs/{begun['id']}/cancel")
+    told = desk.finish(begun["id"])
+    assert told["state"] == "cancelled"
+    assert all(one["cer"] is None and one["not_scored"] for one in told["candidates"])
+    used = desk.client.post(f"{URL}/{begun['id']}/use", json={"card": "first:base@1"})
+    assert used.json()["code"] == "not_scored"
+    with desk.library.db.write() as conn:
+        conn.exec_driver_sql("DELETE FROM job")
+    assert desk.client.get(f"{URL}/{begun['id']}").json()["state"] == "failed"
+
+
+def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    pages = [desk.page() for _ in range(6)]
+    from armarium_training.jobs import evaluation
+
+    seen: list[str] = []
+    page_of = evaluation._page
+
+    def busy(job: Any, candidate: dict[str, Any], page: str, frozen: Any) -> dict[str, Any]:
+        found = page_of(job, candidate, page, frozen)
+        seen.append(candidate["model"])
+        if len(seen) == 6:
+            # The first candidate has read all: somebody corrects a page, and another goes into the Trash.
+            for line in pages[0][1][:20]:
+                desk.do("representation.create", {"segment_id": line, "text": "something else altogether"})
+            desk.do("document.delete", {"ids": [pages[5][0]]})
+        return found
+
+    monkeypatch.setattr(evaluation, "_page", busy)
+    told = desk.run()
+    first, second = row_of(told, "first:base@1"), row_of(told, "second:base@1")
+    # Rows as they were when it began, on the five pages that both have read.
+    assert first["cer"]["diplomatic"] == pytest.approx(30 / (5 * 469), abs=1e-6)
+    assert second["cer"]["diplomatic"] == pytest.approx(600 / (5 * 469), abs=1e-6)
+
+
+def test_use_this_is_an_override_and_for_the_project_the_steps_card_and_is_undone(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    desk.page(), desk.page()
+    told = desk.run()
+    folder = desk.do("document.create", {"name": "Letters", "doc_type": "folder"})["id"]
+    url = f"{URL}/{told['id']}/use"
+
+    def use(**body: Any) -> Any:
+        return desk.client.post(url, json={"card": "first:base@1", **body})
+
+    assert use(card="nobody@1").json()["code"] == "unknown_card"
+    assert use(card="platform:text-recognition@1").json()["code"] == "not_scored"
+    assert use(scope="folder").json()["code"] == "folder_wanted"
+    assert use(folder_id=folder).json()["code"] == "folder_wanted"
+    assert use(scope="folder", folder_id=told["pages"][0]["document_id"]).json()["code"] == "no_folder"
+    assert use(scope="folder", folder_id="nothing").status_code == 404
+    assert desk.client.post(f"{URL}/nothing/use", json={"card": "x"}).json()["code"] == "unknown_bakeoff"
+    beneath = use(scope="folder", folder_id=folder)
+    assert beneath.status_code == 200, beneath.text
+    assert beneath.json()["overrides"][0]["folder_id"] == folder
+    assert beneath.json()["recipe"]["steps"][1]["card"] is None
+    everywhere = use()
+    read = everywhere.json()["recipe"]["steps"][1]
+    assert read["card"]["id"] == "first:base@1"
+    assert read["model"]
+    assert {one["scope"] for one in everywhere.json()["overrides"]} == {"folder", "project"}
+    undone = desk.client.post("/api/actions/audit/undo", json={"audit_ids": [everywhere.json()["audit_id"]]})
+    assert undone.status_code == 200, undone.text
+    assert desk.client.get("/api/recipes/project").json()["recipe"]["steps"][1]["card"] is None
+    desk.give(readers.Second)
+    assert use().json()["code"] == "unknown_card"

@@ -1,0 +1,362 @@
+"""From answers to recipes: a table written by hand, a mutant for each rule, and any answers at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rules_answers import ABSENT, CASES, ORDER, Case
+from rules_shelf import SHELF, card
+
+from armarium.api import Engine, Invalid
+from armarium_recipes.cards import ranking
+from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.purposes import PURPOSES
+from armarium_recipes.rules import assembling, situation, table
+from armarium_recipes.rules.checking import gap_of, is_only_offered, problems_with
+from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, When
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An engine with every family; what it has of models is not asked."""
+    from armarium.engine import Engine as Made
+    from armarium.settings import Settings
+
+    folder: Path = tmp_path_factory.mktemp("rules")
+    engine = Made(Settings(state_dir=folder / "state", owner_token="t" * 40, library_roots=[folder]))
+    engine.start(jobs=False)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(autouse=True)
+def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cards of `rules_shelf`, and no others."""
+    monkeypatch.setattr(assembling, "cards_here", lambda engine, library: list(SHELF))
+
+
+def _faults(engine: Engine, one: Case) -> list[str]:
+    """In what the recipe for a case differs from what was written down."""
+    name, answers, cards, said = one
+    made = assembling.assemble(engine, None, Answers(**answers))
+    steps = {step.id: step for step in made.recipe.steps}
+    wrong = [f"problem {problem.kind} of {problem.step}" for problem in made.problems]
+    for step_id, expected in cards.items():
+        step = steps.get(step_id)
+        if step is None:
+            wrong.append(f"no step {step_id}")
+        elif (step.card.id if step.card else None) != expected:
+            wrong.append(f"{step_id} works with {step.card.id if step.card else 'nothing'}")
+        elif expected is None and not (step.gap and any(gap.step == step_id for gap in made.gaps)):
+            wrong.append(f"the gap of {step_id} is not named")
+    for step_id, words in said.items():
+        step = steps.get(step_id)
+        told = " ".join([*step.reasons, step.gap or ""]) if step is not None else ""
+        if words not in told:
+            wrong.append(f"{step_id} does not say {words!r}: {told}")
+    wrong += [f"a step {step_id}" for step_id in ABSENT.get(name, ()) if step_id in steps]
+    order = [ORDER.index(step.id) for step in made.recipe.steps]
+    if order != sorted(order):
+        wrong.append("the steps stand in another order")
+    return wrong
+
+
+def test_there_are_forty_answers_and_more() -> None:
+    """Each with a name of its own."""
+    assert len({one[0] for one in CASES}) == len(CASES) >= 40
+    assert set(ABSENT) <= {one[0] for one in CASES}
+
+
+@pytest.mark.parametrize("one", CASES, ids=[one[0] for one in CASES])
+def test_the_card_and_the_reason_are_those_written_down(bench: Engine, one: Case) -> None:
+    """Each answers' steps, cards, reasons and gaps."""
+    assert _faults(bench, one) == []
+
+
+def _without(name: str, place: int) -> Callable[[pytest.MonkeyPatch], None]:
+    def change(patch: pytest.MonkeyPatch) -> None:
+        rows = list(getattr(table, name))
+        del rows[place]
+        patch.setattr(assembling, name, tuple(rows))
+
+    return change
+
+
+def _needing_nothing(job: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def change(patch: pytest.MonkeyPatch) -> None:
+        patch.setitem(table.RULE_OF, job, replace(table.RULE_OF[job], needs=()))  # type: ignore[arg-type]
+
+    return change
+
+
+def _asking_for_nothing(job: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def change(patch: pytest.MonkeyPatch) -> None:
+        patch.setitem(table.RULE_OF, job, replace(table.RULE_OF[job], given=None))  # type: ignore[arg-type]
+
+    return change
+
+
+def _criterion(place: int) -> Callable[[pytest.MonkeyPatch], None]:
+    def change(patch: pytest.MonkeyPatch) -> None:
+        plain = ranking.order_of
+
+        def blind(card: Any, languages: Any) -> Any:
+            found = list(plain(card, languages))
+            found[place] = 0
+            return tuple(found)
+
+        patch.setattr(ranking, "order_of", blind)
+        patch.setattr(assembling, "order_of", blind)
+
+    return change
+
+
+def _refusal(kind: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def change(patch: pytest.MonkeyPatch) -> None:
+        plain = ranking.refusals_of
+
+        def lenient(card: Any, **wanted: Any) -> Any:
+            return (one for one in plain(card, **wanted) if one.kind != kind)
+
+        patch.setattr(ranking, "refusals_of", lenient)
+
+    return change
+
+
+def _sooner(patch: pytest.MonkeyPatch) -> None:
+    rule = table.JOINED[1]
+    patch.setattr(
+        assembling,
+        "JOINED",
+        (table.JOINED[0], replace(rule, where=replace(rule.where, pages_at_least=4_999))),
+    )
+
+
+def _any_reader(patch: pytest.MonkeyPatch) -> None:
+    rule = table.JOINED[1]
+    patch.setattr(
+        assembling,
+        "JOINED",
+        (table.JOINED[0], replace(rule, where=replace(rule.where, trainable_reader=False))),
+    )
+
+
+MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    **{f"joined {rule.job}": _without("JOINED", place) for place, rule in enumerate(table.JOINED)},
+    **{f"left out {place}": _without("LEFT_OUT", place) for place in range(len(table.LEFT_OUT))},
+    **{
+        f"setting {rule.job}": _without("SETTINGS", place)
+        for place, rule in enumerate(table.SETTINGS)
+        if rule.job != "read-a-page"
+    },
+    **{
+        f"needs of {job}": _needing_nothing(job)
+        for job in ("read-a-line", "find-names-tag-words", "place-in-a-gazetteer", "find-a-tables-cells")
+        if job != "find-a-tables-cells"
+    },
+    **{
+        f"given for {job}": _asking_for_nothing(job)
+        for job in ("link-to-authorities", "place-in-a-gazetteer", "export", "publish")
+    },
+    **{f"criterion {place}": _criterion(place) for place in (0, 1, 3)},
+    **{
+        f"refusal {kind}": _refusal(kind)
+        for kind in (
+            *("no-model-for-script", "no-model-for-language", "no-reader-for-material", "cloud-not-allowed"),
+            *("licence-not-accepted", "not-enough-memory", "not-here"),
+        )
+    },
+    "training a page sooner": _sooner,
+    "training any reader": _any_reader,
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_rule_that_is_taken_out_is_missed(
+    bench: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Each mutant differs from the table written by hand somewhere."""
+    MUTANTS[name](monkeypatch)
+    assert any(_faults(bench, one) for one in CASES)
+
+
+ANSWERS = st.fixed_dictionaries(
+    {
+        "purposes": st.lists(st.sampled_from(sorted(PURPOSES)), min_size=1, max_size=4),
+        "languages": st.lists(
+            st.sampled_from(["fr", "la", "ar", "de-Latf", "nci", "zh", "ur", "grc"]), min_size=1, max_size=3
+        ),
+        "scripts": st.lists(
+            st.sampled_from(["Latn", "Arab", "Hebr", "Hans", "Mong", "Egyp", "Latf"]), min_size=1, max_size=3
+        ),
+        "materials": st.lists(
+            st.sampled_from(["handwriting", "print", "typescript", "text"]), min_size=1, max_size=4
+        ),
+        "layers": st.lists(st.sampled_from(LAYERS), max_size=3),
+        "jobs": st.lists(st.sampled_from(sorted(JOBS)), max_size=4),
+        "pages": st.sampled_from([0, 1, 5_000, 1_000_000_000]),
+        "cloud_allowed": st.booleans(),
+        "memory_gb": st.one_of(st.none(), st.sampled_from([0.5, 4.0, 16.0, 512.0])),
+    }
+)
+
+
+@settings(max_examples=25)
+@given(ANSWERS)
+def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
+    bench: Engine, answers: dict[str, Any]
+) -> None:
+    """And every step has its reasons, its own id, and stands after what it works on; the same answers give the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assembling, "cards_here", lambda engine, library: list(SHELF))
+        parsed = Answers(**answers)
+        made = assembling.assemble(bench, None, parsed)
+        assert made == assembling.assemble(bench, None, parsed)
+    steps = made.recipe.steps
+    assert made.problems == [] == problems_with(SHELF, bench, None, made.recipe, parsed)
+    assert len({step.id for step in steps}) == len(steps)
+    assert all(step.reasons for step in steps)
+    assert {gap.step for gap in made.gaps} == {step.id for step in steps if gap_of(step)}
+    assert all(step.card is not None or is_only_offered(step) for step in steps)
+    if not parsed.cloud_allowed:
+        assert not any(step.uses_cloud for step in steps)
+    jobs = [step.job for step in steps]
+    wanted = {job for name in parsed.purposes for job in PURPOSES[name].jobs}
+    if set(parsed.materials) != {"text"}:
+        assert wanted <= set(jobs)
+    for place, job in enumerate(jobs):
+        for need in table.RULE_OF[job].needs:
+            assert need not in jobs or jobs.index(need) < place
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"languages": ["xqx"]}, "no language 'xqx'"),
+        ({"languages": ["../../etc"]}, "no language"),
+        ({"scripts": ["Zzzx"]}, "no script 'Zzzx'"),
+        ({"purposes": ["fame"]}, "no purpose 'fame'"),
+        ({"layers": ["icing"]}, "no layer 'icing'"),
+        ({"jobs": ["make-coffee"]}, "no job 'make-coffee'"),
+        ({"directions": {"Arab": "rtl"}}, "one of the scripts named"),
+    ],
+)
+def test_what_is_not_known_is_refused_in_words(bench: Engine, changed: dict[str, Any], words: str) -> None:
+    """With where to look."""
+    with pytest.raises(Invalid) as refused:
+        assembling.assemble(bench, None, Answers(**{**CASES[0][1], **changed}))
+    assert words in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("scripts", "directions", "expected"),
+    [
+        (["Latn"], {}, ("ltr", None)),
+        (["Arab"], {}, ("rtl", None)),
+        (["Arab", "Hebr"], {}, ("rtl", None)),
+        (["Latn", "Arab"], {}, (None, None)),
+        (["Mong"], {"Mong": "ttb-lr"}, ("ttb", "left-to-right")),
+        (["Hans"], {"Hans": "ttb"}, ("ttb", None)),
+        (["Latn"], {"latn": "rtl"}, ("rtl", None)),
+    ],
+)
+def test_directions(
+    bench: Engine, scripts: list[str], directions: dict[str, Any], expected: tuple[str | None, str | None]
+) -> None:
+    """One for all where the scripts share it; scripts of opposite directions share none."""
+    made = assembling.assemble(
+        bench, None, Answers(**{**CASES[0][1], "scripts": scripts, "directions": directions})
+    )
+    assert (made.recipe.defaults.direction, made.recipe.defaults.line_position) == expected
+
+
+def _chosen(identity: str, step: str = "read") -> list[Override]:
+    return [Override(scope="project", step=step, card=CardChoice(id=identity, source="shipped"))]
+
+
+def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(bench: Engine) -> None:
+    """Though the rules would take another, and only for the whole project."""
+    answers = Answers(**CASES[0][1])
+    made = assembling.assemble(bench, None, answers, _chosen("builtin:fitting@1"))
+    read = next(step for step in made.recipe.steps if step.id == "read")
+    assert read.card is not None
+    assert read.card.id == "builtin:fitting@1"
+    assert "chosen by a person" in " ".join(read.reasons)
+    folder = [
+        one.model_copy(update={"scope": "folder", "folder_id": "f"}) for one in _chosen("builtin:fitting@1")
+    ]
+    again = assembling.assemble(bench, None, answers, folder)
+    assert next(step for step in again.recipe.steps if step.id == "read").card == CardChoice(
+        id="linereader:hand@1", source="shipped"
+    )
+
+
+def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
+    """The rules choose in its place and say so."""
+    made = assembling.assemble(bench, None, Answers(**CASES[0][1]), _chosen("linereader:gone@1"))
+    read = next(step for step in made.recipe.steps if step.id == "read")
+    assert read.card is not None
+    assert read.card.id == "linereader:hand@1"
+    assert "linereader:gone@1" in " ".join(read.reasons)
+
+
+def test_a_licence_that_a_person_accepted_by_choosing(bench: Engine) -> None:
+    """The step says so, and the check takes it."""
+    hebrew = {**CASES[0][1], "scripts": ["Hebr"], "languages": ["he"]}
+    made = assembling.assemble(bench, None, Answers(**hebrew), _chosen("linereader:10.5281/zenodo.103@1"))
+    read = next(step for step in made.recipe.steps if step.id == "read")
+    assert read.licence_accepted
+    assert made.problems == []
+
+
+def test_what_a_service_would_do_is_offered_where_pages_may_not_leave(bench: Engine) -> None:
+    """By step, with the price; nothing is offered for steps that are done here."""
+    made = assembling.assemble(
+        bench, None, Answers(**{**CASES[0][1], "scripts": ["Cyrl"], "languages": ["ru"]})
+    )
+    offered = {(one.step, one.card, one.cost_per_page) for one in made.cloud_options}
+    assert offered == {
+        ("read", "cloud:Reader/eyes@served", 0.002),
+        ("correct", "cloud:Writer/words@served", 0.001),
+    }
+    assert [gap.fix for gap in made.gaps if gap.step == "read"] == ["allow-cloud"]
+
+
+def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
+    """Three at most."""
+    cards = [card(f"any:{number}@1", size_gb=number, languages=["fr"]) for number in range(1, 7)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assembling, "cards_here", lambda engine, library: cards)
+        made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "purposes": ["edit-corpus"]}))
+    read = next(step for step in made.recipe.steps if step.id == "read")
+    assert [one.id for one in read.alternatives] == ["any:2@1", "any:3@1", "any:4@1"]
+
+
+def test_a_spread_is_cut_only_where_one_is_seen_and_a_training_only_offered(bench: Engine) -> None:
+    """The conditions stand on the steps."""
+    made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "pages": 6_000}))
+    steps = {step.id: step for step in made.recipe.steps}
+    assert steps["split"].when == When(spreads_detected=True)
+    assert steps["train"].offered_when == When(corrected_lines_at_least=table.CORRECTED_LINES_TO_TRAIN)
+    assert is_only_offered(steps["train"])
+
+
+def test_a_purpose_or_material_may_be_said_alone() -> None:
+    """A list of one."""
+    answers = Answers.model_validate(
+        {"purpose": "transcribe", "material": "print", "languages": ["fr"], "scripts": ["Latn"]}
+    )
+    assert (answers.purposes, answers.materials) == (["transcribe"], ["print"])
+
+
+def test_a_code_is_looked_up_whatever_its_capitals(bench: Engine) -> None:
+    """And stands in the recipe as the standards write it."""
+    answers = Answers(**{**CASES[0][1], "scripts": ["LATN", "latn"], "languages": ["fra", "fr"]})
+    assert situation.understood(bench, answers).codes == ["Latn"]
+    assert situation.understood(bench, answers).languages == ("fr",)

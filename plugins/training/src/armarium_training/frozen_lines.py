@@ -1,0 +1,99 @@
+"""The lines of an evaluation as they stood when it began: every candidate is measured by the same ones, whatever is edited
+meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from armarium.api import JobContext, Library
+from armarium_documents.api import primary_row
+from armarium_reading.api import lines_of
+from armarium_source_model.api import segments
+from armarium_training import errors
+from armarium_training.line_sets import TaughtLine, checked_lines
+
+
+@dataclass(frozen=True)
+class FrozenPage:
+    """A page's checked lines: ids, texts and shapes (fractions of its picture), whose picture it was, who checked them."""
+
+    segment_ids: list[str]
+    texts: list[str]
+    shapes: list[dict[str, Any]]
+    checksum: str | None
+    checked_by: str | None
+
+    def lines(self, page: str) -> list[TaughtLine]:
+        """The lines as they are taught."""
+        return [
+            TaughtLine(page, segment_id, text, True)
+            for segment_id, text in zip(self.segment_ids, self.texts, strict=True)
+        ]
+
+    def in_pixels(self, width: int, height: int) -> list[dict[str, Any]]:
+        """The shapes in pixels of a picture of *width* x *height*."""
+        return [_scaled(shape, width, height) for shape in self.shapes]
+
+
+def _scaled(shape: Mapping[str, Any], width: int, height: int) -> dict[str, Any]:
+    x, y, w, h = shape["rect"]
+    scaled = {**shape, "rect": [x * width, y * height, w * width, h * height]}
+    for name in ("polygon", "baseline"):
+        if name in shape:
+            scaled[name] = [[px * width, py * height] for px, py in shape[name]]
+    return scaled
+
+
+def place_of(library: Library, job_id: str) -> Path:
+    """The file of the evaluation *job_id*, in the project's own derived files: pages never leave the project."""
+    return library.derived / "evaluation" / f"{job_id}.json"
+
+
+def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
+    """The pages of the evaluation by id; those without checked lines are not among them.
+
+    They are taken down in one look at the project, once. None where they were taken down by an earlier try that had
+    *begun* to measure, and the file is gone: then everything is measured anew.
+    """
+    place = place_of(job.library, job.job_id)
+    try:
+        kept = json.loads(place.read_text("utf-8"))
+        return {page: FrozenPage(**one) for page, one in kept.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        if begun:
+            return None
+    taken = _taken_down(job)
+    beside = place.with_name(f"{place.name}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps({page: asdict(one) for page, one in taken.items()}), "utf-8")
+        os.replace(beside, place)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(place.name, error.strerror or type(error).__name__) from error
+    return taken
+
+
+def _taken_down(job: JobContext) -> dict[str, FrozenPage]:
+    taken = {}
+    with job.library.db.read_all() as conn:
+        for page in (one["document_id"] for one in job.args.plan["pages"]):
+            lines, who = checked_lines(conn, page, job.args.checked)
+            if not lines:
+                continue
+            wanted = [line.segment_id for line in lines]
+            pass_id = conn.execute(segments.select().where(segments.c.id == wanted[0])).one().pass_id
+            shapes = dict(zip(*lines_of(conn, pass_id, 1, 1), strict=True))
+            taken[page] = FrozenPage(
+                wanted,
+                [line.text for line in lines],
+                [shapes[one] for one in wanted],
+                primary_row(conn, page).checksum,
+                who,
+            )
+    return taken
