@@ -87,4 +87,8 @@ class Silent(First):
         raise Refused("The page is too faint to read.")
 
 
-ALL = (First, Second, Third, Worst, Printer, Silent)
+class Finder(First):
+    """Under the name of the reader whose detector stands in."""
+
+    name, label = "rapidocr", "RapidOCR"
+    languages = ()

@@ -66,6 +66,12 @@ def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) ->
         conn.exec_driver_sql("DELETE FROM job")
     again = desk.client.get(f"{URL}/{told['id']}").json()
     assert again == told
+    drawn = desk.client.get(f"{URL}/{told['id']}/picture")
+    assert drawn.content.startswith(b"\x89PNG")
+    shown = desk.client.get(f"{URL}/{told['id']}/picture", params={"kind": "html"})
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert "First base" in shown.text
+    assert desk.client.get(f"{URL}/nothing/picture").json()["code"] == "unknown_bakeoff"
     listed = desk.client.get(URL).json()
     assert (listed["count"], listed["items"][0]["id"]) == (1, told["id"])
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.local_models import model_note
 from armarium_reading.models import episodes
+from armarium_reading.own_readers import EXTRAS as LINE_READERS
+from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
@@ -39,16 +41,19 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
     "Asked",
     "Caller",
     "Choice",
     "FoundLine",
+    "LineReaders",
     "LineReading",
     "LineShape",
     "ModelFile",
     "ModelRequest",
+    "OwnReader",
     "Page",
     "Picture",
     "ProviderType",

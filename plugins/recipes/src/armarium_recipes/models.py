@@ -114,3 +114,13 @@ files = Table(
     info=operational(),
 )
 """How the files in the project's folder `recipe` stand to the rows."""
+
+arrivals = Table(
+    "recipes_arrival",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("run_job_id", Text, nullable=False, index=True),
+    Column("page_id", Text, nullable=False),
+    info=operational(),
+)
+"""What an import brought after Start, by the run that goes over it."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_reading.api import LINE_READERS
 from armarium_recipes import routes_bakeoffs
 from armarium_recipes.actions import bakeoffs, champions
+from armarium_recipes.actions.choices import ACTIONS as CHOICES
 from armarium_recipes.actions.setup import ACTIONS as SETUP
+from armarium_recipes.actions.start import ACTIONS as START
+from armarium_recipes.bakeoffs.champions import readers_of_lines
 from armarium_recipes.bakeoffs.following import BakeoffFollower
 from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
+from armarium_recipes.jobs.run_recipe import RUN_A_RECIPE
 from armarium_recipes.models import metadata
-from armarium_recipes.project import files
+from armarium_recipes.project import arrivals, files
 from armarium_recipes.queries.bakeoffs import QUERIES as BAKEOFFS
 from armarium_recipes.queries.candidates import QUERIES as CANDIDATES
 from armarium_recipes.queries.knowledge import list_routes
 from armarium_recipes.queries.project import QUERIES as PROJECT
+from armarium_recipes.queries.runs import QUERIES as RUNS
 from armarium_recipes.routes import knowledge
 from armarium_training.api import EVALUATION_FOLLOWERS
 
@@ -24,13 +30,13 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="recipes",
         summary="Recipes, Start, bake-offs",
-        prefixes=("recipes", "project", "compare-line-finders"),
+        prefixes=("recipes", "project", "compare-line-finders", "run-a-recipe"),
         metadata=metadata,
-        actions=(*SETUP, *bakeoffs.ACTIONS, champions.set_champion),
-        jobs=(COMPARE_FINDERS,),
-        queries=(*CANDIDATES, *PROJECT, *BAKEOFFS, list_routes),
+        actions=(*SETUP, *CHOICES, *START, *bakeoffs.ACTIONS, champions.set_champion),
+        jobs=(COMPARE_FINDERS, RUN_A_RECIPE),
+        queries=(*CANDIDATES, *PROJECT, *RUNS, *BAKEOFFS, list_routes),
         routers=(routes_bakeoffs.router, knowledge.router),
-        extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),)},
-        on_open=(files.settle,),
-        on_step=(files.step_ends,),
+        extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),), LINE_READERS: (readers_of_lines,)},
+        on_open=(files.settle, arrivals.opened),
+        on_step=(files.step_ends, arrivals.step_ends),
     )

@@ -1,9 +1,10 @@
-"""The routes of bake-offs that are written by hand: one begins one of two actions, the other names its bake-off by the
-path and runs through the recipe's own action."""
+"""The routes of bake-offs that are written by hand: one begins one of two actions, the other answers a picture."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from armarium.api import (
     REFUSALS,
@@ -16,7 +17,9 @@ from armarium.api import (
     written,
 )
 from armarium_recipes.actions.bakeoffs import keep_bakeoff
+from armarium_recipes.bakeoffs.pictures import drawing, page
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
+from armarium_recipes.queries.bakeoffs import read_bakeoff
 from armarium_recipes.schemas.bakeoffs import Bakeoff, StartBakeoff
 
 router = APIRouter(tags=["recipes"])
@@ -61,3 +64,30 @@ def start_bakeoff(
     outcome = engine.run(library, "evaluation.run", plan.evaluation, principal, in_transaction=keep)
     headers = {"X-Service-Audit-Id": outcome.audit_id}
     return json_response({**answer, "audit_id": outcome.audit_id}, headers=headers)
+
+
+CLOSED = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+"""What the page of a bake-off may load: nothing, for all is in it."""
+
+
+@router.get(
+    "/api/recipes/project/bakeoffs/{bakeoff_id}/picture",
+    response_class=Response,
+    responses={
+        **REFUSALS(404),
+        200: {"content": {"image/png": {}, "text/html": {}}, "description": "The table as a picture."},
+    },
+    summary="The table of a bake-off as a picture, or as a page that needs nothing beside it",
+)
+def draw_bakeoff(
+    engine: CurrentEngine,
+    library: CurrentLibrary,
+    bakeoff_id: Annotated[str, Path(max_length=64)],
+    kind: Annotated[Literal["png", "html"], Query()] = "png",
+) -> Response:
+    """Bars with their intervals, and error against cost where any candidate costs something."""
+    with library.db.read() as conn:
+        told = read_bakeoff(conn, engine, library, bakeoff_id)
+    if kind == "html":
+        return Response(page(told), media_type="text/html", headers=CLOSED)
+    return Response(drawing(told).as_png(), media_type="image/png")

@@ -1,8 +1,9 @@
-"""What other families may import: the runs of workflows, and those that ship."""
+"""What other families may import: the runs of workflows, how their pages stand, and the workflows that ship."""
 
 from __future__ import annotations
 
+from armarium_workflows.checkpoints import failed_pages, page_counts, pages_done
 from armarium_workflows.queries import find_run
 from armarium_workflows.system import FOLDERS, system_workflows
 
-__all__ = ["FOLDERS", "find_run", "system_workflows"]
+__all__ = ["FOLDERS", "failed_pages", "find_run", "page_counts", "pages_done", "system_workflows"]

@@ -181,3 +181,35 @@ def is_forgotten(conn: Connection, thread_id: str) -> bool:
         .fetchone()
     )
     return row is None or bool(row[0])
+
+
+def page_counts(conn: Connection, thread_id: str) -> tuple[int, int, int] | None:
+    """(pages, done, failed) of a run, as they were last counted; None for what is no run."""
+    row: tuple[int, int, int] | None = (
+        raw_of(conn)
+        .execute(
+            "SELECT pages, pages_done, pages_failed FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
+        )
+        .fetchone()
+    )
+    return row
+
+
+def pages_done(conn: Connection, thread_id: str) -> list[str]:
+    """The pages that a run which has ended did, in order."""
+    rows = raw_of(conn).execute(
+        "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state = 'done' "
+        "ORDER BY position",
+        (thread_id,),
+    )
+    return [row[0] for row in rows]
+
+
+def failed_pages(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
+    """The pages at which a run failed, in order: document_id and why."""
+    rows = raw_of(conn).execute(
+        "SELECT page_id, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
+        "AND state = 'failed' ORDER BY position",
+        (thread_id,),
+    )
+    return [{"document_id": page, "why": reason} for page, reason in rows]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from armarium.api import JobKind
 from armarium_reading.downloads import run_download
 from armarium_reading.jobs.asking import AskLines
-from armarium_reading.jobs.pages import FindLines, ReadLines, ReadPage
+from armarium_reading.jobs.lines import ReadLines
+from armarium_reading.jobs.pages import FindLines, ReadPage
 from armarium_reading.schemas.reading import ModelParams, ReadingArgs
 
 FIND_LINES = JobKind(

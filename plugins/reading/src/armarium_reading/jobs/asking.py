@@ -10,7 +10,8 @@ from typing import Any
 from armarium.api import ServiceError, open_image
 from armarium_documents.api import PageImage, still_image
 from armarium_reading.caller import Caller, Subject
-from armarium_reading.jobs.pages import PageAnswer, ReadLines
+from armarium_reading.jobs.lines import ReadLines
+from armarium_reading.jobs.pages import PageAnswer
 from armarium_reading.providers.asking import ModelRequest, ask
 from armarium_reading.providers.in_jobs import put_off_while_busy
 from armarium_reading.providers.wire import Picture
@@ -65,7 +66,8 @@ class AskLines(ReadLines):
         }
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
-        """Nothing: the gateway has noted each call already."""
+        """Nothing of the provider's calls, which the gateway has noted already."""
+        self.note_own(document_id, answer)
         return len(answer.found["readings"])
 
     def _read(self, caller: Caller, segment_id: str, line: Picture) -> str:

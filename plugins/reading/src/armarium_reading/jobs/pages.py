@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select
@@ -20,16 +20,13 @@ from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.confidence import Confidence
-from armarium_reading.fitting import add_page, outcome, trial
+from armarium_reading.fitting import add_page, outcome
 from armarium_reading.found_lines import found_lines
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.ledger import ModelCall
 from armarium_reading.permission import passing_over_restricted, refuse_withheld_page
-from armarium_reading.providers.served import who_reads_lines
-from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice, choose
 from armarium_reading.schemas.reading import ReadingArgs
-from armarium_source_model.api import working_pass
 from armarium_worker import WorkerStopped
 
 MAX_FAILED = 1000
@@ -53,6 +50,8 @@ class PageAnswer:
     """Above 0 the page looks written by hand; None where that was not asked (see `PageJob.assess`)."""
     expected: Mapping[str, float] | None = None
     """What each reader expected of the page, where several tried it."""
+    own: Mapping[str, Choice] = field(default_factory=dict)
+    """Of lines that have a reader of their own that reader."""
 
 
 class PageJob(ABC):
@@ -212,19 +211,26 @@ class PageJob(ABC):
     def record(self, document_id: str, answer: PageAnswer) -> int:
         """Note the call in the ledger; how many lines it gave."""
         prompt, output, lines = self.ledger_entry(answer)
+        seconds = float(answer.found.get("seconds", 0.0))
+        self.note_call(document_id, answer, answer.choice, (prompt, output), seconds)
+        return lines
+
+    def note_call(
+        self, document_id: str, answer: PageAnswer, choice: Choice, exchange: tuple[str, str], seconds: float
+    ) -> None:
+        """Add an episode to the ledger: what *choice* was asked of a page, and what it answered."""
         ledger.record(
             Caller.of_job(self.ctx),
             ModelCall(
                 use_case=self.ctx.kind.name,
                 subject=Subject(document_id),
-                provider=answer.choice.reader.name,
-                model=answer.choice.model_name,
-                exchange={"prompt": prompt, "output": output},
+                provider=choice.reader.name,
+                model=choice.model_name,
+                exchange={"prompt": exchange[0], "output": exchange[1]},
                 started_at=answer.started_at,
-                seconds=float(answer.found.get("seconds", 0.0)),
+                seconds=seconds,
             ),
         )
-        return lines
 
     @abstractmethod
     def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
@@ -276,7 +282,7 @@ class FindLines(PageJob):
     def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         lines = sum(line["kind"] == "line" for line in answer.found["lines"])
         regions = len(answer.found["lines"]) - lines
-        return _question("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
+        return question("Find the lines of", answer), f"{lines} lines, {regions} regions", lines
 
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         self.ctx.act(
@@ -305,66 +311,9 @@ class ReadPage(FindLines):
 
     def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
         texts = [reading["text"] for reading in self.readings(answer)]
-        return _question("Find and read the lines of", answer), "\n".join(texts), len(texts)
+        return question("Find and read the lines of", answer), "\n".join(texts), len(texts)
 
 
-class ReadLines(PageJob):
-    """Readings of lines that pages have already."""
-
-    method = "read_lines"
-
-    def choose(self) -> list[Choice]:
-        return who_reads_lines(self.ctx.engine, self.ctx.library, self.args)
-
-    def ask(self, document_id: str) -> PageAnswer:
-        refuse_withheld_page(self.ctx, document_id, "local-model")
-        picture = self._picture(document_id)
-        with self.ctx.library.db.read() as conn:
-            pass_id = self.args.pass_id or working_pass(conn, document_id)[0]
-            if pass_id is None:
-                raise PageSkipped("The page has no lines yet; find them first.")
-            ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
-        if not ids:
-            raise PageSkipped("The page has no lines to read.")
-        started_at = now()
-
-        def attempt(one: Choice, some: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-            return self.call(one, picture, {"lines": list(some)})
-
-        choice, expected = self.choices[0], None
-        if len(self.choices) > 1:
-            choice, expected = trial(self.choices, shapes, attempt)
-        found = self.call(choice, picture, {"lines": shapes, "segment_ids": ids})
-        hand = self.look(choice, picture, shapes)
-        return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected)
-
-    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
-        return list(answer.found["readings"])
-
-    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
-        texts = [reading["text"] for reading in answer.found["readings"]]
-        return _question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
-
-    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
-        readings = [
-            {"segment_id": segment_id, **reading}
-            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
-            if reading["text"]
-        ]
-        self.ctx.act(
-            "reading.take",
-            {
-                "document_id": document_id,
-                "pass_id": answer.pass_id,
-                "provider": answer.choice.reader.name,
-                "model": answer.choice.model_name,
-                "readings": readings,
-            },
-            checkpoint=self.keep(kept, answer.pass_id),
-            done=kept["next"],
-            total=len(self.args.page_ids),
-        )
-
-
-def _question(what: str, answer: PageAnswer) -> str:
+def question(what: str, answer: PageAnswer) -> str:
+    """What the ledger says was asked."""
     return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."

@@ -63,6 +63,8 @@ class ReadLinesSettings(Params):
     """A provider by name or id, whose *model* reads in place of a reader of this machine."""
     pages_may_leave: bool = False
     """Whether pictures of lines may be sent to a provider of another machine."""
+    own_readers: bool | None = None
+    """Whether lines that have a reader of their own, that of their hand, are read by it. Left out: where no reader is named."""
 
 
 class ReadLinesParams(ReadLinesSettings):
@@ -104,6 +106,7 @@ class ReadingArgs(Message):
     name: str | None = None
     provider: str | None = None
     pages_may_leave: bool = False
+    own_readers: bool | None = None
 
 
 class ModelParams(Params):

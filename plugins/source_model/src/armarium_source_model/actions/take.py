@@ -134,7 +134,8 @@ def _readings_example(ex: Example) -> dict[str, Any]:
 )
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named."""
-    refuse_provider(p.provider)
+    for provider in {p.provider, *(one.provider for one in p.readings if one.provider is not None)}:
+        refuse_provider(provider)
     writable_pass(ctx, p.pass_id, p.document_id)
     require_kind(ctx, p.kind)
     wanted = [one.segment_id for one in p.readings]
@@ -166,8 +167,8 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
                 kind=p.kind,
                 level=p.level,
                 confidence=one.confidence,
-                producer_tool=p.provider,
-                producer_model=p.model,
+                producer_tool=one.provider or p.provider,
+                producer_model=p.model if one.provider is None else one.model,
                 producer_run_id=p.run_id or ctx.run_id,
             )
             for one in p.readings

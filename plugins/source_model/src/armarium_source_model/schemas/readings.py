@@ -57,6 +57,9 @@ class ReadingIn(Params):
     segment_id: Id
     text: SourceText
     confidence: Fraction | None = None
+    provider: Word | None = None
+    """Who read this line, where that is not who read the others."""
+    model: Word | None = None
 
 
 class TakeReadings(Params):

@@ -10,6 +10,7 @@ ACTIONS = (
     chains.update,
     chains.delete,
     starts.execute,
+    starts.execute_in_job,
     starts.execute_chain,
     starts.read_again,
     runs.pause,

@@ -40,6 +40,7 @@ from armarium_workflows.running import stream_url
 from armarium_workflows.schemas import (
     AcceptedChain,
     ExecuteChainParams,
+    ExecuteInJobParams,
     ExecuteParams,
     ReadAgain,
     RunNamed,
@@ -92,11 +93,23 @@ def check_run(ctx: ActionContext, run: Mapping[str, Any]) -> None:
         jobs[node.tool].placed(ctx.engine, ctx.project, settings)
 
 
-def _put_in(ctx: ActionContext, run: Mapping[str, Any], pages: Sequence[str]) -> None:
+def _put_in(
+    ctx: ActionContext,
+    run: Mapping[str, Any],
+    pages: Sequence[str],
+    *,
+    title: str | None = None,
+    parent_id: str | None = None,
+) -> None:
     thread_id = str(run["thread_id"])
     checkpoints.lay_out(ctx.conn, thread_id, pages)
     ctx.enqueue(
-        "workflow", {"thread_id": thread_id}, title=run["workflow_name"], total=0, thread_id=thread_id
+        "workflow",
+        {"thread_id": thread_id},
+        title=title or run["workflow_name"],
+        total=0,
+        thread_id=thread_id,
+        parent_id=parent_id,
     )
     ctx.target(*run["scope_ids"], thread_id)
 
@@ -177,6 +190,41 @@ def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
     )
     check_run(ctx, run)
     _put_in(ctx, run, pages)
+    return {"thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])}
+
+
+def _an_execution_in_a_job(ex: Example) -> dict[str, Any]:
+    workflow = an_execution(ex)
+    job_id = ex.run("workflow.execute", workflow)["thread_id"]
+    return {"workflow_id": workflow["workflow_id"], "page_ids": workflow["scope_ids"], "job_id": job_id}
+
+
+@action(
+    "workflow.execute_in_job",
+    params=ExecuteInJobParams,
+    result=StartedRun,
+    summary="Start a run of a workflow as a part of a job",
+    words="Ran a workflow over {page_ids|pages}",
+    example=_an_execution_in_a_job,
+    guards_targets=True,
+    undoes_sets=True,
+    after_undo=taken_back_whole,
+)
+def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
+    """For jobs that are made of runs: the run lies beneath *job_id*, and goes over just these pages. NotFound where there is
+    no such job. Its undo takes back all that the run wrote."""
+    workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
+    run = new_run(
+        ctx,
+        workflow,
+        scope_ids=p.page_ids,
+        inputs=p.inputs,
+        provider=p.provider_override,
+        model=p.model_override,
+        pages_may_leave=p.pages_may_leave,
+    )
+    check_run(ctx, run)
+    _put_in(ctx, run, p.page_ids, title=p.title, parent_id=p.job_id)
     return {"thread_id": run["thread_id"], "stream_url": stream_url(run["thread_id"])}
 
 

@@ -152,6 +152,18 @@ class ExecuteParams(WorkflowNamed):
     pages_may_leave: bool = False
 
 
+class ExecuteInJobParams(WorkflowNamed):
+    """What a run works on that is part of a greater piece of work."""
+
+    job_id: Id
+    page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
+    title: Name | None = None
+    inputs: JsonObject = {}
+    provider_override: Choice | None = None
+    model_override: Choice | None = None
+    pages_may_leave: bool = False
+
+
 class ExecuteChainParams(ChainNamed):
     """The inputs that all steps share; `scope_ids` among them names the pages."""
 

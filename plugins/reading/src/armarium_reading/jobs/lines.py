@@ -1,0 +1,119 @@
+"""The job that reads lines which pages have already: by the reader of the page, and some by a reader of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armarium.api import PageSkipped, now
+from armarium_reading.fitting import trial
+from armarium_reading.jobs.pages import PageAnswer, PageJob, question
+from armarium_reading.own_readers import own_choices
+from armarium_reading.permission import refuse_withheld_page
+from armarium_reading.providers.served import who_reads_lines
+from armarium_reading.queries.reading import lines_of
+from armarium_reading.readers import Choice
+from armarium_source_model.api import working_pass
+
+
+class ReadLines(PageJob):
+    """Readings of lines that pages have already."""
+
+    method = "read_lines"
+
+    def choose(self) -> list[Choice]:
+        return who_reads_lines(self.ctx.engine, self.ctx.library, self.args)
+
+    def ask(self, document_id: str) -> PageAnswer:
+        refuse_withheld_page(self.ctx, document_id, "local-model")
+        picture = self._picture(document_id)
+        with self.ctx.library.db.read() as conn:
+            pass_id = self.args.pass_id or working_pass(conn, document_id)[0]
+            if pass_id is None:
+                raise PageSkipped("The page has no lines yet; find them first.")
+            ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+            own = own_choices(self.ctx, conn, ids) if self.heeds_own_readers() else {}
+        if not ids:
+            raise PageSkipped("The page has no lines to read.")
+        started_at = now()
+
+        def attempt(one: Choice, some: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+            return self.call(one, picture, {"lines": list(some)})
+
+        others = [(one, shape) for one, shape in zip(ids, shapes, strict=True) if one not in own]
+        lines = [shape for _, shape in others]
+        choice, expected = self.choices[0], None
+        if len(self.choices) > 1 and lines:
+            choice, expected = trial(self.choices, lines, attempt)
+        found: dict[str, Any] = {"readings": [], "seconds": 0.0}
+        if lines:
+            found = self.call(choice, picture, {"lines": lines, "segment_ids": [one for one, _ in others]})
+        hand = self.look(choice, picture, lines) if lines else None
+        read = dict(zip((one for one, _ in others), found["readings"], strict=True))
+        found["own"] = []
+        for other in dict.fromkeys(own.values()):
+            mine = [one for one in ids if own.get(one) == other]
+            asked = {"lines": [shape for one, shape in zip(ids, shapes, strict=True) if one in set(mine)]}
+            # Never a provider's model: what reads a line in place of the page's reader is a reader of this machine.
+            answer = PageJob.call(self, other, picture, asked)
+            read |= zip(mine, answer["readings"], strict=True)
+            found["own"].append((other, mine, float(answer.get("seconds", 0.0))))
+        found["readings"] = [read[one] for one in ids]
+        return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected, own)
+
+    def heeds_own_readers(self) -> bool:
+        """Whether lines that have a reader of their own are read by it: as was said, else where no reader was named."""
+        if self.args.own_readers is not None:
+            return self.args.own_readers
+        return self.args.reader is None and self.args.provider is None
+
+    def record(self, document_id: str, answer: PageAnswer) -> int:
+        """Note the calls in the ledger, those of lines' own readers too; how many lines were read."""
+        if len(answer.own) < len(answer.segment_ids):
+            super().record(document_id, answer)
+        self.note_own(document_id, answer)
+        return len(answer.segment_ids)
+
+    def note_own(self, document_id: str, answer: PageAnswer) -> None:
+        """Note in the ledger what lines' own readers read."""
+        text_of = dict(zip(answer.segment_ids, self.readings(answer), strict=True))
+        for choice, lines, seconds in answer.found["own"]:
+            words = "\n".join(text_of[one]["text"] for one in lines)
+            exchange = (question(f"Read {len(lines)} lines of their own of", answer), words)
+            self.note_call(document_id, answer, choice, exchange, seconds)
+
+    def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
+        return list(answer.found["readings"])
+
+    def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
+        texts = [
+            reading["text"]
+            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
+            if segment_id not in answer.own
+        ]
+        return question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
+
+    def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
+        readings = [
+            {"segment_id": segment_id, **reading, **_read_by(answer.own.get(segment_id))}
+            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
+            if reading["text"]
+        ]
+        self.ctx.act(
+            "reading.take",
+            {
+                "document_id": document_id,
+                "pass_id": answer.pass_id,
+                "provider": answer.choice.reader.name,
+                "model": answer.choice.model_name,
+                "readings": readings,
+            },
+            checkpoint=self.keep(kept, answer.pass_id),
+            done=kept["next"],
+            total=len(self.args.page_ids),
+        )
+
+
+def _read_by(own: Choice | None) -> dict[str, str]:
+    """Who read a line, where that is not who read the page's others."""
+    return {} if own is None else {"provider": own.reader.name, "model": own.model_name}

@@ -1,0 +1,214 @@
+"""Choices that change the recipe of a project: an installed model instead of a download, a candidate, layers, languages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action
+from armarium_recipes.actions.setup import example_answers
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.errors import (
+    last_language,
+    layer_not_there,
+    layer_there,
+    not_offered,
+    not_set_up,
+    unknown_card,
+    unknown_language,
+    unknown_layer,
+    unknown_step,
+    wrong_card,
+)
+from armarium_recipes.knowledge.jobs import LAYERS, LAYERS_ADDED_LATER
+from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.models import ONLY, proposals
+from armarium_recipes.project.plan import make_plan, proposed
+from armarium_recipes.project.saving import Saved, saved, use_card
+from armarium_recipes.rules.assembling import assemble
+from armarium_recipes.schemas.project import Changed, ChangeLayers, UseCandidate, UseInstead
+from armarium_recipes.schemas.recipe import Answers, Recipe
+
+
+def _answer(ctx: ActionContext) -> dict[str, Any]:
+    kept = saved(ctx.conn).answer()
+    return {"recipe": kept["recipe"], "overrides": kept["overrides"], "proposed": proposed(ctx.conn)}
+
+
+def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
+    """A recipe that names a model which is still to be fetched, and what could be used instead."""
+    step = {"id": "read", "job": "read-a-line", "layer": "reading"}
+    card = next(
+        one
+        for one in cards_here(ex.engine, ex.library)
+        if "read-a-line" in one.jobs and one.availability == "download" and "en" in one.languages
+    )
+    step |= {"card": {"id": card.id, "source": card.source}}
+    recipe = {"id": "letters", "title": "Typed letters", "steps": [step]}
+    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe})
+    assert ex.library is not None
+    with ex.library.db.read() as conn:
+        (entry,) = make_plan(ex.engine, ex.library, conn).downloads
+    return {"model": entry["model"], "card": entry["instead"][0]}
+
+
+@action(
+    "project.use_instead",
+    params=UseInstead,
+    result=Changed,
+    summary="Use an installed model instead of downloading one",
+    words="Chose an installed model instead of a download",
+    route=Route("POST", "/api/recipes/project/start/use-instead", refusals=(404,), name="use_instead"),
+    example=_waiting_for_a_download,
+)
+def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
+    """Of every step that waits for the model. Kept as an override, so that it holds when the recipe is proposed again."""
+    plan = make_plan(ctx.engine, ctx.project, ctx.conn)
+    entry = next((one for one in plan.downloads if one["model"] == p.model), None)
+    if entry is None:
+        raise not_offered(f"a model instead of {p.model}", [one["model"] for one in plan.downloads])
+    if p.card not in entry["instead"]:
+        raise not_offered(f"{p.card} instead of {p.model}", entry["instead"])
+    for missing in plan.cards.missing:
+        if missing.card.id == entry["card"]:
+            use_card(ctx, missing.step, plan.known[p.card], "project")
+    return _answer(ctx)
+
+
+def _a_candidate(ex: Example) -> dict[str, Any]:
+    """A step, and a reader for it."""
+    given = _waiting_for_a_download(ex)
+    return {"step": "read", "card": given["card"]}
+
+
+@action(
+    "project.use_candidate",
+    params=UseCandidate,
+    result=Changed,
+    summary="Use a candidate as the reader of a step",
+    words="Chose a reader for a step of the recipe",
+    route=Route("POST", "/api/recipes/project/steps/use-candidate", refusals=(404,), name="use_candidate"),
+    example=_a_candidate,
+)
+def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
+    """One that is still to be downloaded becomes a download of the Start plan."""
+    recipe = saved(ctx.conn).recipe
+    steps = {one.id: one for one in recipe.steps} if recipe is not None else {}
+    if p.step not in steps:
+        raise unknown_step(p.step, list(steps))
+    card = next((one for one in cards_here(ctx.engine, ctx.library) if one.id == p.card), None)
+    if card is None:
+        raise unknown_card(p.card)
+    if steps[p.step].job not in card.jobs:
+        raise wrong_card(card.id, steps[p.step].job, card.jobs)
+    use_card(ctx, p.step, card, "project")
+    return _answer(ctx)
+
+
+def _a_layer(ex: Example) -> dict[str, Any]:
+    """A project set up by the rules, and a layer that it has not."""
+    answers = Answers.model_validate(example_answers())
+    recipe = assemble(ex.engine, ex.library, answers).recipe
+    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe.model_dump(mode="json")})
+    return {"layers": ["entities"]}
+
+
+@action(
+    "project.add_layer",
+    params=ChangeLayers,
+    result=Changed,
+    summary="Add layers or languages to the recipe, or take them out again",
+    words="Changed the layers of the recipe",
+    route=Route("POST", "/api/recipes/project/layers", refusals=(404,), name="change_layers"),
+    example=_a_layer,
+)
+def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
+    """The steps join the recipe and are proposed for what is there already; nothing runs until Start."""
+    kept = saved(ctx.conn)
+    if kept.answers is None or kept.recipe is None:
+        raise not_set_up()
+    before = [one.id for one in kept.recipe.steps]
+    if p.layers:
+        answers, recipe = _with_layers(ctx, kept, p.layers, remove=p.remove)
+    else:
+        answers, recipe = _with_languages(ctx, kept, p.languages, remove=p.remove)
+    ctx.run(
+        "project.save_setup",
+        {"answers": answers.model_dump(mode="json"), "recipe": recipe.model_dump(mode="json")},
+    )
+    _propose(ctx, p, before, [one.id for one in recipe.steps])
+    return _answer(ctx)
+
+
+def _with_layers(
+    ctx: ActionContext, kept: Saved, layers: Sequence[str], *, remove: bool
+) -> tuple[Answers, Recipe]:
+    assert kept.answers is not None
+    assert kept.recipe is not None
+    has = {*kept.answers.layers, *(one.layer for one in kept.recipe.steps)}
+    can = [one for one in LAYERS_ADDED_LATER if one not in has]
+    for layer in layers:
+        if layer not in LAYERS_ADDED_LATER:
+            raise unknown_layer(layer, can)
+        if remove and layer not in kept.answers.layers:
+            raise layer_not_there(f"layer {layer}", kept.answers.layers)
+        if not remove and (layer in has or list(layers).count(layer) > 1):
+            raise layer_there(f"the layer {layer}", can)
+    if remove:
+        left = [one for one in kept.answers.layers if one not in layers]
+    else:
+        left = [*kept.answers.layers, *layers]
+    answers = kept.answers.model_copy(update={"layers": left})
+    proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
+    steps = list(kept.recipe.steps)
+    if remove:
+        needed = {one.job for one in proposal.steps}
+        steps = [one for one in steps if one.layer not in layers or one.job in needed]
+    else:
+        there = {one.job for one in steps} | {one.id for one in steps}
+        steps += [one for one in proposal.steps if one.job not in there and one.id not in there]
+        steps.sort(key=lambda one: LAYERS.index(one.layer) if one.layer in LAYERS else len(LAYERS))
+    return answers, kept.recipe.model_copy(update={"steps": steps})
+
+
+def _with_languages(
+    ctx: ActionContext, kept: Saved, tags: Sequence[str], *, remove: bool
+) -> tuple[Answers, Recipe]:
+    assert kept.answers is not None
+    assert kept.recipe is not None
+    has = kept.answers.languages
+    for tag in tags:
+        if remove and tag not in has:
+            raise layer_not_there(f"language {tag}", has)
+        if not remove and (tag in has or list(tags).count(tag) > 1):
+            raise layer_there(f"the language {tag}", [])
+        if not remove and find_language(tag) is None:
+            raise unknown_language(tag)
+    left = [one for one in has if one not in tags] if remove else [*has, *tags]
+    if not left:
+        raise last_language()
+    answers = kept.answers.model_copy(update={"languages": left})
+    proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
+    said = {"id": kept.recipe.id, "title": kept.recipe.title, "authors": kept.recipe.authors}
+    return answers, proposal.model_copy(update=said)
+
+
+def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: Sequence[str]) -> None:
+    """Keep what was added since the last Start; what is taken out again is proposed no longer."""
+    there = proposed(ctx.conn) or {"layers": [], "languages": [], "steps": []}
+    if p.remove:
+        layers = [one for one in there["layers"] if one not in p.layers]
+        languages = [one for one in there["languages"] if one not in p.languages]
+        steps = [one for one in there["steps"] if one in after]
+    else:
+        layers = [*there["layers"], *p.layers]
+        languages = [*there["languages"], *p.languages]
+        new = [one for one in after if one not in before]
+        steps = list(dict.fromkeys([*there["steps"], *new]))
+    ctx.conn.execute(proposals.delete())
+    if layers or languages:
+        row = {"layers": layers, "languages": languages, "steps": steps, "proposed_at": ctx.now}
+        ctx.conn.execute(proposals.insert().values(id=ONLY, **row))
+
+
+ACTIONS = (use_instead, use_candidate, add_layer)

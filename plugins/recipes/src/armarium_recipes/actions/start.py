@@ -1,0 +1,100 @@
+"""Start: the recipe is run over the project's material, and when and on which version is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium_recipes.actions.setup import example_answers, example_recipe
+from armarium_recipes.errors import (
+    already_started,
+    start_refused,
+    unknown_step,
+    version_raised,
+    yes_of_a_person,
+)
+from armarium_recipes.models import proposals, starts
+from armarium_recipes.project import run_rows
+from armarium_recipes.project.plan import make_plan
+from armarium_recipes.project.running import stored_cards
+from armarium_recipes.schemas.project import PressStart, StartAnswer
+
+
+def a_project_set_up(ex: Example) -> dict[str, Any]:
+    """A page, and a recipe whose first step lacks its output there."""
+    ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})
+    recipe = example_recipe()
+    recipe["steps"] = [step for step in recipe["steps"] if step["job"] == "find-lines"]
+    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe})
+    return {}
+
+
+@action(
+    "project.start",
+    params=PressStart,
+    result=StartAnswer,
+    summary="Run the recipe over the project's material",
+    words="Started the recipe",
+    route=Route("POST", "/api/recipes/project/start", refusals=(404, 409), name="start_project_recipe"),
+    example=a_project_set_up,
+    after_undo=cancel_with_undo,
+)
+def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
+    """A step runs on the pages that lack its output, one in redo on all. Its undo withdraws what is still to be done; what
+    was done is a set of its own, by the id of the job."""
+    plan = make_plan(ctx.engine, ctx.project, ctx.conn, redo=p.redo)
+    going = run_rows.going_start(ctx.conn)
+    if going is not None:
+        raise already_started(going)
+    recipe = plan.kept.recipe
+    if recipe is not None:
+        steps = [one.id for one in recipe.steps]
+        for step in p.redo:
+            if step not in steps:
+                raise unknown_step(step, steps)
+        if p.recipe_version not in (None, recipe.version):
+            raise version_raised(p.recipe_version or 0, recipe.version)
+    if plan.refusals or recipe is None:
+        raise start_refused(plan.refusals)
+    uses = plan.uses
+    is_person = ctx.principal.kind == "person"
+    if uses and not is_person and plan.first_yes is None:
+        raise yes_of_a_person()
+    job_id = new_id()
+    cards = stored_cards(plan)
+    run_rows.insert_run(
+        ctx.conn,
+        job_id,
+        started_at=ctx.now,
+        started_by="person",
+        recipe_version=recipe.version,
+        page_ids=plan.pages,
+        cards=cards,
+        skipped=plan.skipped,
+        settings={"redo": p.redo, "overrides": plan.kept.answer()["overrides"]},
+    )
+    row = {
+        "id": job_id,
+        "started_at": ctx.now,
+        "started_by": ctx.principal.name,
+        "recipe_id": recipe.id,
+        "recipe_version": recipe.version,
+        "pages": len(plan.pages),
+        "redo": p.redo,
+        "cloud_uses": uses if uses and is_person else None,
+    }
+    ctx.conn.execute(starts.insert().values(row))
+    ctx.conn.execute(proposals.delete())
+    ctx.enqueue(
+        run_rows.KIND,
+        {"run": "person"},
+        title=f"Run the recipe {recipe.title}"[:300],
+        total=0,
+        thread_id=job_id,
+    )
+    ctx.target(job_id)
+    shown = ("started_at", "recipe_id", "recipe_version", "pages")
+    return {"started": {"job_id": job_id, **{name: row[name] for name in shown}}}
+
+
+ACTIONS = (start,)

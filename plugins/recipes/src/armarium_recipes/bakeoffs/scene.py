@@ -1,0 +1,130 @@
+"""A drawing of boxes, lines, dots and words that is written as a PNG or as an SVG, the same either way."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal
+
+from armarium.api import PictureFont
+
+INK, FAINT, PAPER = (34, 34, 34), (190, 190, 190), (255, 255, 255)
+SCALE = 2
+"""Pixels of the PNG for a unit of the drawing."""
+
+Colour = tuple[int, int, int]
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A filled box."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: Colour
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A straight line."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    colour: Colour = INK
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    colour: Colour
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of words; *anchor* says which part of it stands at x, y is its baseline."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 13.0
+    anchor: Anchor = "start"
+    colour: Colour = INK
+
+
+@dataclass
+class Scene:
+    """What is drawn, in units of which the PNG has SCALE pixels."""
+
+    width: float
+    height: float
+    title: str
+    things: list[Box | Stroke | Dot | Words] = field(default_factory=list)
+
+    def add(self, *things: Box | Stroke | Dot | Words) -> None:
+        """Draw more, over what is there."""
+        self.things += things
+
+    def as_svg(self) -> str:
+        """As an SVG element, to stand in a page."""
+        shapes = "".join(map(_svg, self.things))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
+            f'aria-label="{escape(self.title)}" font-family="system-ui,sans-serif">{shapes}</svg>'
+        )
+
+    def as_png(self) -> bytes:
+        """As the bytes of a PNG."""
+        from PIL import Image, ImageDraw
+
+        picture = Image.new("RGB", (round(self.width * SCALE), round(self.height * SCALE)), PAPER)
+        pen = ImageDraw.Draw(picture)
+        fonts: dict[float, PictureFont] = {}
+        for one in self.things:
+            if isinstance(one, Box):
+                corners = (one.x, one.y, one.x + max(one.width, 0.5), one.y + max(one.height, 0.5))
+                pen.rectangle([value * SCALE for value in corners], fill=one.colour)
+            elif isinstance(one, Stroke):
+                ends = [value * SCALE for value in (one.x0, one.y0, one.x1, one.y1)]
+                pen.line(ends, fill=one.colour, width=max(1, round(one.width * SCALE)))
+            elif isinstance(one, Dot):
+                around = (one.x - one.radius, one.y - one.radius, one.x + one.radius, one.y + one.radius)
+                pen.ellipse([value * SCALE for value in around], fill=one.colour)
+            else:
+                font = fonts.setdefault(one.size, PictureFont(one.size * SCALE))
+                share = {"start": 0.0, "middle": 0.5, "end": 1.0}[one.anchor]
+                left = one.x * SCALE - share * font.width(one.text)
+                font.write(picture, (left, one.y * SCALE), one.text, one.colour)
+        file = io.BytesIO()
+        picture.save(file, "PNG", optimize=True)
+        return file.getvalue()
+
+
+def _svg(one: Box | Stroke | Dot | Words) -> str:
+    colour = "#{:02x}{:02x}{:02x}".format(*one.colour)
+    if isinstance(one, Box):
+        return (
+            f'<rect x="{one.x:.1f}" y="{one.y:.1f}" width="{max(one.width, 0.5):.1f}" height="{one.height:.1f}" '
+            f'fill="{colour}"/>'
+        )
+    if isinstance(one, Stroke):
+        return (
+            f'<line x1="{one.x0:.1f}" y1="{one.y0:.1f}" x2="{one.x1:.1f}" y2="{one.y1:.1f}" stroke="{colour}" '
+            f'stroke-width="{one.width:g}"/>'
+        )
+    if isinstance(one, Dot):
+        return f'<circle cx="{one.x:.1f}" cy="{one.y:.1f}" r="{one.radius:g}" fill="{colour}"/>'
+    return (
+        f'<text x="{one.x:.1f}" y="{one.y:.1f}" font-size="{one.size:g}" text-anchor="{one.anchor}" '
+        f'fill="{colour}">{escape(one.text)}</text>'
+    )

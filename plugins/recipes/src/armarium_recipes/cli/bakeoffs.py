@@ -1,0 +1,164 @@
+"""`armarium bakeoff`: readers, or finders of lines, measured on the pages a person corrected; and the choice of one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    answer,
+    finished,
+    id_of,
+    legible,
+    plural,
+    project_session,
+    table,
+)
+from armarium_documents.commandline import Scope, document_id
+
+POLICY = "diplomatic"
+"""The policy whose error rate is shown; --json has all."""
+
+
+def bakeoff(
+    ids: Scope = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Compare finders of lines instead of readers.")
+    ] = False,
+    promote: Annotated[
+        bool, typer.Option("--promote", help="Give a hand the reader that reads it significantly better.")
+    ] = False,
+    show: Annotated[str | None, typer.Option(help="An earlier one instead, by its id or `last`.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="All there were, newest first.")] = False,
+    use: Annotated[
+        str | None,
+        typer.Option(metavar="CARD", help="Take this candidate, by its place in the table or its card."),
+    ] = None,
+    folder: Annotated[
+        str | None, typer.Option(help="With --use: only for pages beneath this folder.")
+    ] = None,
+) -> None:
+    """Measure the readers that the rules would take, and others beside them, on pages you corrected."""
+    with project_session() as session:
+        if listed:
+            found = session.get("/api/recipes/project/bakeoffs")
+            answer(found, lambda: show_all(found["items"]))
+            return
+        if show is not None or (use is not None and not ids):
+            one = _earlier(session, show or "last")
+        else:
+            one = _run(session, ids, lines=lines, promote=promote)
+        used = None if use is None else _use(session, one, use, folder)
+
+    def words() -> None:
+        show_table(one)
+        if used is not None:
+            typer.echo(
+                f"The project uses {used['card']} now."
+                if folder is None
+                else f"{folder} uses {used['card']} now."
+            )
+
+    answer({**one, **({} if used is None else {"used": used})}, words)
+
+
+def _run(session: Session, ids: list[str] | None, *, lines: bool, promote: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {"step": "find-lines" if lines else "read-a-line", "promote": promote}
+    if ids:
+        body["page_ids"] = [document_id(session, one) for one in ids]
+    begun = session.post("/api/recipes/project/bakeoffs", body)
+    finished(session, begun["job_id"], "Bake-off")
+    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{begun['id']}")
+    return found
+
+
+def _earlier(session: Session, named: str) -> dict[str, Any]:
+    items = session.get("/api/recipes/project/bakeoffs")["items"]
+    if not items:
+        raise Refused("There was no bake-off yet: armarium bakeoff.")
+    fits = items[:1] if named == "last" else [one for one in items if one["id"].startswith(id_of(named))]
+    if len(fits) != 1:
+        raise Refused(
+            f"{'No bake-off' if not fits else 'More than one'} begins with {named!r}; armarium bakeoff --list."
+        )
+    found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{fits[0]['id']}")
+    return found
+
+
+def _use(session: Session, one: dict[str, Any], named: str, folder: str | None) -> dict[str, Any]:
+    rows = one["candidates"]
+    card = rows[int(named) - 1]["card"] if named.isdecimal() and 1 <= int(named) <= len(rows) else named
+    body: dict[str, Any] = {"card": card, "scope": "project"}
+    if folder is not None:
+        body |= {"scope": "folder", "folder_id": document_id(session, folder)}
+    done = session.post(f"/api/recipes/project/bakeoffs/{one['id']}/use", body)
+    return {"card": card, "overrides": done["overrides"], "audit_id": done["audit_id"]}
+
+
+def show_all(items: list[dict[str, Any]]) -> None:
+    """A table of bake-offs."""
+    if not items:
+        typer.echo("There was no bake-off yet: armarium bakeoff.")
+        return
+    rows = [
+        [one["id"], one["state"], one["started_at"], one["step"], one["lines"], _best(one)] for one in items
+    ]
+    table("Bake-offs", ["bake-off", "state", "started", "compared", "lines", "best"], rows)
+
+
+def _best(one: dict[str, Any]) -> str:
+    return next((row["name"] for row in one["candidates"] if row["not_scored"] is None), "")
+
+
+def show_table(one: dict[str, Any]) -> None:
+    """The ranked candidates, those that could not be scored with why, and how sure the best is."""
+    scored = [row for row in one["candidates"] if row["not_scored"] is None]
+    if one["state"] != "done":
+        reason = f": {legible(one['reason'])}" if one["reason"] else ""
+        typer.echo(f"The bake-off is {one['state']}{reason}.")
+    if one["step"] == "find-lines":
+        columns = ["", "finder", "lines found", "too many"]
+        cells = [
+            [row["name"], f"{row['lines_found']} of {row['lines_checked']}", row["extra_lines"]]
+            for row in scored
+        ]
+    else:
+        columns = ["", "reader", "CER", "WER", "pages an hour", "cost", ""]
+        cells = [
+            [
+                row["name"],
+                _percent((row["cer"] or {}).get(POLICY)),
+                _percent(row["wer"]),
+                "" if row["pages_per_hour"] is None else f"{row['pages_per_hour']:.0f}",
+                "?" if row["cost_usd"]["value"] is None else f"${row['cost_usd']['value']:.2f}",
+                "tied with the best" if row["tied"] and number else "",
+            ]
+            for number, row in enumerate(scored)
+        ]
+    title = f"Measured on {plural(one['lines'], 'line')} of {plural(len(one['pages']), 'page')}"
+    if scored:
+        table(title, columns, [[number, *row] for number, row in enumerate(cells, 1)])
+    for row in one["candidates"]:
+        if row["not_scored"] is not None:
+            typer.echo(f"  not measured: {row['name']}: {legible(row['not_scored'])}")
+    if one["comparison"] is not None:
+        pair = one["comparison"]
+        names = {row["card"]: row["name"] for row in one["candidates"]}
+        low, high = pair["interval"]
+        typer.echo(
+            f"{names.get(pair['better'], pair['better'])} makes {pair['difference']:.1%} fewer errors than "
+            f"{names.get(pair['worse'], pair['worse'])} (between {low:.1%} and {high:.1%}; by chance alone: p = {pair['p']:.3f})."
+        )
+    for hand in one["hands"]:
+        if hand["better"] is not None:
+            state = "reads it now" if hand["promoted"] else "would read it significantly better"
+            typer.echo(f"  hand {legible(hand['label'] or hand['hand_id'])}: {hand['better']} {state}.")
+    if scored:
+        typer.echo("Take one: armarium bakeoff --use 1")
+
+
+def _percent(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:.1%}"

@@ -1,0 +1,135 @@
+"""`armarium runs`: the runs of the project's recipe, and one of them with its cards and what it made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    Session,
+    answer,
+    finished,
+    id_of,
+    legible,
+    plural,
+    project_session,
+    table,
+)
+
+ENDED = ("done", "failed", "cancelled")
+
+
+def runs(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="A run, by its id, the beginning of it, or `last`; none: all of them."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow it to its end.")] = False,
+) -> None:
+    """The runs of the recipe, newest first; of one, each card's state, and what it made."""
+    with project_session() as session:
+        listed = session.get("/api/recipes/project/runs")
+        if run is None and not watch:
+            answer(listed, lambda: show_runs(listed["items"]))
+            return
+        job_id = _meant(listed["items"], run or "last")
+        one = session.get(f"/api/recipes/project/runs/{job_id}")
+        if watch and one["state"] not in ENDED:
+            one = _followed(session, job_id)
+        summary = session.get(f"/api/recipes/project/runs/{job_id}/summary")
+    answer({**one, "summary": summary}, lambda: show_run(one, summary))
+
+
+def _followed(session: Session, job_id: str) -> dict[str, Any]:
+    finished(session, job_id, "Recipe")
+    found: dict[str, Any] = session.get(f"/api/recipes/project/runs/{job_id}")
+    return found
+
+
+def _meant(items: list[dict[str, Any]], named: str) -> str:
+    """The id of the run that *named* means; Refused for none or several."""
+    if not items:
+        raise Refused("The recipe has not run yet: armarium start.")
+    if named == "last":
+        return str(items[0]["job_id"])
+    fits = [one["job_id"] for one in items if one["job_id"].startswith(id_of(named))]
+    if len(fits) != 1:
+        raise Refused(
+            f"{'No run' if not fits else 'More than one run'} begins with {named!r}; armarium runs lists them."
+        )
+    return str(fits[0])
+
+
+def show_runs(items: list[dict[str, Any]]) -> None:
+    """A table of runs."""
+    if not items:
+        typer.echo("The recipe has not run yet: armarium start.")
+        return
+    rows = [
+        [
+            one["job_id"],
+            one["state"],
+            one["started_at"],
+            one["started_by"],
+            len(one["page_ids"]),
+            one["reason"] or "",
+        ]
+        for one in items
+    ]
+    table("Runs of the recipe", ["run", "state", "started", "by", "pages", ""], rows)
+
+
+def show_run(one: dict[str, Any], summary: dict[str, Any]) -> None:
+    """One run: its cards, what it waits for, and its summary."""
+    reason = f": {legible(one['reason'])}" if one["reason"] else ""
+    typer.echo(f"{one['job_id']} is {one['state']}{reason}, over {plural(len(one['page_ids']), 'page')}.")
+    for card in one["cards"]:
+        why = f" ({legible(card['why'])})" if card["why"] else ""
+        typer.echo(f"  {card['state']:8} {card['title']}{_account(card['account'])}{why}")
+    if one["waiting_for"]:
+        typer.echo(f"Waiting for {legible(one['waiting_for'])}.")
+    if one["estimate_seconds_left"] is not None and one["state"] not in ENDED:
+        typer.echo(f"About {one['estimate_seconds_left'] / 60:.0f} minutes to go.")
+    for refusal in one["refusals"]:
+        typer.echo(f"Refused: {legible(refusal['sentence'] if isinstance(refusal, dict) else str(refusal))}")
+    if one["state"] in ENDED:
+        show_summary(summary)
+
+
+def _account(account: dict[str, Any] | None) -> str:
+    if not account:
+        return ""
+    failed = f", {account['failed']} failed" if account["failed"] else ""
+    return f": {account['done']} of {account['pages']}{failed}"
+
+
+def show_summary(summary: dict[str, Any]) -> None:
+    """What a run made, and what it did not do."""
+    read = f"{summary['pages_read']} of {plural(summary['pages'], 'page')} read"
+    names = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
+    more = [
+        read,
+        f"names: {names}" if names else "",
+        _count(summary["dates"], "date"),
+        _count(summary["statements"], "statement"),
+    ]
+    if summary["documents_proposed"] is not None:
+        more.append(f"{plural(summary['documents_proposed'], 'document')} proposed")
+    typer.echo("; ".join(one for one in more if one) + ".")
+    for stage in summary["stages"]:
+        if stage["failed_pages"]:
+            offer = f" {legible(stage['offer'])}" if stage["offer"] else ""
+            again = f" Again: armarium workflow read-again {stage['thread_id']}" if stage["thread_id"] else ""
+            typer.echo(
+                f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{offer}{again}"
+            )
+    for one in summary["skipped"]:
+        typer.echo(f"  left out: {one['step']}: {legible(one['why'])}")
+    for one in summary["not_run"]:
+        typer.echo(f"  did not run: {one['id']}: {legible(one['why'])}")
+
+
+def _count(number: int, noun: str) -> str:
+    return plural(number, noun) if number else ""

@@ -1,0 +1,271 @@
+"""`armarium setup`: five questions with defaults, each of which an option answers, and the recipe that comes of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import Refused, Session, answer, plural, project_session, wants_json
+
+MATERIALS = {
+    "handwriting": "Handwriting",
+    "print": "Print",
+    "typescript": "Typescript",
+    "text": "Already text, without pictures",
+}
+DIRECTIONS = ("ltr", "rtl", "ttb", "ttb-lr")
+NEAREST = 5
+"""Languages and scripts that are named where a word fits several."""
+
+
+def setup(
+    purpose: Annotated[list[str] | None, typer.Option(help="What the pages are for; again for more.")] = None,
+    material: Annotated[
+        list[str] | None, typer.Option(help="handwriting, print, typescript or text; again for more.")
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="By tag, code or name, as in la or Latin; again for more.")
+    ] = None,
+    script: Annotated[
+        list[str] | None,
+        typer.Option(help="By code or name, as in Latn; left out: what the language is written in."),
+    ] = None,
+    direction: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCRIPT=DIRECTION", help="Where a script runs another way: ltr, rtl, ttb or ttb-lr."
+        ),
+    ] = None,
+    layer: Annotated[list[str] | None, typer.Option(help="A layer of work beside the purposes' own.")] = None,
+    pages: Annotated[
+        int | None, typer.Option(min=0, help="How many there will be; left out: how many there are.")
+    ] = None,
+    cloud: Annotated[
+        bool | None, typer.Option("--cloud/--no-cloud", help="Whether pages may leave this machine.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=0.1, help="Gigabytes to plan with; left out: this machine's.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask nothing; take the default of what is left out.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the recipe and save nothing.")] = False,
+) -> None:
+    """Say what the pages are and what they are for; a recipe is made of it, with the reasons for each step."""
+    asking = not (yes or wants_json()) and at_a_terminal()
+    with project_session() as session:
+        before = session.get("/api/recipes/project")["answers"] or {}
+        answers = {
+            "purposes": _purposes(session, purpose, before, asking),
+            "materials": _materials(material, before, asking),
+        }
+        answers["languages"] = _languages(session, language, before, asking)
+        answers["scripts"] = _scripts(session, script, answers["languages"], before, asking)
+        answers["cloud_allowed"] = _cloud(cloud, before, asking)
+        answers["directions"] = (
+            _directions(direction) if direction else _of(before.get("directions", {}), answers["scripts"])
+        )
+        answers["layers"] = layer if layer is not None else before.get("layers", [])
+        answers["jobs"] = before.get("jobs", [])
+        answers["pages"] = _pages(session) if pages is None else pages
+        answers["memory_gb"] = before.get("memory_gb") if memory is None else memory
+        assembled = session.post("/api/recipes/assemble", answers)
+        saved = None
+        if not dry_run:
+            saved = session.put("/api/recipes/project", {"answers": answers, "recipe": assembled["recipe"]})
+            assembled["recipe"] = saved["recipe"] or assembled["recipe"]
+    value = {"answers": answers, **assembled, "audit_id": saved and saved.get("audit_id")}
+    answer(value, lambda: show_recipe(assembled, saved=saved is not None))
+
+
+def at_a_terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
+
+
+def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
+    """The steps of a recipe with their models and reasons, then what is lacking."""
+    recipe = assembled["recipe"]
+    count = plural(len(recipe["steps"]), "step")
+    typer.echo(f"{recipe['title']}, version {recipe['version']}: {count}.")
+    for number, step in enumerate(recipe["steps"], 1):
+        model = f" with {step['card']['id']}" if step.get("card") else ""
+        where = "" if step["runs_on"] == "this-machine" else f", on {step['runs_on']}"
+        offered = (
+            ", offered later" if any(value is not None for value in step["offered_when"].values()) else ""
+        )
+        typer.echo(f"{number:3}. {step['job']}{model}{where}{offered}")
+        for reason in step["reasons"]:
+            typer.echo(f"     {reason}")
+        if step.get("gap"):
+            typer.echo(f"     lacking: {step['gap']}")
+    for gap in assembled["gaps"]:
+        typer.echo(f"Lacking for {gap['job']}: {gap['sentence']}")
+    for problem in assembled["problems"]:
+        typer.echo(f"Cannot run: {problem['sentence']}")
+    typer.echo("Saved. Look at what would run: armarium plan" if saved else "Nothing was saved.")
+
+
+def _purposes(
+    session: Session, given: Sequence[str] | None, before: dict[str, Any], asking: bool
+) -> list[str]:
+    offered = {one["id"]: one["title"] for one in session.get("/api/recipes/purposes")["items"]}
+    default = before.get("purposes") or [next(iter(offered))]
+    return _choice("What are the pages for?", "purpose", offered, given, default, asking)
+
+
+def _materials(given: Sequence[str] | None, before: dict[str, Any], asking: bool) -> list[str]:
+    default = before.get("materials") or ["handwriting"]
+    return _choice("What are the pages?", "material", MATERIALS, given, default, asking)
+
+
+def _choice(
+    question: str,
+    noun: str,
+    offered: dict[str, str],
+    given: Sequence[str] | None,
+    default: list[str],
+    asking: bool,
+) -> list[str]:
+    """Some of what is offered, by id or by number; Refused for what is not offered."""
+
+    def meant(words: Sequence[str]) -> list[str]:
+        ids = list(offered)
+        found = []
+        for word in words:
+            numbered = ids[int(word) - 1] if word.isdecimal() and 1 <= int(word) <= len(ids) else word.lower()
+            if numbered not in offered:
+                raise Refused(f"{word!r} is no {noun}; there are: {', '.join(ids)}.")
+            found.append(numbered)
+        return list(dict.fromkeys(found))
+
+    if given:
+        return meant(given)
+    if not asking:
+        return default
+    typer.echo(question)
+    for number, (one, title) in enumerate(offered.items(), 1):
+        typer.echo(f"{number:3}. {title} ({one})")
+    return _asked(f"Numbers or names, parted by commas [{', '.join(default)}]", default, meant)
+
+
+def _asked(prompt: str, default: list[str], meant: Callable[[list[str]], list[str]]) -> list[str]:
+    """What is typed, asked again until it is understood; an empty line is the default."""
+    while True:
+        typed = typer.prompt(prompt, default="", show_default=False)
+        words = [word.strip() for word in typed.split(",") if word.strip()]
+        if not words and default:
+            return default
+        if not words:
+            continue
+        try:
+            return meant(words)
+        except Refused as refused:
+            typer.echo(str(refused))
+
+
+def _languages(
+    session: Session, given: Sequence[str] | None, before: dict[str, Any], asking: bool
+) -> list[str]:
+    def meant(words: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(_language(session, word) for word in words))
+
+    default = before.get("languages") or []
+    if given:
+        return meant(given)
+    if not asking:
+        if not default:
+            raise Refused("Which language? Name it with --language, by tag or name, as in --language la.")
+        return default
+    shown = f" [{', '.join(default)}]" if default else ""
+    return _asked(f"In which languages? Names or tags, parted by commas{shown}", default, meant)
+
+
+def _language(session: Session, word: str) -> str:
+    """The tag of the language that *word* names; Refused with the nearest where it names none or several."""
+    items = [one for one in session.get("/api/recipes/languages", q=word, limit=50)["items"] if one["code"]]
+    wanted = word.casefold()
+    first = items[0] if items else None
+    if first is None:
+        raise Refused(f"No language is called {word!r}; its tag, such as de or grc, finds it too.")
+    tag = wanted.partition("-")[0]
+    if first["level"] == "language" and first["code"].casefold() == tag:
+        return word if "-" in word else str(first["code"])
+    by_name = [one for one in items if one["name"].casefold() == wanted]
+    codes = {one["code"] for one in by_name} or {one["code"] for one in items}
+    if len(codes) == 1 or (by_name and by_name[0]["level"] == "language"):
+        return str((by_name or items)[0]["code"])
+    near = ", ".join(f"{one['name']} ({one['code']})" for one in items[:NEAREST])
+    raise Refused(f"Several languages fit {word!r}: {near}. Name one by its tag.")
+
+
+def _scripts(
+    session: Session,
+    given: Sequence[str] | None,
+    languages: Sequence[str],
+    before: dict[str, Any],
+    asking: bool,
+) -> list[str]:
+    def meant(words: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(_script(session, word) for word in words))
+
+    if given:
+        return meant(given)
+    kept = before.get("scripts") if before.get("languages") == list(languages) else None
+    default = kept or _usual_scripts(session, languages)
+    if asking:
+        return _asked(f"In which scripts? [{', '.join(default)}]", default, meant)
+    return default
+
+
+def _usual_scripts(session: Session, languages: Sequence[str]) -> list[str]:
+    """Those the tags name (`sr-Latn`), else those the languages are usually written in."""
+    found = []
+    for tag in languages:
+        named = [part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()]
+        first = session.get("/api/recipes/languages", q=tag.partition("-")[0], limit=1)["items"]
+        found.append(named[0].title() if named else (first[0]["script"] if first else None) or "Latn")
+    return list(dict.fromkeys(found))
+
+
+def _script(session: Session, word: str) -> str:
+    items = session.get("/api/recipes/scripts", q=word, limit=NEAREST)["items"]
+    if not items:
+        raise Refused(f"No script is called {word!r}; codes have four letters, such as Latn.")
+    exact = [one for one in items if word.casefold() in (one["code"].casefold(), one["name"].casefold())]
+    if len(exact or items) > 1:
+        near = ", ".join(f"{one['name']} ({one['code']})" for one in items)
+        raise Refused(f"Several scripts fit {word!r}: {near}. Name one by its code.")
+    return str((exact or items)[0]["code"])
+
+
+def _directions(given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        script, sign, way = one.partition("=")
+        if not script or not sign or way not in DIRECTIONS:
+            raise Refused(
+                f"{one!r} is no direction; write SCRIPT=DIRECTION, as in Latn=rtl: {', '.join(DIRECTIONS)}."
+            )
+        found[script.title()] = way
+    return found
+
+
+def _of(directions: dict[str, str], scripts: Sequence[str]) -> dict[str, str]:
+    return {script: way for script, way in directions.items() if script in scripts}
+
+
+def _cloud(given: bool | None, before: dict[str, Any], asking: bool) -> bool:
+    default = bool(before.get("cloud_allowed", False))
+    if given is not None:
+        return given
+    if not asking:
+        return default
+    return typer.confirm("May pages be sent to models of providers outside this machine?", default=default)
+
+
+def _pages(session: Session) -> int:
+    return int(session.get("/api/library/stats")["pages"])

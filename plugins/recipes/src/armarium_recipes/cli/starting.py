@@ -1,0 +1,139 @@
+"""`armarium plan` and `armarium start`: what the project's recipe would run, and the running of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from armarium.commandline import (
+    Refused,
+    answer,
+    finished,
+    legible,
+    plural,
+    project_session,
+    table,
+    wants_json,
+)
+from armarium_recipes.cli.following import show_summary
+
+HERE = "this-machine"
+
+
+def plan() -> None:
+    """What Start would run, on how many pages, at what cost; what is skipped, lacking or waited for, and why."""
+    with project_session() as session:
+        found = session.get("/api/recipes/project/start")
+    answer(found, lambda: show_plan(found))
+
+
+def start(
+    redo: Annotated[
+        list[str] | None,
+        typer.Option(help="A step to do again on pages that have its output; again for more."),
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Agree that pages are sent to the providers that the plan names."),
+    ] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")] = False,
+) -> None:
+    """Run the project's recipe over the pages that lack its output."""
+    with project_session() as session:
+        found = session.get("/api/recipes/project/start")
+        if not found["refusals"]:
+            agree(found, yes=yes)
+        # Another version may be saved while somebody looks at the plan.
+        recipe = session.get("/api/recipes/project")["recipe"]
+        body: dict[str, Any] = {"redo": redo or [], "recipe_version": recipe and recipe["version"]}
+        started = session.post("/api/recipes/project/start", body)["started"]
+        job_id = started["job_id"]
+        if no_wait:
+            answer(
+                started,
+                f"Started on {plural(started['pages'], 'page')}: armarium runs {job_id} shows how it goes.",
+            )
+            return
+        finished(session, job_id, "Recipe")
+        summary = session.get(f"/api/recipes/project/runs/{job_id}/summary")
+    answer({"started": started, "summary": summary}, lambda: show_summary(summary))
+
+
+def agree(found: dict[str, Any], *, yes: bool) -> None:
+    """Where pages would leave this machine and nobody has agreed to that for this recipe, a person does now; else Refused."""
+    places = sorted(
+        {
+            run["runs_on"].partition(":")[2] or run["runs_on"]
+            for run in found["runs"]
+            if run["runs_on"] != HERE
+        }
+    )
+    if not places or found["first_yes"] is not None or yes:
+        return
+    sent = f"Pages would be sent to {', '.join(places)}."
+    if wants_json() or not sys.stdin.isatty():
+        raise Refused(f"{sent} Say --yes to agree, or take cloud models out: armarium setup --no-cloud.")
+    if not typer.confirm(f"{sent} Agree?", default=False):
+        raise Refused("Nothing was started.")
+
+
+def show_plan(found: dict[str, Any]) -> None:
+    """The plan in words."""
+    if found["runs"]:
+        estimates = {one["title"]: one for one in found["estimate"]["runs"]}
+        rows = [
+            [
+                run["title"],
+                "here" if run["runs_on"] == HERE else run["runs_on"],
+                f"{run['of'] - run['done']} of {run['of']}",
+                duration(estimates.get(run["title"], {}).get("time_seconds")),
+                dollars(estimates.get(run["title"], {}).get("cost_usd")),
+            ]
+            for run in found["runs"]
+        ]
+        table("Start would run", ["work", "where", "pages to do", "time", "cost"], rows)
+        typer.echo(
+            f"Total: {dollars(found['estimate']['total_cost_usd'])} for {plural(found['pages'], 'page')}."
+        )
+    for run in found["runs"]:
+        if run["note"]:
+            typer.echo(f"  {run['title']}: {legible(run['note'])}")
+    for one in found["skipped"]:
+        fix = f" ({FIXES[one['fix']]})" if one["fix"] in FIXES else ""
+        typer.echo(f"Left out: {one['step']}: {legible(one['why'])}{fix}")
+    for one in found["offered_later"]:
+        typer.echo(f"Offered later: {one['step']}, {legible(one['when'])}")
+    for one in found["downloads"]:
+        state = "being fetched" if one["downloading"] else "not here yet"
+        instead = f"; instead: {', '.join(one['instead'])}" if one["instead"] else ""
+        typer.echo(f"Model {one['model']}: {state}, {one['size_bytes'] / 1e9:.1f} GB{instead}")
+    for one in found["waiting"]:
+        typer.echo(f"Waiting: {one['step']} for {one['model']}")
+    if found["proposed"]:
+        typer.echo(f"New since the last Start: {', '.join(found['proposed']['steps']) or 'nothing'}.")
+    for one in found["refusals"]:
+        typer.echo(f"Start is refused: {legible(one['sentence'])}")
+    if not found["refusals"]:
+        typer.echo("Run it: armarium start")
+
+
+FIXES = {
+    "choose-model": "choose another model for the step",
+    "allow-cloud": "allow pages to leave: armarium setup --cloud",
+}
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them; `?` where they are not known."""
+    if seconds is None:
+        return "?"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def dollars(amount: float | None) -> str:
+    """US dollars; `?` where no price is known."""
+    return "?" if amount is None else "nothing" if amount == 0 else f"${amount:.2f}"

@@ -1,0 +1,28 @@
+"""The job that runs a recipe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from armarium.api import JobKind, Params
+from armarium_recipes.project.run_rows import KIND
+from armarium_recipes.project.running import cancelled, run_recipe
+
+
+class RunArgs(Params):
+    """What had the recipe run; all else is in the run's own row."""
+
+    run: Literal["person", "import"] = "person"
+
+
+RUN_A_RECIPE = JobKind(
+    name=KIND,
+    lane="recipes",
+    summary="Run the recipe of a project.",
+    run=run_recipe,
+    args=RunArgs,
+    is_run=True,
+    # It waits for imports, downloads and other runs as long as they take.
+    retries=1_000_000,
+    on_cancel=cancelled,
+)

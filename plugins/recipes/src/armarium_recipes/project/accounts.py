@@ -1,0 +1,59 @@
+"""How far the work of a card is: its pages done, failed and left, the time it is likely to take, what it waits for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import raw_of
+from armarium_workflows.api import page_counts
+
+
+def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
+    """Of a card's job: pages, done, failed, left, seconds_left, waits_for."""
+    raw = raw_of(conn)
+    row = raw.execute(
+        "SELECT done, total, state, reason, started_at, result FROM job WHERE id = ?", (child_id,)
+    ).fetchone()
+    counts = page_counts(conn, child_id)
+    if counts is not None:
+        pages, done, failed = counts
+        if row is not None and row[2] in ("waiting", "running"):
+            # Pages are counted at the end of a run; its jobs say meanwhile how far it is.
+            done = min(row[0], pages)
+    elif row is not None:
+        pages, done, failed = row[1], row[0], 0
+    else:
+        return {"pages": 0, "done": 0, "failed": 0, "left": 0, "seconds_left": None, "waits_for": None}
+    left = max(0, pages - done - failed)
+    account: dict[str, Any] = {"pages": pages, "done": done, "failed": failed, "left": left}
+    going = row is not None and row[2] in ("waiting", "running")
+    account["seconds_left"] = _seconds_left(row[4], done + failed, left) if going else None
+    account["waits_for"] = _waits_for(conn, child_id) if going else None
+    return account
+
+
+def _seconds_left(started_at: str | None, done: int, left: int) -> float | None:
+    if started_at is None or not done:
+        return None
+    since = (datetime.now(UTC) - datetime.fromisoformat(started_at.replace("Z", "+00:00"))).total_seconds()
+    return round(max(since, 0.0) / done * left, 1)
+
+
+def _waits_for(conn: Connection, child_id: str) -> str | None:
+    """Why jobs of a card wait, in the words of the first that says so, when none of them runs."""
+    rows = (
+        raw_of(conn)
+        .execute(
+            "WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM job j JOIN under u ON j.parent_id = u.id) "
+            "SELECT state, reason FROM job WHERE id IN (SELECT id FROM under) AND state IN ('waiting', 'running') "
+            "AND open_children = 0 ORDER BY seq LIMIT 50",
+            (child_id,),
+        )
+        .fetchall()
+    )
+    if any(state == "running" for state, _ in rows):
+        return None
+    return next((reason for _, reason in rows if reason), None)

@@ -1,0 +1,97 @@
+"""What an import after Start brought: noted in the step that brought it, so that a run of the recipe follows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext, new_id, raw_of
+from armarium_recipes.knowledge.purposes import PURPOSES
+from armarium_recipes.models import arrivals, starts
+from armarium_recipes.project import run_rows
+from armarium_recipes.project.saving import Saved, saved
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+BROUGHT_BY = "document.add_files"
+"""The action through which every import writes what it brings."""
+
+TITLE = "Run the recipe over what was imported"
+
+
+def runs_by_itself(kept: Saved) -> bool:
+    """Whether the purposes of the project have imports worked on without being asked for."""
+    if kept.answers is None or kept.recipe is None:
+        return False
+    return any(PURPOSES[one].runs_by_itself for one in kept.answers.purposes if one in PURPOSES)
+
+
+def step_ends(ctx: ActionContext) -> None:
+    """After a step that brought pages into a project whose recipe was started: the run over them is put into the queue."""
+    if ctx.library is None or BROUGHT_BY not in ctx.ran or ctx.action_name != BROUGHT_BY:
+        return
+    pages = _pages(ctx)
+    if not pages or not _is_started(ctx.conn) or not runs_by_itself(saved(ctx.conn)):
+        return
+    import_id = ctx.set_id
+    job_id = _waiting_run(ctx.conn, import_id)
+    if job_id is None:
+        job_id = new_id()
+        run_rows.insert_run(
+            ctx.conn,
+            job_id,
+            started_by="import",
+            settings={"import_id": import_id, "redo": [], "overrides": []},
+        )
+        ctx.enqueue(run_rows.KIND, {"run": "import"}, title=TITLE, total=0, thread_id=job_id)
+    ctx.conn.execute(arrivals.insert(), [{"run_job_id": job_id, "page_id": page} for page in pages])
+
+
+def _pages(ctx: ActionContext) -> list[str]:
+    """The nodes that the step added which are pages, or pictures that count as one."""
+    from armarium_documents.api import pages_under
+
+    added = [one for one in ctx.changes.get("document_ids", ()) if one]
+    return pages_under(ctx.conn, added, for_processing=True) if added else []
+
+
+def _is_started(conn: Connection) -> bool:
+    return conn.execute(select(starts.c.id).limit(1)).first() is not None
+
+
+def _waiting_run(conn: Connection, import_id: str | None) -> str | None:
+    """The run over what *import_id* brings, as long as it has not begun."""
+    if import_id is None:
+        return None
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT j.id FROM job j JOIN recipes_run r ON r.job_id = j.id WHERE r.started_by = 'import' "
+            "AND json_extract(r.settings, '$.import_id') = ? AND j.state = 'waiting' AND j.checkpoint IS NULL LIMIT 1",
+            (import_id,),
+        )
+        .fetchone()
+    )
+    return row[0] if row is not None else None
+
+
+def import_goes_on(conn: Connection, import_id: str) -> bool:
+    """Whether the job of an import has not ended."""
+    row = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (import_id,)).fetchone()
+    return row is not None and row[0] in run_rows.GOING
+
+
+def pages_of_import(conn: Connection, job_id: str) -> list[str]:
+    """The pages that a run is to go over, in the order in which they came."""
+    rows = conn.execute(
+        select(arrivals.c.page_id).where(arrivals.c.run_job_id == job_id).order_by(arrivals.c.number)
+    )
+    return list(dict.fromkeys(rows.scalars()))
+
+
+def opened(engine: Engine, library: Library) -> None:
+    """When a project was opened: runs whose job has ended meanwhile say so."""
+    with library.db.write() as conn:
+        run_rows.reconcile(conn)

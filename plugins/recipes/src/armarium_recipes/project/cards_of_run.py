@@ -1,0 +1,266 @@
+"""What each step of the recipe is run as: a card with its model, its settings and where it runs; or why it is not run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import RecipeJob, ServiceError
+from armarium_reading.api import own_prompt
+from armarium_recipes.project.saving import Saved
+from armarium_recipes.rules.checking import gap_of
+from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.recipe import CardChoice, Step
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+CHECK = "check"
+KINDS = {
+    CHECK: "check",
+    "find-documents-in-a-folder": "find-documents",
+    "split-pages": "split-pages",
+    "export": "export",
+    "publish": "publish",
+}
+"""Kinds of card by job; all else is a shipped workflow."""
+
+
+@dataclass(frozen=True)
+class RunCard:
+    """A step as a run carries it out, for the pages that its choice of a model holds for."""
+
+    id: str
+    steps: list[str]
+    job: str
+    card: str
+    title: str
+    workflow_id: str | None = None
+    model_override: str | None = None
+    provider_override: str | None = None
+    layer: str | None = None
+    checker: str | None = None
+    folder: str | None = None
+    formats: list[str] = field(default_factory=list)
+    runs_on: str = "this-machine"
+    settings: dict[str, Any] = field(default_factory=dict)
+    choice: dict[str, Any] | None = None
+    """The card it works with; None: the work's own default."""
+    folder_ids: list[str] | None = None
+    """The folders whose override chose the card; None for the project's own."""
+    uses_cloud: bool = False
+    when: dict[str, Any] = field(default_factory=dict)
+    download: dict[str, str] | None = None
+    """The runtime and model that are still to be fetched."""
+
+    def stored(self) -> dict[str, Any]:
+        """As the row of a run keeps it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A step that is not run."""
+
+    step: str
+    why: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A model that a step needs and that is not on this machine."""
+
+    step: str
+    card: Card
+
+
+@dataclass
+class Cards:
+    """All steps of a recipe, each as what becomes of it."""
+
+    runs: list[RunCard] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    later: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    unknown: list[tuple[str, str]] = field(default_factory=list)
+    """Steps with the id of a card that nothing here knows any more."""
+
+
+def cards_of(engine: Engine, library: Library, kept: Saved, known: Mapping[str, Card]) -> Cards:
+    """The cards of what the project keeps; *known* are the cards of this machine by id."""
+    found = Cards()
+    if kept.recipe is None:
+        return found
+    allowed = kept.answers is not None and kept.answers.cloud_allowed
+    for step in kept.recipe.steps:
+        later = words_of_offer(step)
+        if later is not None:
+            found.later.append((step.id, later))
+            continue
+        job = engine.recipe_jobs.get(step.job)
+        if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
+            why = f"No installed plugin does {step.job}. `armarium plugins` shows which are here."
+            found.skipped.append(Skipped(step.id, why))
+            continue
+        gap = gap_of(step)
+        if gap is not None:
+            fix = "allow-cloud" if not allowed and "leave" in gap else "choose-model"
+            found.skipped.append(Skipped(step.id, gap, fix))
+            continue
+        for number, (choice, folders) in enumerate(_choices(kept, step)):
+            _add(engine, library, found, step, job, choice, folders, number, known, allowed)
+    return found
+
+
+def _choices(kept: Saved, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
+    """The project's choice for *step*, then each other card that an override gives it beneath folders."""
+    own = [one for one in kept.overrides if one.step == step.id]
+    project = next((one.card for one in own if one.scope == "project"), step.card)
+    found: list[tuple[CardChoice | None, list[str] | None]] = [(project, None)]
+    by_card: dict[str, tuple[CardChoice, list[str]]] = {}
+    for one in own:
+        if one.scope == "folder" and one.folder_id is not None and one.card != project:
+            by_card.setdefault(one.card.id, (one.card, []))[1].append(one.folder_id)
+    return found + list(by_card.values())
+
+
+def _add(
+    engine: Engine,
+    library: Library,
+    found: Cards,
+    step: Step,
+    job: RecipeJob | None,
+    choice: CardChoice | None,
+    folders: list[str] | None,
+    number: int,
+    known: Mapping[str, Card],
+    allowed: bool,
+) -> None:
+    card = known.get(choice.id) if choice is not None else None
+    if choice is not None and card is None:
+        found.unknown.append((step.id, choice.id))
+        return
+    far = step.uses_cloud if card is None else card.runs_where == "provider"
+    if far and not allowed:
+        why = f"{card.name if card is not None else step.runs_on} works at a provider, and pages may not leave this machine."
+        found.skipped.append(Skipped(step.id, why, "allow-cloud"))
+        return
+    title = job.name if job is not None else "Check"
+    run = RunCard(
+        id=step.id if number == 0 else f"{step.id}-{number + 1}",
+        steps=[step.id],
+        job=step.job,
+        card=_kind(step, card),
+        title=f"{title}: {card.name}" if card is not None else title,
+        runs_on=_place(step, card),
+        choice=choice.model_dump(mode="json") if choice is not None else None,
+        folder_ids=folders,
+        uses_cloud=far,
+        when=step.when.model_dump(exclude_none=True),
+    )
+    if card is not None and card.availability == "download" and not card.installed:
+        found.missing.append(Missing(step.id, card))
+        if card.download is not None:
+            run = replace(run, download=card.download.model_dump())
+    elif card is not None and card.availability == "not_here":
+        found.skipped.append(Skipped(step.id, card.availability_words, "choose-model"))
+        return
+    try:
+        run = _with_settings(engine, library, run, step, job, card)
+    except ServiceError as refusal:
+        fix = "choose-model" if job is not None and (job.model_setting or job.uses_llm) else None
+        found.skipped.append(Skipped(step.id, refusal.detail, fix))
+        return
+    found.runs.append(run)
+
+
+def _kind(step: Step, card: Card | None) -> str:
+    if step.job == "read-a-line" and card is not None and card.provider is not None:
+        return "read-lines"
+    return KINDS.get(step.job, "workflow")
+
+
+def _place(step: Step, card: Card | None) -> str:
+    if card is None:
+        return step.runs_on
+    return f"cloud:{card.provider or card.source}" if card.runs_where == "provider" else "this-machine"
+
+
+def _with_settings(
+    engine: Engine, library: Library, run: RunCard, step: Step, job: RecipeJob | None, card: Card | None
+) -> RunCard:
+    """*run* with all that its work is told; the refusal of the work where it cannot be done here."""
+    if job is None:
+        return _check_card(library, run, step, card)
+    fields = job.settings.model_fields
+    given = {**step.settings}
+    shown: dict[str, Any] = {}
+    if card is not None and card.provider is not None and "provider" in fields:
+        given |= {"provider": card.provider, "model": card.model}
+        shown = {"provider_override": card.provider, "model_override": card.model}
+    elif card is not None and card.reader is not None and job.provider_setting in fields:
+        given |= {str(job.provider_setting): card.reader}
+        if job.model_setting in fields:
+            given |= {str(job.model_setting): card.model}
+        shown = {"provider_override": card.reader, "model_override": card.model}
+    if step.prompt is not None and "prompt" in fields:
+        given["prompt"] = own_prompt(library, step.prompt)
+    if "pages_may_leave" in fields:
+        given["pages_may_leave"] = run.uses_cloud
+    if "own_readers" in fields:
+        given.setdefault("own_readers", True)
+    settings = job.parse(given)
+    if run.download is None:
+        job.placed(engine, library, settings)
+    if run.card in ("workflow", "split-pages", "read-lines"):
+        shown["workflow_id"] = f"system-{job.id}"
+    folder = given.get("folder")
+    if run.card in ("export", "publish") and isinstance(folder, str):
+        shown |= {"folder": folder, "formats": [str(given.get("format", "pagexml"))]}
+    return replace(run, settings=settings.model_dump(mode="json", exclude_unset=True), **shown)
+
+
+def _check_card(library: Library, run: RunCard, step: Step, card: Card | None) -> RunCard:
+    provider, model = "builtin", "agreement"
+    if card is not None and card.provider is not None:
+        provider, model = card.provider, card.model or ""
+    layer = str(step.settings.get("layer", "readings"))
+    prompt = own_prompt(library, step.prompt) if step.prompt is not None and provider != "builtin" else None
+    settings = {
+        "layer": layer,
+        "provider": provider,
+        "model": model,
+        "kind": str(step.settings.get("kind", "transcription")),
+        "prompt": prompt,
+        "pages_may_leave": run.uses_cloud,
+    }
+    return replace(run, layer=layer, checker=f"{provider}/{model}", settings=settings)
+
+
+def words_of_offer(step: Step) -> str | None:
+    """When a step is only offered later: the condition in words; None for one that Start runs."""
+    wanted = words_of(step.offered_when.model_dump(exclude_none=True))
+    if wanted:
+        return wanted
+    return "Once enough lines are corrected." if step.layer == "train" else None
+
+
+def words_of(when: Mapping[str, Any]) -> str:
+    """A condition in words; empty for none."""
+    parts = []
+    if "spreads_detected" in when:
+        parts.append(
+            "pictures of open books are among the pages" if when["spreads_detected"] else "no open books"
+        )
+    if "confidence_below" in when:
+        parts.append(f"lines were read with a confidence below {when['confidence_below']:g}")
+    if "corrected_lines_at_least" in when:
+        parts.append(f"{when['corrected_lines_at_least']} lines are corrected")
+    return f"Once {' and '.join(parts)}." if parts else ""
+
+
+def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
+    """Which runs send pages away, and to whom: what a person agrees to."""
+    return {one.id: f"{one.runs_on} {one.model_override or ''}".strip() for one in runs if one.uses_cloud}

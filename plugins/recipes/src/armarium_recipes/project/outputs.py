@@ -1,0 +1,128 @@
+"""Which pages have the output of a piece of work already: what the project itself shows, and what runs have noted.
+
+The rule: lines that stand in any pass of a page, and a text that stands on it, count whoever made or imported them. Work that
+rests on a text counts while the text is the one that it was done on, and while the run that did it was not taken back; a page
+on which there was nothing to write counts as well. What cannot be told (checks, files, sites, groups of pages) is done on
+every page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from sqlalchemy import Connection, select
+
+from armarium.api import RecipeJob, among, json_text, raw_of
+from armarium_knowledge.api import mentions
+from armarium_recipes.models import done_pages
+from armarium_source_model.api import page_texts, segments
+
+UNTOLD = frozenset({"check", "export", "publish", "find-documents-in-a-folder", "train-a-model"})
+"""Work that goes over all pages each time."""
+
+OF_THE_TEXT = frozenset({"line_readings", "page_reading", "mentions", "claims"})
+"""Materials of which a change of the text makes what was made of them stale."""
+
+
+def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str] | None:
+    """Those of *pages* that have the output of *job_id* on the text that they have now; None where it cannot be told."""
+    if job_id in UNTOLD:
+        return None
+    found = noted(conn, job_id, pages)
+    shown = SHOWN.get(job_id)
+    return found | shown(conn, pages) if shown is not None else found
+
+
+def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
+    """The fingerprint of the text of each page that has one."""
+    rows = conn.execute(
+        select(page_texts.c.document_id, page_texts.c.fingerprint).where(
+            among(page_texts.c.document_id, pages), page_texts.c.text != ""
+        )
+    )
+    return {row.document_id: row.fingerprint for row in rows}
+
+
+def noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
+    """Those of *pages* that a run noted for *job_id*, with the text they have now, and that was not taken back."""
+    d = done_pages.c
+    rows = conn.execute(
+        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, among(d.page_id, pages))
+    ).all()
+    texts = fingerprints(conn, [row.page_id for row in rows if row.fingerprint])
+    undone = _taken_back(conn, {row.thread_id for row in rows})
+    return {
+        row.page_id
+        for row in rows
+        if row.thread_id not in undone
+        and (not row.fingerprint or texts.get(row.page_id, "") == row.fingerprint)
+    }
+
+
+def note_done(
+    conn: Connection, job: RecipeJob, pages: Sequence[str], thread_id: str, texts: dict[str, str]
+) -> None:
+    """Note that *job* was done on *pages* by a run; *texts* are the fingerprints it worked on."""
+    of_text = bool(OF_THE_TEXT & set(job.takes))
+    conn.execute(done_pages.delete().where(done_pages.c.job == job.id, among(done_pages.c.page_id, pages)))
+    rows = [
+        {
+            "job": job.id,
+            "page_id": page,
+            "thread_id": thread_id,
+            "fingerprint": texts.get(page, "") if of_text else "",
+        }
+        for page in pages
+    ]
+    if rows:
+        conn.execute(done_pages.insert(), rows)
+
+
+def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
+    """Those of the sets *threads* of which all steps are undone; one that wrote nothing is none of them."""
+    rows = raw_of(conn).execute(
+        "SELECT set_id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND inverse_of IS NULL "
+        "GROUP BY set_id HAVING min(undone) = 1",
+        (json_text(sorted(threads)),),
+    )
+    return {row[0] for row in rows}
+
+
+def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]:
+    def find(conn: Connection, pages: Sequence[str]) -> set[str]:
+        s = segments.c
+        asked = (
+            select(s.document_id)
+            .where(among(s.document_id, pages), s.kind == kind, s.deleted_at.is_(None))
+            .distinct()
+        )
+        return set(conn.execute(asked).scalars())
+
+    return find
+
+
+def _with_text(conn: Connection, pages: Sequence[str]) -> set[str]:
+    return set(fingerprints(conn, pages))
+
+
+def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
+    """Pages with mentions of which every line's text is still the one the mention was found in."""
+    from armarium_source_model.api import segment_fingerprints
+
+    m = mentions.c
+    rows = conn.execute(
+        select(m.document_id, m.segment_id, m.text_fingerprint).where(among(m.document_id, pages))
+    ).all()
+    now = segment_fingerprints(conn, list({row.segment_id for row in rows}))
+    stale = {row.document_id for row in rows if now.get(row.segment_id) != row.text_fingerprint}
+    return {row.document_id for row in rows} - stale
+
+
+SHOWN: dict[str, Callable[[Connection, Sequence[str]], set[str]]] = {
+    "find-lines": _with_segments("line"),
+    "find-regions": _with_segments("region"),
+    "read-a-line": _with_text,
+    "read-a-page": _with_text,
+    "find-names-tag-words": _with_names,
+}
+"""Work whose output the project itself shows, whoever did it."""

@@ -1,0 +1,323 @@
+"""What Start would do: the cards in order with the pages each has to do, what is missing, and what it is likely to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from armarium_documents.api import documents, pages_under
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.models import ONLY, proposals, starts
+from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
+from armarium_recipes.project.checks import problems
+from armarium_recipes.project.outputs import pages_with_output
+from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.schemas.cards import Card
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+DOWNLOAD = "/api/local-models/download/{runtime}/{model}"
+
+
+@dataclass
+class Plan:
+    """What Start would do; `answer` is how it is shown."""
+
+    kept: Saved
+    pages: list[str]
+    runs: list[tuple[RunCard, list[str], str | None]] = field(default_factory=list)
+    """Each card with the pages it has still to do, and what is to be said of it."""
+    of: dict[str, int] = field(default_factory=dict)
+    """How many pages each card is for."""
+    cards: Cards = field(default_factory=Cards)
+    known: dict[str, Card] = field(default_factory=dict)
+    refusals: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[dict[str, str]] = field(default_factory=list)
+    downloads: list[dict[str, Any]] = field(default_factory=list)
+    first_yes: dict[str, Any] | None = None
+    proposed: dict[str, Any] | None = None
+    started: dict[str, Any] | None = None
+
+    @property
+    def uses(self) -> dict[str, str]:
+        """What would leave this machine."""
+        return cloud_uses([run for run, _, _ in self.runs])
+
+    @property
+    def skipped(self) -> list[dict[str, Any]]:
+        """Steps that are not run, as they are answered."""
+        return [{"step": one.step, "why": one.why, "fix": one.fix} for one in self.cards.skipped]
+
+    def answer(self) -> dict[str, Any]:
+        """As the route answers it."""
+        return {
+            "started": self.started,
+            "runs": [self._run(*one) for one in self.runs],
+            "skipped": self.skipped,
+            "offered_later": [{"step": step, "when": when} for step, when in self.cards.later],
+            "refusals": self.refusals,
+            "waiting": self.waiting,
+            "downloads": self.downloads,
+            "proposed": self.proposed,
+            "pages": len(self.pages),
+            "estimate": self.estimate(),
+            "first_yes": self.first_yes,
+        }
+
+    def _run(self, run: RunCard, left: Sequence[str], note: str | None) -> dict[str, Any]:
+        of = self.of[run.id]
+        hidden = ("settings", "choice", "folder_ids", "uses_cloud", "when", "download")
+        shown = {key: value for key, value in run.stored().items() if key not in hidden}
+        return {**shown, "done": of - len(left), "of": of, "note": note}
+
+    def estimate(self) -> dict[str, Any]:
+        """Cost and time of each card, where a price or a speed is known."""
+        rows = []
+        for run, left, _ in self.runs:
+            card = self.known.get((run.choice or {}).get("id", ""))
+            each = (card.cost_per_page if card is not None else None) if run.uses_cloud else 0.0
+            speed = card.pages_per_hour if card is not None else None
+            rows.append(
+                {
+                    "title": run.title,
+                    "where": run.runs_on,
+                    "pages": len(left),
+                    "cost_usd": round(each * len(left), 4) if each is not None else None,
+                    "time_seconds": round(len(left) * 3600 / speed, 1) if speed else None,
+                }
+            )
+        costs = [row["cost_usd"] for row in rows]
+        total = None if None in costs else round(sum(costs), 4)  # type: ignore[arg-type]
+        return {"pages": len(self.pages), "runs": rows, "total_cost_usd": total}
+
+
+def make_plan(
+    engine: Engine,
+    library: Library,
+    conn: Connection,
+    *,
+    redo: Sequence[str] = (),
+    pages: Sequence[str] | None = None,
+) -> Plan:
+    """The plan as the project stands in *conn*; of *pages* alone where they are named. Steps of *redo* are for every page."""
+    kept = saved(conn)
+    plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
+    plan.started, plan.proposed = last_start(conn), proposed(conn)
+    if kept.recipe is None:
+        plan.refusals.append(
+            _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
+        )
+        return plan
+    plan.known = {card.id: card for card in cards_here(engine, library)}
+    plan.cards = cards_of(engine, library, kept, plan.known)
+    for run in plan.cards.runs:
+        mine = pages_of_card(conn, run, kept, plan.pages)
+        if run.folder_ids is not None and not mine:
+            continue
+        left, note = _left(conn, run, mine, run.steps[0] in redo)
+        plan.of[run.id] = len(mine)
+        plan.runs.append((run, left, note))
+    plan.refusals += list(_refusals(engine, library, plan))
+    _name_downloads(engine, plan)
+    plan.first_yes = yes_for(conn, plan.uses)
+    if not plan.refusals and not any(left for _, left, _ in plan.runs):
+        plan.refusals.append(_nothing_left(plan))
+    return plan
+
+
+def all_pages(conn: Connection) -> list[str]:
+    """Every page of the project that is to be worked on, in reading order."""
+    tops = conn.execute(
+        select(documents.c.id)
+        .where(
+            documents.c.parent_id.is_(None),
+            documents.c.deleted_at.is_(None),
+            documents.c.exclude_from_processing.is_(False),
+        )
+        .order_by(documents.c.sort_order, documents.c.name, documents.c.id)
+    ).scalars()
+    return whole_pages(pages_under(conn, list(tops), for_processing=True), conn)
+
+
+def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
+    """*pages* without those that were cut into pages which stand for them."""
+    from armarium.api import among
+
+    above = select(documents.c.parent_id).where(
+        among(documents.c.parent_id, pages), documents.c.doc_type == "page", documents.c.deleted_at.is_(None)
+    )
+    cut = set(conn.execute(above).scalars())
+    return [page for page in pages if page not in cut]
+
+
+def pages_of_card(conn: Connection, run: RunCard, kept: Saved, pages: Sequence[str]) -> list[str]:
+    """Those of *pages* for which the card's model is the one to use: the nearest folder with an override decides."""
+    folders = {
+        one.folder_id: one.card.id
+        for one in kept.overrides
+        if one.scope == "folder" and one.step in run.steps and one.folder_id is not None
+    }
+    if not folders:
+        return list(pages) if run.folder_ids is None else []
+    nearest = _nearest(conn, pages, list(folders))
+    mine = set(run.folder_ids or ())
+    if run.folder_ids is not None:
+        return [page for page in pages if nearest.get(page) in mine]
+    own = (run.choice or {}).get("id")
+    return [page for page in pages if page not in nearest or folders[nearest[page]] == own]
+
+
+def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
+    """Each page that lies beneath one of *folders*, with the nearest of them."""
+    from armarium.api import json_text, raw_of
+
+    rows = raw_of(conn).execute(
+        "WITH RECURSIVE up(page, node, steps) AS (SELECT value, value, 0 FROM json_each(?) UNION ALL "
+        f"SELECT up.page, d.parent_id, up.steps + 1 FROM up JOIN {documents.name} d ON d.id = up.node "
+        "WHERE d.parent_id IS NOT NULL AND up.steps < 1000) "
+        "SELECT page, node, min(steps) FROM up WHERE node IN (SELECT value FROM json_each(?)) GROUP BY page",
+        (json_text(list(pages)), json_text(list(folders))),
+    )
+    return {page: node for page, node, _ in rows}
+
+
+def _left(conn: Connection, run: RunCard, pages: Sequence[str], again: bool) -> tuple[list[str], str | None]:
+    """The pages that a card has to do, and what is to be said of that."""
+    done = pages_with_output(conn, run.job, pages)
+    if done is None:
+        return list(pages), "It cannot be told on which pages this was done; it runs on every page."
+    if again:
+        return list(pages), f"It is done again on all {len(pages)} pages."
+    left = [page for page in pages if page not in done]
+    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages." if len(left) < len(
+        pages
+    ) else None
+
+
+def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
+    return {"kind": kind, "sentence": sentence, "fix": fix}
+
+
+def _refusals(engine: Engine, library: Library, plan: Plan) -> Iterator[dict[str, Any]]:
+    assert plan.kept.recipe is not None
+    passed_over = {one.step for one in plan.cards.skipped} | {step for step, _ in plan.cards.later}
+    stated = set()
+    recipe = plan.kept.recipe.model_dump(mode="json")
+    for problem in problems(engine, library, recipe, plan.kept.answers):
+        if problem.step is None or problem.step not in passed_over:
+            stated.add(problem.step)
+            yield _refusal(problem.kind, problem.sentence, problem.fix)
+    for step, card in plan.cards.unknown:
+        if step not in stated:
+            sentence = f"The step {step} works with {card}, which is not on this machine. Choose another model for it."
+            yield _refusal("model-not-here", sentence, "choose-model")
+
+
+def _nothing_left(plan: Plan) -> dict[str, Any]:
+    if not plan.pages:
+        return _refusal("nothing-left", "The project has no pages yet. Import some first.", None)
+    if not plan.runs:
+        return _refusal(
+            "nothing-left", "No step of the recipe can be run here; the plan says why of each.", None
+        )
+    return _refusal(
+        "nothing-left",
+        "Every page has been through every step. Name steps to redo in order to run them again.",
+        None,
+    )
+
+
+def _name_downloads(engine: Engine, plan: Plan) -> None:
+    """What is still to be fetched: each model once; one that is on its way makes its steps wait, another refuses Start."""
+    named: dict[str, dict[str, Any]] = {}
+    for missing in plan.cards.missing:
+        card = missing.card
+        if card.download is None:
+            continue
+        going = downloading(engine, card.download.runtime, card.download.id)
+        if card.id not in named:
+            named[card.id] = {
+                "model": card.download.id,
+                "card": card.id,
+                "runtime": card.download.runtime,
+                "size_bytes": int(card.size_gb * 1_000_000_000),
+                "route": DOWNLOAD.format(runtime=card.download.runtime, model=card.download.id),
+                "downloading": going is not None,
+                "job_id": going[0] if going is not None else None,
+                "progress": going[1] if going is not None else None,
+                "instead": installed_instead(plan, missing.step),
+            }
+        if going is not None:
+            plan.waiting.append({"step": missing.step, "model": card.download.id})
+        else:
+            sentence = f"The model {card.name} of the step {missing.step} is not on this machine. Download it, or use another."
+            plan.refusals.append(_refusal("model-not-here", sentence, "download"))
+    plan.downloads = list(named.values())
+
+
+def downloading(engine: Engine, runtime: str, model: str) -> tuple[str, float | None] | None:
+    """The job that fetches a model, and how far it is (0 to 1); None where none does."""
+    from armarium.api import raw_of
+
+    with engine.state.read() as conn:
+        row = (
+            raw_of(conn)
+            .execute(
+                "SELECT id, done, total FROM job WHERE kind = 'download-model' AND state IN ('waiting', 'running') "
+                "AND model = ? AND json_extract(args, '$.runtime') = ? LIMIT 1",
+                (model, runtime),
+            )
+            .fetchone()
+        )
+    return (row[0], min(row[1] / row[2], 1.0) if row[2] else None) if row is not None else None
+
+
+def installed_instead(plan: Plan, step: str) -> list[str]:
+    """Ids of installed cards that the rules would take for a step, best first."""
+    from armarium_recipes.cards.ranking import rank
+
+    kept = plan.kept
+    job = next((one.job for one in kept.recipe.steps if one.id == step), None) if kept.recipe else None
+    if job is None:
+        return []
+    answers = kept.answers
+    found = rank(
+        plan.known.values(),
+        job=job,
+        scripts=answers.scripts if answers is not None else [],
+        languages=answers.languages if answers is not None else [],
+        materials=answers.materials if answers is not None else [],
+        memory_gb=answers.memory_gb if answers is not None else None,
+        cloud_allowed=False,
+    )
+    return [card.id for card in found if card.installed and card.refused is None]
+
+
+def last_start(conn: Connection) -> dict[str, Any] | None:
+    """When Start was last pressed, and on what; None before."""
+    row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
+    if row is None:
+        return None
+    shown = {name: getattr(row, name) for name in ("started_at", "recipe_id", "recipe_version", "pages")}
+    return {"job_id": row.id, **shown}
+
+
+def proposed(conn: Connection) -> dict[str, Any] | None:
+    """What was added since the last Start; None for nothing."""
+    row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
+    names = ("layers", "languages", "steps", "proposed_at")
+    return {name: getattr(row, name) for name in names} if row is not None else None
+
+
+def yes_for(conn: Connection, uses: Mapping[str, str]) -> dict[str, Any] | None:
+    """The first Start at which a person agreed to all that *uses* sends away; None where none did, or nothing leaves."""
+    if not uses:
+        return None
+    for row in conn.execute(starts.select().order_by(starts.c.started_at, starts.c.id)):
+        if row.cloud_uses is not None and uses.items() <= row.cloud_uses.items():
+            return {"at": row.started_at, "by": row.started_by, "recipe_version": row.recipe_version}
+    return None

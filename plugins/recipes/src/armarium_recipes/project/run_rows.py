@@ -1,0 +1,103 @@
+"""The row of a run of the recipe: written when it is started, moved on as its cards end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import now, raw_of
+from armarium_recipes.errors import unknown_recipe_run
+from armarium_recipes.models import runs
+from armarium_recipes.project.cards_of_run import RunCard
+
+KIND = "run-a-recipe"
+GOING = ("waiting", "running")
+
+
+def insert_run(conn: Connection, job_id: str, **values: Any) -> None:
+    """The row of a run that was put into the queue."""
+    row = {
+        "job_id": job_id,
+        "started_at": now(),
+        "recipe_version": 0,
+        "page_ids": [],
+        "cards": [],
+        "skipped": [],
+        "refusals": [],
+        "settings": {},
+        **values,
+    }
+    conn.execute(runs.insert().values(row))
+
+
+def run_row(conn: Connection, job_id: str) -> dict[str, Any]:
+    """The row as it is; NotFound."""
+    row = conn.execute(runs.select().where(runs.c.job_id == job_id)).first()
+    if row is None:
+        raise unknown_recipe_run(job_id)
+    return row._asdict()
+
+
+def change_run(conn: Connection, job_id: str, **values: Any) -> None:
+    """Change columns of the row."""
+    conn.execute(runs.update().where(runs.c.job_id == job_id).values(**values))
+
+
+def conclude(conn: Connection, job_id: str, state: str, reason: str | None) -> None:
+    """Say how a run ended."""
+    change_run(conn, job_id, state=state, reason=reason, finished_at=now())
+
+
+def card_of(stored: Mapping[str, Any]) -> RunCard:
+    """A card as its row keeps it."""
+    names = {one.name for one in fields(RunCard)}
+    return RunCard(**{key: value for key, value in stored.items() if key in names})
+
+
+def going_start(conn: Connection) -> str | None:
+    """The id of a run that a person started and that has not ended; None for none."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT j.id FROM job j JOIN recipes_run r ON r.job_id = j.id "
+            "WHERE r.started_by = 'person' AND j.state IN ('waiting', 'running') LIMIT 1"
+        )
+        .fetchone()
+    )
+    return row[0] if row is not None else None
+
+
+def other_going(conn: Connection, job_id: str) -> bool:
+    """Whether another run has begun and not ended."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT 1 FROM job WHERE kind = ? AND id <> ? AND state IN ('waiting', 'running') "
+            "AND checkpoint IS NOT NULL LIMIT 1",
+            (KIND, job_id),
+        )
+        .fetchone()
+    )
+    return row is not None
+
+
+def reconcile(conn: Connection) -> None:
+    """Runs whose job has ended without saying so here: cancelled, or failed in a way that no body could note."""
+    rows = (
+        raw_of(conn)
+        .execute(
+            "SELECT r.job_id, j.state, j.reason FROM recipes_run r JOIN job j ON j.id = r.job_id "
+            "WHERE r.state IS NULL AND j.state IN ('done', 'failed', 'cancelled')"
+        )
+        .fetchall()
+    )
+    for job_id, state, reason in rows:
+        conclude(conn, job_id, state, reason)
+
+
+def with_card(cards: Sequence[Mapping[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
+    """*cards* with one of them changed."""
+    return [{**one, **(values if number == at else {})} for number, one in enumerate(cards)]

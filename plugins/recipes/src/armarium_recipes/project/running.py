@@ -1,0 +1,355 @@
+"""The body of `run-a-recipe`: one card after the other, each a job beneath it, over pages that may change meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, func, select
+
+from armarium.api import (
+    AfterChildren,
+    Invalid,
+    JobContext,
+    NewJob,
+    RecipeJob,
+    RetryLater,
+    ServiceError,
+    among,
+    new_id,
+    raw_of,
+)
+from armarium_documents.api import documents, pages_under, representations
+from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.project import outputs, run_rows
+from armarium_recipes.project.accounts import account_of
+from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
+from armarium_recipes.project.cards_of_run import RunCard, words_of
+from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
+from armarium_recipes.project.saving import Saved
+from armarium_recipes.schemas.recipe import Override
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+WORKFLOWS = ("workflow", "split-pages", "read-lines")
+"""Kinds of card that are runs of a shipped workflow."""
+
+
+class CardFailed(Exception):
+    """A card could not be done; the sentence says why."""
+
+
+def run_recipe(job: JobContext) -> dict[str, Any]:
+    """Killed anywhere and run again it begins no card twice: the child it began is in its checkpoint."""
+    return _Runner(job).run()
+
+
+class _Runner:
+    """One run; what it has come to is in the job's checkpoint and in the run's row."""
+
+    def __init__(self, job: JobContext) -> None:
+        self.job = job
+        with job.library.db.read() as conn:
+            self.row = run_rows.run_row(conn, job.job_id)
+
+    def run(self) -> dict[str, Any]:
+        """All cards; the run fails with the first card that does."""
+        if not self.job.checkpoint:
+            self._begin()
+        elif self.row["state"] is not None:
+            self._take_up_again()
+        cards = self.row["cards"]
+        while (at := self.job.checkpoint["at"]) < len(cards):
+            self.job.check()
+            card = run_rows.card_of(cards[at])
+            try:
+                if self.job.checkpoint.get("child") is None:
+                    self._begin_card(card)
+                else:
+                    self._end_card(card)
+            except (CardFailed, ServiceError) as failure:
+                why = failure.detail if isinstance(failure, ServiceError) else str(failure)
+                self._stop(at, card, why)
+            cards = self.row["cards"]
+        result = {"cards": len(cards), "pages": len(self.row["page_ids"])}
+        if self.row["state"] is None:
+            self.job.save(
+                self.job.checkpoint,
+                along=lambda conn: run_rows.conclude(conn, self.job.job_id, "done", None),
+            )
+        return result
+
+    def _begin(self) -> None:
+        with self.job.library.db.read() as conn:
+            if run_rows.other_going(conn, self.job.job_id):
+                raise RetryLater("Another run of the recipe goes on.", seconds=5, code="dependency")
+            import_id = self.row["settings"].get("import_id")
+            if import_id is not None and import_goes_on(conn, import_id):
+                raise RetryLater("The import goes on.", seconds=3, code="dependency")
+        if self.row["started_by"] == "import":
+            self._plan_for_import()
+        else:
+            self.job.save({"at": 0})
+
+    def _plan_for_import(self) -> None:
+        job = self.job
+        with job.library.db.read() as conn:
+            pages = whole_pages(_there(conn, pages_of_import(conn, job.job_id)), conn)
+            plan = make_plan(job.engine, job.library, conn, pages=pages)
+        refusals = [one for one in plan.refusals if one["kind"] != "nothing-left"]
+        if plan.uses and plan.first_yes is None:
+            sentence = (
+                "A step sends pages away to which no person has agreed for this recipe. Press Start once."
+            )
+            refusals.append({"kind": "cloud-not-allowed", "sentence": sentence, "fix": "allow-cloud"})
+        kept = plan.kept
+        values = {
+            "recipe_version": kept.recipe.version if kept.recipe is not None else 0,
+            "page_ids": pages,
+            "cards": stored_cards(plan) if not refusals else [],
+            "skipped": plan.skipped,
+            "refusals": refusals,
+            "settings": {**self.row["settings"], "overrides": kept.answer()["overrides"]},
+        }
+        self._save({"at": 0}, **values)
+        if refusals:
+            reason = " ".join(one["sentence"] for one in refusals[:5])
+            self._save(job.checkpoint, state="failed", reason=reason)
+            raise Invalid(reason, code="recipe_cannot_run")
+
+    def _take_up_again(self) -> None:
+        """A person had a run that failed or was cancelled tried again: the card it stopped at is begun anew."""
+        at = self.job.checkpoint["at"]
+        if self.row["refusals"]:
+            self._plan_for_import()
+            return
+        cards = [
+            one if number < at else {**one, "state": None, "why": None, "child_id": None}
+            for number, one in enumerate(self.row["cards"])
+        ]
+        number = self.job.checkpoint.get("again", 0) + 1
+        self._save({"at": at, "again": number}, cards=cards, state=None, reason=None, finished_at=None)
+
+    def _save(self, checkpoint: dict[str, Any], **values: Any) -> None:
+        self.job.save(checkpoint, along=lambda conn: run_rows.change_run(conn, self.job.job_id, **values))
+        self.row = {**self.row, **values}
+
+    def _begin_card(self, card: RunCard) -> None:
+        at = self.job.checkpoint["at"]
+        card = self._with_model(card)
+        with self.job.library.db.read() as conn:
+            pages, why = self._pages(conn, card)
+            texts = outputs.fingerprints(conn, pages)
+        if not pages:
+            account = {"pages": 0, "done": 0, "failed": 0, "left": 0}
+            state = "not run" if why is not None else "done"
+            words = why or "Every page has been through it already."
+            self._go_on(at, state=state, why=words, account=account)
+            return
+        kept = {**self.job.checkpoint, "texts": texts}
+        recipe = self.job.engine.recipe_jobs.get(card.job)
+        if card.card in WORKFLOWS or (recipe is not None and recipe.each == "page"):
+            params = {
+                "workflow_id": card.workflow_id or f"system-{card.job}",
+                "job_id": self.job.job_id,
+                "page_ids": pages,
+                "title": card.title[:200],
+                "inputs": card.settings,
+                "pages_may_leave": card.uses_cloud,
+            }
+            self.job.act(
+                "workflow.execute_in_job",
+                params,
+                checkpoint=lambda answer: {**kept, "child": answer["thread_id"]},
+            )
+        else:
+            child = new_id()
+            new = self._new_job(card, recipe, pages)
+            self.job.spawn_many([replace(new, job_id=child)], checkpoint={**kept, "child": child})
+        raise AfterChildren
+
+    def _new_job(self, card: RunCard, recipe: RecipeJob | None, pages: Sequence[str]) -> NewJob:
+        key = f"{card.id}:{self.job.checkpoint.get('again', 0)}"
+        if recipe is None:
+            far = card.uses_cloud
+            args = {**card.settings, "page_ids": list(pages)}
+            return NewJob(
+                card.job, args, card.title, total=len(pages), key=key, lane="network" if far else None
+            )
+        settings = recipe.parse(card.settings)
+        placed = recipe.placed(self.job.engine, self.job.library, settings)
+        args = recipe.arguments(pages, settings)
+        return NewJob(
+            recipe.kind, args, card.title, total=len(pages), key=key, model=placed.model, lane=placed.lane
+        )
+
+    def _with_model(self, card: RunCard) -> RunCard:
+        """*card* once its model is on this machine; waits while that is being fetched."""
+        if card.download is None:
+            return card
+        known = {one.id: one for one in cards_here(self.job.engine, self.job.library)}
+        there = known.get((card.choice or {}).get("id", ""))
+        if there is not None and there.installed:
+            return card
+        runtime, model = card.download["runtime"], card.download["id"]
+        if downloading(self.job.engine, runtime, model) is not None:
+            raise RetryLater(f"The model {model} is being downloaded.", seconds=5, code="dependency")
+        raise CardFailed(
+            f"The model {model} is not on this machine. Download it, or choose another, and start again."
+        )
+
+    def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
+        """The pages the card has to do now, and why there are none where a condition does not hold."""
+        settings = self.row["settings"]
+        kept = Saved(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
+        pages = pages_of_card(conn, card, kept, followed(conn, self.row["page_ids"]))
+        pages, why = _under_condition(conn, card, pages)
+        if why is not None:
+            return [], why
+        done = outputs.pages_with_output(conn, card.job, pages)
+        if done is None or card.steps[0] in settings.get("redo", ()):
+            return pages, None
+        return [page for page in pages if page not in done], None
+
+    def _end_card(self, card: RunCard) -> None:
+        checkpoint = self.job.checkpoint
+        child = checkpoint["child"]
+        with self.job.library.db.read() as conn:
+            row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (child,)).fetchone()
+            state, reason = row if row is not None else ("cancelled", "Its job is not there any more.")
+            if state in run_rows.GOING:
+                raise AfterChildren
+            account = account_of(conn, child)
+        at = checkpoint["at"]
+        if state != "done":
+            self._change_card(at, child_id=child, account=account)
+            raise CardFailed(reason or f"It was {state}.")
+        offer = _offer(account)
+        self._note_pages(card, child, checkpoint["texts"])
+        self._go_on(at, state="done", child_id=child, account=account, offer=offer, why=None)
+
+    def _note_pages(self, card: RunCard, child: str, texts: dict[str, str]) -> None:
+        recipe = self.job.engine.recipe_jobs.get(card.job)
+        if recipe is None or card.job in outputs.UNTOLD:
+            return
+        with self.job.library.db.write() as conn:
+            pages = done_in(conn, child)
+            if "line_readings" in recipe.gives:
+                texts = outputs.fingerprints(conn, pages)
+            # A page that was cut is done, and so are the halves that stand for it.
+            pages = list(
+                dict.fromkeys([*pages, *(followed(conn, pages) if card.card == "split-pages" else ())])
+            )
+            outputs.note_done(conn, recipe, pages, child, texts)
+
+    def _change_card(self, at: int, **values: Any) -> None:
+        self._save(self.job.checkpoint, cards=run_rows.with_card(self.row["cards"], at, **values))
+
+    def _go_on(self, at: int, **values: Any) -> None:
+        again = {"again": self.job.checkpoint["again"]} if "again" in self.job.checkpoint else {}
+        cards = run_rows.with_card(self.row["cards"], at, **values)
+        self._save({"at": at + 1, **again}, cards=cards)
+
+    def _stop(self, at: int, card: RunCard, why: str) -> None:
+        """A card failed: those after it are not run, and the run fails with the card's words."""
+        cards = run_rows.with_card(self.row["cards"], at, state="failed", why=why)
+        after = f"{card.title} failed before it."
+        cards = [
+            {**one, "state": "not run", "why": after} if number > at else one
+            for number, one in enumerate(cards)
+        ]
+        reason = f"{card.title} failed: {why}"
+        self._save(self.job.checkpoint, cards=cards, state="failed", reason=reason)
+        raise Invalid(reason, code="recipe_card_failed")
+
+
+def stored_cards(plan: Any) -> list[dict[str, Any]]:
+    """The cards of a plan as the row of a run keeps them."""
+    found = []
+    for run, left, _ in plan.runs:
+        known = plan.known.get((run.choice or {}).get("id", ""))
+        speed = known.pages_per_hour if known is not None else None
+        found.append({**run.stored(), "pages_per_hour": speed, "planned": len(left)})
+    return found
+
+
+def followed(conn: Connection, pages: Sequence[str]) -> list[str]:
+    """*pages* as they are now: a picture that was cut by its parts, one that is gone by nothing."""
+    return whole_pages(pages_under(conn, _there(conn, pages), for_processing=True), conn)
+
+
+def _there(conn: Connection, pages: Sequence[str]) -> list[str]:
+    asked = select(documents.c.id).where(
+        among(documents.c.id, pages),
+        documents.c.deleted_at.is_(None),
+        documents.c.exclude_from_processing.is_(False),
+    )
+    known = set(conn.execute(asked).scalars())
+    return [page for page in pages if page in known]
+
+
+def done_in(conn: Connection, thread_id: str) -> list[str]:
+    """The pages that a run of a workflow did; none for another job."""
+    from armarium_workflows.api import pages_done
+
+    return pages_done(conn, thread_id)
+
+
+def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple[list[str], str | None]:
+    """Those of *pages* for which the step's condition holds, and why the card is not run at all."""
+    when = card.when
+    wanted = when.get("corrected_lines_at_least")
+    r = representations.c
+    if wanted is not None:
+        by_hand = select(func.count(func.distinct(r.segment_id))).where(
+            r.provenance_kind == "human", r.retracted.is_(False), r.segment_id.is_not(None)
+        )
+        count = conn.execute(by_hand).scalar_one()
+        if count < wanted:
+            return [], f"{words_of(when)} So far there are {count}."
+    if when.get("spreads_detected") and card.job != "split-pages":
+        d = documents.c
+        halves = select(d.id).where(
+            among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
+        )
+        known = set(conn.execute(halves).scalars())
+        pages = [page for page in pages if page in known]
+    below = when.get("confidence_below")
+    if below is not None:
+        sure = (
+            select(r.document_id)
+            .where(among(r.document_id, pages), r.retracted.is_(False), r.confidence.is_not(None))
+            .group_by(r.document_id)
+            .having(func.avg(r.confidence) >= below)
+        )
+        passed_over = set(conn.execute(sure).scalars())
+        pages = [page for page in pages if page not in passed_over]
+    return pages, (f"{words_of(when)} That holds for no page." if when and not pages else None)
+
+
+def _offer(account: dict[str, Any]) -> str | None:
+    failed = account["failed"]
+    if not failed:
+        return None
+    return f"{failed} {'page was' if failed == 1 else 'pages were'} not done; read them again once the cause is mended."
+
+
+def cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
+    """Told after a run was cancelled: its row says so, and which cards were not run."""
+    assert library is not None
+    with library.db.write() as conn:
+        note_cancelled(conn, job_id)
+
+
+def note_cancelled(conn: Connection, job_id: str) -> None:
+    """Say of a cancelled run what of it was not run."""
+    try:
+        row = run_rows.run_row(conn, job_id)
+    except ServiceError:
+        return
+    why = "The run was cancelled before it."
+    cards = [one if one.get("state") else {**one, "state": "not run", "why": why} for one in row["cards"]]
+    run_rows.change_run(conn, job_id, cards=cards)
+    run_rows.conclude(conn, job_id, "cancelled", "It was cancelled.")

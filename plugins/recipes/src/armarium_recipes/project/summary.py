@@ -1,0 +1,165 @@
+"""How a run of the recipe is shown, while it goes on and afterwards, and what it made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from armarium.api import among, raw_of
+from armarium_knowledge.api import claims, entities, mentions
+from armarium_recipes.models import runs
+from armarium_recipes.project import outputs
+from armarium_recipes.project.accounts import account_of
+from armarium_recipes.project.run_rows import run_row
+from armarium_recipes.project.running import WORKFLOWS, followed
+from armarium_workflows.api import failed_pages
+
+FINDING = "find-documents-in-a-folder"
+
+
+def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A run as it is answered: what its job says while there is one, else what was noted at its end."""
+    import orjson
+
+    job = (
+        raw_of(conn)
+        .execute("SELECT state, reason, checkpoint, started_at FROM job WHERE id = ?", (row["job_id"],))
+        .fetchone()
+    )
+    state, reason = row["state"], row["reason"]
+    checkpoint: dict[str, Any] = {}
+    if job is not None:
+        checkpoint = orjson.loads(job[2]) if job[2] else {}
+        state = "running" if job[0] == "waiting" and checkpoint else job[0]
+        reason = job[1] if job[1] is not None else row["reason"]
+    going = state in ("waiting", "running")
+    cards = [
+        _card(conn, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
+        for number, one in enumerate(row["cards"])
+    ]
+    running = next((one for one in cards if one["state"] == "running"), None)
+    waiting_for = running["account"]["waits_for"] if running is not None and running["account"] else None
+    shown = ("job_id", "started_at", "started_by", "recipe_version", "page_ids", "skipped", "refusals")
+    return {
+        **{name: row[name] for name in shown},
+        "state": state or "failed",
+        "reason": reason,
+        "cards": cards,
+        "waiting_for": waiting_for or (reason if going else None),
+        "estimate_seconds_left": _seconds_left(row["cards"], cards) if going else None,
+    }
+
+
+def _card(conn: Connection, stored: Mapping[str, Any], now: Mapping[str, Any], going: bool) -> dict[str, Any]:
+    state, child, account = stored.get("state"), stored.get("child_id"), stored.get("account")
+    if state is None:
+        child = now.get("child")
+        state = "running" if now else "waiting"
+        if not going:
+            state = "not run"
+        account = account_of(conn, child) if child is not None else None
+    shown = ("id", "steps", "title", "job", "card")
+    return {
+        **{name: stored[name] for name in shown},
+        "state": state,
+        "child_id": child,
+        "why": stored.get("why"),
+        "account": account,
+        "thread_id": child if stored["card"] in WORKFLOWS else None,
+        "offer": stored.get("offer"),
+    }
+
+
+def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> float | None:
+    """Of the card in hand and those after it; None as soon as of one it is not known."""
+    total = 0.0
+    for kept, one in zip(stored, cards, strict=True):
+        if one["state"] == "running":
+            left = (one["account"] or {}).get("seconds_left")
+        elif one["state"] == "waiting":
+            speed = kept.get("pages_per_hour")
+            left = kept.get("planned", 0) * 3600 / speed if speed else None
+        else:
+            continue
+        if left is None:
+            return None
+        total += left
+    return round(total, 1)
+
+
+def list_run_rows(conn: Connection) -> list[dict[str, Any]]:
+    """All runs, the newest first."""
+    found = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
+    return [row._asdict() for row in found]
+
+
+def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
+    """What a run made: pages read, names by kind, dates, statements, proposals, and what became of each card."""
+    run = run_answer(conn, run_row(conn, job_id))
+    pages = followed(conn, run["page_ids"])
+    threads = [one["child_id"] for one in run["cards"] if one["child_id"] is not None]
+    begun = {one["job"] for one in run["cards"] if one["child_id"] is not None}
+    return {
+        "job_id": job_id,
+        "pages": len(pages),
+        "pages_read": len(outputs.fingerprints(conn, pages)),
+        "names": _names(conn, pages, threads),
+        "dates": _dates(conn, pages) if "work-out-dates" in begun else 0,
+        "statements": conn.execute(
+            select(func.count()).select_from(claims).where(among(claims.c.run_id, threads))
+        ).scalar_one(),
+        "documents_proposed": _proposed(conn, run["cards"]),
+        "stages": [
+            {
+                "id": one["id"],
+                "title": one["title"],
+                "state": one["state"],
+                "thread_id": one["thread_id"],
+                "failed_pages": failed_pages(conn, one["thread_id"]) if one["thread_id"] else [],
+                "offer": one["offer"],
+            }
+            for one in run["cards"]
+            if one["child_id"] is not None
+        ],
+        "skipped": run["skipped"],
+        "not_run": [
+            {"id": one["id"], "why": one["why"]} for one in run["cards"] if one["state"] == "not run"
+        ],
+        "finished": run["state"] not in ("waiting", "running"),
+    }
+
+
+def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, int]:
+    m, e = mentions.c, entities.c
+    kinds = (
+        select(e.entity_type, func.count())
+        .select_from(mentions.join(entities, m.entity_id == e.id))
+        .where(among(m.document_id, pages), among(m.run_id, threads))
+        .group_by(e.entity_type)
+        .order_by(e.entity_type)
+    )
+    return {row[0]: row[1] for row in conn.execute(kinds)}
+
+
+def _dates(conn: Connection, pages: list[str]) -> int:
+    """Dates of the entities that the pages name."""
+    m, e = mentions.c, entities.c
+    named = select(m.entity_id).where(among(m.document_id, pages)).distinct()
+    return sum(len(values) for values in conn.execute(select(e.date_values).where(e.id.in_(named))).scalars())
+
+
+def _proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
+    """How many documents were proposed; None where finding them was no card that was begun."""
+    import orjson
+
+    found = None
+    for one in cards:
+        if one["job"] != FINDING or one["child_id"] is None:
+            continue
+        row = raw_of(conn).execute("SELECT result FROM job WHERE id = ?", (one["child_id"],)).fetchone()
+        result = orjson.loads(row[0]) if row is not None and row[0] else {}
+        given = result.get("documents", (result.get("output") or {}).get("documents"))
+        found = (found or 0) + (len(given) if isinstance(given, list) else int(given or 0))
+    return found

@@ -1,0 +1,104 @@
+"""Answers about runs of the recipe."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from armarium.api import Message
+from armarium_recipes.schemas.project import SkippedStep, StartRefusal
+
+CardState = Literal["waiting", "running", "done", "failed", "not run"]
+
+
+class Account(Message):
+    """How far the work of a card is, in pages."""
+
+    pages: int
+    done: int
+    failed: int
+    left: int
+    seconds_left: float | None = None
+    waits_for: str | None = None
+
+
+class RunCardAnswer(Message):
+    """A card of a run."""
+
+    id: str
+    steps: list[str]
+    title: str
+    job: str
+    card: str
+    state: CardState
+    child_id: str | None
+    why: str | None
+    account: Account | None
+    thread_id: str | None = None
+    """The run of a workflow that did it, whose pages can be read again."""
+    offer: str | None = None
+    """What can be done about its pages that failed."""
+
+
+class RecipeRun(Message):
+    """A run of the recipe."""
+
+    job_id: str
+    state: str
+    reason: str | None
+    started_at: str
+    started_by: Literal["person", "import"]
+    recipe_version: int
+    page_ids: list[str]
+    cards: list[RunCardAnswer]
+    waiting_for: str | None
+    estimate_seconds_left: float | None
+    skipped: list[SkippedStep]
+    refusals: list[StartRefusal]
+
+
+class RecipeRuns(Message):
+    """The runs of the recipe, the newest first."""
+
+    items: list[RecipeRun]
+    count: int
+
+
+class FailedPage(Message):
+    """A page at which a stage failed."""
+
+    document_id: str
+    why: str | None
+
+
+class StageSummary(Message):
+    """What became of a card of a run."""
+
+    id: str
+    title: str
+    state: CardState
+    thread_id: str | None
+    failed_pages: list[FailedPage]
+    offer: str | None
+
+
+class NotRun(Message):
+    """A card that was not run."""
+
+    id: str
+    why: str | None
+
+
+class RunSummary(Message):
+    """What a run made."""
+
+    job_id: str
+    pages: int
+    pages_read: int
+    names: dict[str, int]
+    dates: int
+    statements: int
+    documents_proposed: int | None
+    stages: list[StageSummary]
+    skipped: list[SkippedStep]
+    not_run: list[NotRun]
+    finished: bool
