@@ -27,10 +27,16 @@ def example_answers() -> dict[str, Any]:
 
 
 def example_recipe() -> dict[str, Any]:
-    """A recipe that finds lines and reads them."""
+    """A recipe that finds lines and puts them in order."""
     steps = [
         {"id": "find-lines", "job": "find-lines", "layer": "lines"},
-        {"id": "read", "job": "read-a-line", "layer": "reading", "applies_to": "lines"},
+        {
+            "id": "order",
+            "job": "put-in-order",
+            "layer": "lines",
+            "applies_to": "lines",
+            "card": {"id": "builtin:put-in-order@1", "source": "shipped"},
+        },
     ]
     return {
         "id": "letters",
