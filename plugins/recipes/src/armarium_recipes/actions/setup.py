@@ -9,6 +9,7 @@ from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_d
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
 from armarium_recipes.project.checks import malformed
+from armarium_recipes.project.saving import saved
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
@@ -117,7 +118,7 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         files.write_files(library)
 
     ctx.on_commit(write)
-    return files.saved(ctx.conn).answer()
+    return saved(ctx.conn).answer()
 
 
 ACTIONS = (save_setup, decide_file)
