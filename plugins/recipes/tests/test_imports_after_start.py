@@ -30,7 +30,9 @@ def test_an_import_after_start_runs_the_recipe_over_what_it_brought(
         folder = tmp_path / name
         folder.mkdir()
         for number in range(3):
-            (folder / f"{number}.png").write_bytes(picture(rows=2 + number % 2) + name.encode() + bytes([number]))
+            (folder / f"{number}.png").write_bytes(
+                picture(rows=2 + number % 2) + name.encode() + bytes([number])
+            )
     desk.recipe(ORDER)
     client.post("/api/documents/import", json={"folder": str(tmp_path / "a")})
     desk.work()
@@ -122,7 +124,9 @@ def test_a_run_killed_anywhere_loses_nothing_and_doubles_nothing(
             assert run["state"] == "done", (calls, after, run)
             assert [card["state"] for card in run["cards"]] == ["done", "done"]
             with library.db.read() as conn:
-                children = conn.exec_driver_sql("SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)).scalar()
+                children = conn.exec_driver_sql(
+                    "SELECT count(*) FROM job WHERE parent_id = ?", (job_id,)
+                ).scalar()
             assert children == 2, (calls, after)
             if at["left"] >= 0:
                 break

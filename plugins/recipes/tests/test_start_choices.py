@@ -39,7 +39,9 @@ def _to_fetch(desk: Desk) -> Any:
     return next(one for one in found if one.availability == "download" and "en" in one.languages)
 
 
-def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(desk: Desk, client: Any) -> None:
+def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
+    desk: Desk, client: Any
+) -> None:
     """The choice is an override of the project, and is undone as a save is."""
     desk.lines(desk.pages(1)[0])
     card = _to_fetch(desk)
@@ -152,7 +154,10 @@ def test_pages_go_away_only_with_the_answers_leave_and_a_persons_first_yes(
     correct |= {"runs_on": "cloud:Far"}
     desk.recipe(ORDER, correct)
     plan = desk.plan()
-    assert "cloud-not-allowed" in [one["kind"] for one in plan["refusals"]] or plan["skipped"][0]["fix"] == "allow-cloud"
+    assert (
+        "cloud-not-allowed" in [one["kind"] for one in plan["refusals"]]
+        or plan["skipped"][0]["fix"] == "allow-cloud"
+    )
     desk.recipe(ORDER, correct, answers={"cloud_allowed": True})
     plan = desk.plan()
     assert (plan["refusals"], plan["first_yes"]) == ([], None)
@@ -197,7 +202,9 @@ def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
     """Nothing before Start; nothing at all for tools."""
     page = desk.pages(1)[0]
     desk.lines(page, ["Dear Sir"])
-    desk.recipe(ORDER, {"id": "nothing", "job": "transcribe-speech", "layer": "reading", "gap": "No model hears."})
+    desk.recipe(
+        ORDER, {"id": "nothing", "job": "transcribe-speech", "layer": "reading", "gap": "No model hears."}
+    )
     found = desk.get("/automatic")
     assert [(one["job"], one["runs"]) for one in found["on_add"]] == [("put-in-order", False), (None, False)]
     assert "started" in found["on_add"][0]["why"]
