@@ -76,7 +76,8 @@ def read_card(path: Path) -> Place:
 
 
 def find_card(engine: Engine, library: Library, model: str, *, here: bool = False) -> Place | None:
-    """The card of a trained model by its id or the name of its file, its project's before the global one (*here*: the project's alone)."""
+    """The card of a trained model by its id or the name of its file; its project's before the global one (*here*: the
+    project's alone)."""
     stem = model.removesuffix(".onnx")
     for folder in (library.models,) if here else (library.models, global_folder(engine)):
         for place in cards_in(folder):
