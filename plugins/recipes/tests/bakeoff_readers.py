@@ -92,3 +92,16 @@ class Finder(First):
 
     name, label = "rapidocr", "RapidOCR"
     languages = ()
+
+
+class Trainable(First):
+    """Takes models that were trained here."""
+
+    name, label = "trainable", "Trainable"
+    model_kind, model_suffixes = "trainable", (".trained",)
+    reading_needs_model = True
+
+    @classmethod
+    def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
+        """None comes with it."""
+        return []

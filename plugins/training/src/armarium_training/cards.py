@@ -76,11 +76,15 @@ def read_card(path: Path) -> Place:
 
 
 def find_card(engine: Engine, library: Library, model: str, *, here: bool = False) -> Place | None:
-    """The card of a trained model by its id, its project's before the global one (*here*: the project's alone)."""
+    """The card of a trained model by its id or the name of its file; its project's before the global one (*here*: the
+    project's alone)."""
     stem = model.removesuffix(".onnx")
     for folder in (library.models,) if here else (library.models, global_folder(engine)):
         for place in cards_in(folder):
-            if stem in (place.model_id, place.path.name.removesuffix(CARD)):
+            weights = place.weights
+            if stem in (place.model_id, place.path.name.removesuffix(CARD)) or (
+                weights is not None and model == weights.name
+            ):
                 return place
     return None
 
