@@ -31,7 +31,7 @@ def do_work(
     worker = WorkerProcess(
         str(task["target"]),
         python=python or sys.executable,
-        packages={name: code / name for name in task["packages"]},
+        packages={name: _place(code, name) for name in task["packages"]},
         threads=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
@@ -49,6 +49,11 @@ def do_work(
         raise
     finally:
         worker.kill()
+
+
+def _place(code: Path, name: str) -> Path:
+    """Where a package lies, or a module that is a single file."""
+    return code / name if (code / name).is_dir() else code / f"{name}.py"
 
 
 def _environment(network: bool) -> dict[str, str]:

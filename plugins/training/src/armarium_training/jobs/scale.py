@@ -153,7 +153,7 @@ class Scale:
             return 0
         for far_id, found in self.compute.ask(list(rows)).items():
             row = rows.get(far_id)
-            if row is None or found.state == "submitted":
+            if row is None or found.state in ("submitted", "queued", "running"):
                 continue
             self._take(row, found)
         return self._count("submitted")
