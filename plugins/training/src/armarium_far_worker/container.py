@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -10,9 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,8 @@ from armarium_far_worker.hub_files import HubError, HubFiles
 from armarium_far_worker.work import digest_of, do_work
 
 SECONDS = 600.0
+WHOLE = "whole"
+"""The file by which an environment that was made is known to be finished."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -93,20 +98,88 @@ def main(code: str) -> int:
     return 0
 
 
+def main_in_folder(code: str, folder: str, python: str) -> int:
+    """Do the task in *folder*, where its data lie already, and write its result there; 0 when it is there.
+
+    *python* is the interpreter of the worker; an empty one means this one, or an environment made once for what it lacks.
+    """
+    place = Path(folder)
+    task = json.loads((place / "task.json").read_text("utf-8"))
+    try:
+        interpreter = python or environment_for(task.get("requirements") or [])
+        result = do_work(task, place / "data", Path(code), say, interpreter)
+        (place / "result.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
+    except Exception as error:
+        say(f"{type(error).__name__}: {error}")
+        return 1
+    return 0
+
+
+def environment_for(requirements: list[str]) -> str:
+    """The interpreter of an environment with *requirements*: this one where it has them, else one that is made and kept."""
+    if not absent(requirements):
+        return sys.executable
+    digest = hashlib.sha256("\n".join([sys.version, *requirements]).encode()).hexdigest()[:24]
+    place = Path.home() / ".cache" / "armarium-far" / digest
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if (place / WHOLE).is_file():
+        return str(python)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(place.with_suffix(".lock")):
+        if not (place / WHOLE).is_file():
+            shutil.rmtree(place, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+            (place / "requirements.txt").write_text("\n".join(requirements), "utf-8")
+            command = [
+                str(python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--requirement",
+                str(place / "requirements.txt"),
+            ]
+            subprocess.run(command, check=True)
+            (place / WHOLE).touch()
+    return str(python)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Nobody else on this machine is inside meanwhile; a lock that somebody left is broken after an hour."""
+    while True:
+        try:
+            path.mkdir()
+            break
+        except FileExistsError:
+            if time.time() - path.stat().st_mtime > 3600:
+                path.rmdir()
+            time.sleep(1)
+    try:
+        yield
+    finally:
+        path.rmdir()
+
+
 def install(requirements: list[str], folder: Path) -> None:
     """Install what is not here of *requirements*; nothing is asked where all of it is here."""
-    absent = []
+    if absent(requirements):
+        path = folder / "requirements.txt"
+        path.write_text("\n".join(requirements), "utf-8")
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--requirement", str(path)]
+        subprocess.run(command, check=True)
+
+
+def absent(requirements: list[str]) -> list[str]:
+    """Those of *requirements* that this interpreter has in no version."""
+    found = []
     for line in requirements:
         name = _NAME.match(line)
         try:
             importlib.metadata.version(name.group() if name else line)
         except importlib.metadata.PackageNotFoundError:
-            absent.append(line)
-    if absent:
-        path = folder / "requirements.txt"
-        path.write_text("\n".join(requirements), "utf-8")
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--requirement", str(path)]
-        subprocess.run(command, check=True)
+            found.append(line)
+    return found
 
 
 def say(words: str) -> None:
