@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import training_readers
 from training_desk import Desk
@@ -15,6 +17,7 @@ from armarium_far_worker import cluster, container
 from armarium_reading.api import READERS
 from armarium_training import compute_dask
 from armarium_training.compute_dask import DaskCompute
+from armarium_training.jobs import scale as jobs
 from armarium_training.shipping import pack_code
 
 
@@ -137,6 +140,29 @@ def test_a_shard_whose_worker_dies_fails_alone_and_is_sent_again(
     job_id = answer.json()["job_id"]
     assert desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed").status_code == 200
     assert look(desk, answer)["landing"]["landed"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_cancelled_what_runs_in_the_cluster_is_ended(
+    distributed: Any, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    monkeypatch.setenv("ARMARIUM_TEST_MARK", str(mark))
+    answer = start(desk, [desk.picture(2)], "dask:local:1", card="sleeping")
+    wait = jobs.Scale._wait
+
+    def cancelling(self: Any) -> None:
+        if mark.exists():
+            desk.client.post(f"/api/reading-at-scale/jobs/{self.job.job_id}/cancel")
+        wait(self)
+
+    monkeypatch.setattr(jobs.Scale, "_wait", cancelling)
+    assert look(desk, answer)["state"] == "cancelled"
+    until = time.monotonic() + 20
+    while psutil.pid_exists(int(mark.read_text())) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not psutil.pid_exists(int(mark.read_text()))
 
 
 @pytest.mark.timeout(60)

@@ -75,6 +75,7 @@ def test_pages_are_read_in_jobs_of_the_hub(desk: Desk, hub: LoopbackModelHub) ->
     assert not any(TOKEN.encode() in data for data in hub.files.values())
 
 
+@pytest.mark.slow
 def test_all_shards_are_asked_for_in_one_question(
     desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ def test_all_shards_are_asked_for_in_one_question(
     assert HubCompute.seconds_between == 60.0
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_there_says_why_without_the_token(
     desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ def test_a_job_that_fails_there_says_why_without_the_token(
     assert [job.spec["labels"]["armarium-shard"] for job in hub.jobs.values()] == ["0-1", "0-2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -172,6 +175,7 @@ def test_cancelled_it_is_cancelled_at_the_hub(
     assert [job.stage for job in hub.jobs.values()] == ["CANCELED"]
 
 
+@pytest.mark.slow
 def test_killed_after_it_was_sent_no_shard_is_sent_twice(
     desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +194,7 @@ def test_killed_after_it_was_sent_no_shard_is_sent_twice(
     assert (told["state"], told["landing"]["landed"], len(hub.jobs)) == ("done", 1, 1), told
 
 
+@pytest.mark.slow
 def test_a_line_reader_is_trained_at_the_hub(desk: Desk, hub: LoopbackModelHub) -> None:
     page, _ = desk.page([f"line {number}" for number in range(11)])
     held, _ = desk.page(["kept"])

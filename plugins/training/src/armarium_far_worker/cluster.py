@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 # Ends when whoever started it is gone, whatever it does.
 START = """
@@ -70,10 +72,8 @@ def _wait(process: subprocess.Popen[bytes], seconds: float, is_cancelled: Callab
 def _is_cancelled() -> Callable[[], bool]:
     """Whether nobody waits for the task any longer; always no outside a cluster."""
     try:
-        from distributed import get_worker
-        from distributed.worker import thread_state
-
-        worker, key = get_worker(), thread_state.key
+        distributed: Any = importlib.import_module("distributed.worker")
+        worker, key = distributed.get_worker(), distributed.thread_state.key
     except (ImportError, ValueError, AttributeError):
         return lambda: False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import ipaddress
 import json
@@ -150,18 +151,17 @@ class DaskCompute(Compute):
         """The client, made when it is first needed; Unavailable where the cluster does not answer."""
         if self._client is not None:
             return self._client
-        import cloudpickle
-        from distributed import Client, LocalCluster
-
         from armarium_far_worker import cluster
 
+        cloudpickle: Any = importlib.import_module("cloudpickle")
+        distributed: Any = importlib.import_module("distributed")
         # A worker elsewhere has nothing of ours: what it runs travels with the task.
         cloudpickle.register_pickle_by_value(cluster)
         kind, _, count = self.where.partition(":")
         try:
             if kind == LOCAL:
                 most = int(count) if count else max(1, os.cpu_count() or 1)
-                self._cluster = LocalCluster(
+                self._cluster = distributed.LocalCluster(
                     n_workers=most if count else 1,
                     threads_per_worker=1,
                     processes=True,
@@ -171,14 +171,14 @@ class DaskCompute(Compute):
                 )
                 if not count:
                     self._cluster.adapt(minimum=1, maximum=most)
-                self._client = Client(self._cluster)
+                self._client = distributed.Client(self._cluster)
             else:
                 host = urlsplit(self.where).hostname
                 if not _is_loopback(str(host)):
                     Egress(local_only=self.job.engine.settings.local_only).checked(
                         f"https://{host}", "network"
                     )
-                self._client = Client(self.where, timeout=CONNECT)
+                self._client = distributed.Client(self.where, timeout=CONNECT)
         except (OSError, TimeoutError, RuntimeError) as error:
             self.close()
             raise Unavailable(

@@ -86,11 +86,6 @@ def no_trainer(what: str, here: Iterable[str]) -> Invalid:
     )
 
 
-def no_converter() -> Invalid:
-    """422: no driver converts vision models."""
-    return Invalid("No converter of vision models is installed, so none could land.", code="no_converter")
-
-
 def no_vision_base(base: str, here: Iterable[str]) -> Invalid:
     """422: a training on this machine names a base that is not on it."""
     there = ", ".join(here) or "none"

@@ -111,9 +111,7 @@ def converter_of(engine: Engine) -> type[Converter]:
     """The first converter whose runtime is here; Conflict says how to install the runtime of the first there is."""
     names = engine.drivers.names(CONVERTERS)
     there: list[type[Converter]] = [engine.drivers.load(CONVERTERS, name) for name in names]
-    found = next((one for one in there if engine.runtimes.missing(one) is None), there[0] if there else None)
-    if found is None:
-        raise errors.no_converter()
+    found = next((one for one in there if engine.runtimes.missing(one) is None), there[0])
     if found.runtime is not None:
         engine.runtimes.python_of(found.runtime.name)
     return found

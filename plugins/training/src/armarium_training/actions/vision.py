@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Route, action
+from armarium.api import ActionContext, NameOrMaterialPath, Route, action
 from armarium_documents.api import pages_under
 from armarium_reading.api import hub_key
 from armarium_training import errors, samples
@@ -63,7 +63,7 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
         page_ids=pages,
         teacher=p.teacher,
         held_out_ids=held,
-        base=p.base_repo,
+        base=NameOrMaterialPath(p.base_repo),
         name=p.name,
         epochs=p.epochs,
         trainer=trainer.name,

@@ -180,7 +180,7 @@ class Training:
 
     def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
         """What goes along with the lines, for a training elsewhere; the base's file is put beside them."""
-        manifest = {
+        manifest: dict[str, Any] = {
             "work": "train",
             "trainer": self.args.trainer,
             "epochs": self.args.epochs,
@@ -201,11 +201,14 @@ class Training:
         compute = kind(self.job)
         self._enter("sending")
         far_id = self.kept.get("far_id")
-        if far_id is None:
-            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), 1)
+        if far_id is None or self.kept.get("far_failed"):
+            attempt = int(self.kept.get("far_tries", 0)) + 1
+            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), attempt)
             self.kept = {
                 **self.kept,
                 "far_id": far_id,
+                "far_tries": attempt,
+                "far_failed": False,
                 "flavor": self.args.flavor,
                 "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
             }
@@ -224,6 +227,9 @@ class Training:
             if found is not None:
                 self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
                 if found.state == "failed":
+                    # Retried, it is sent anew.
+                    self.kept = {**self.kept, "far_failed": True}
+                    self.job.save(self.kept)
                     raise Unavailable(found.why or "The training failed there.", code="failed_there")
                 if found.state == "done":
                     result = found.result or {}
