@@ -54,6 +54,8 @@ NEVER_MET = {
     "POST /api/training/linereader": "no model hub is reached from here; tried in plugins/training/tests/test_remote.py",
     "POST /api/training/linereader/here": "the trainer's runtime is not installed here; tried in "
     "plugins/training/tests/test_trainings.py",
+    "POST /api/training/vision-lora": "no vision model is here, and no model hub is reached from here; tried in "
+    "plugins/training/tests/test_vision.py",
     "POST /api/training/regions/here": "no trainer of detectors is installed; tried there too",
     "POST /api/training/jobs/{job_id}/cancel": "no training begins here; tried there too",
     "GET /api/training/jobs/{job_id}": "as the one before",

@@ -204,7 +204,7 @@ def test_cancelled_before_it_starts_it_ends_at_once(desk: Desk) -> None:
 
 
 def test_a_full_disk_at_landing_loses_no_training(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from armarium_training.actions import training as actions
+    from armarium_training import model_files
 
     page, _ = desk.page(["one"])
     job_id = desk.start([page], epochs=1)
@@ -213,7 +213,7 @@ def test_a_full_disk_at_landing_loses_no_training(desk: Desk, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(actions.shutil, "copyfileobj", full)
+        patched.setattr(model_files.shutil, "copyfileobj", full)
         desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(job_id)
     assert told["state"] == "failed"

@@ -11,8 +11,8 @@ from typing import Any
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_training.samples import LoopbackDetector, LoopbackTrainer
-from armarium_training.trainers import GROUP
+from armarium_training.samples import LoopbackConverter, LoopbackDetector, LoopbackLora, LoopbackTrainer
+from armarium_training.trainers import CONVERTERS, GROUP
 
 MACHINE = replace(
     LOCAL_OWNER, kind="machine", role="editor", name="an agent", token_id="agent-1", token_kind="agent"
@@ -127,8 +127,15 @@ class Desk:
         return found
 
     def give_trainers(self) -> None:
-        for one in (LoopbackTrainer, LoopbackDetector):
+        for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
             self.engine.drivers.give(GROUP, one.name, one)
+        self.engine.drivers.give(CONVERTERS, LoopbackConverter.name, LoopbackConverter)
+
+    def vision_model(self, name: str = "tiny-8B") -> None:
+        """Put a folder that looks like a vision model's among the project's models."""
+        folder = self.library.models / "vision" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.json").write_text("{}", "utf-8")
 
     def start(self, scope: Sequence[str], **more: Any) -> str:
         """Start a training here; its job."""

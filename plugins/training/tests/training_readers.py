@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -63,4 +64,16 @@ class Dying(Careful):
         yield from super().read_lines(page, lines)
 
 
-ALL = (Careful, Careless, Refusing, Dying)
+class Sleeping(Careful):
+    """Leaves its process id and takes longer than anybody waits."""
+
+    name, label = "sleeping", "Sleeping"
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """Never."""
+        Path(os.environ["ARMARIUM_TEST_MARK"]).write_text(str(os.getpid()))
+        time.sleep(120)
+        yield from super().find_lines(page)
+
+
+ALL = (Careful, Careless, Refusing, Dying, Sleeping)

@@ -15,7 +15,7 @@ from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import Asked, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
-from armarium_reading.providers.hub import hub_key
+from armarium_reading.providers.hub import HubAccess, hub_access, hub_key
 from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider
 from armarium_reading.providers.proving import exercise_provider_type
 from armarium_reading.providers.served import ServedModel, placed_with_provider, served_models
@@ -49,6 +49,7 @@ __all__ = [
     "Choice",
     "FoundLine",
     "LineReaders",
+    "HubAccess",
     "LineReading",
     "LineShape",
     "ModelFile",
@@ -77,6 +78,7 @@ __all__ = [
     "exercise_provider_type",
     "exercise_reader",
     "follow_answers",
+    "hub_access",
     "hub_key",
     "installed_readers",
     "lines_of",

@@ -136,7 +136,8 @@ def find_model(
     folder = models_folder(engine, reader.model_kind)
     places = [library.models / reader.model_kind, folder] if library is not None else [folder]
     for place in places:
-        for name in (model, *(f"{model}{suffix}" for suffix in reader.model_suffixes)):
+        joint = "/" if reader.model_is_folder else ""
+        for name in (model, *(f"{model}{joint}{suffix}" for suffix in reader.model_suffixes)):
             path = place / name
             if path.is_file() and path.resolve().is_relative_to(place.resolve()):
                 return path

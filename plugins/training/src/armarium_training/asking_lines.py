@@ -21,10 +21,14 @@ def line_pictures(
     page: str,
     lines: Sequence[TaughtLine],
     shapes: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    margin: float = MARGIN,
+    sides: bool = False,
 ) -> Iterator[tuple[TaughtLine, Picture]]:
     """Each of a page's lines with its picture; a line that is gone meanwhile is passed over.
 
-    *shapes*: where the lines stood when they were taken down, by segment, in pixels; none: where they stand now.
+    *shapes*: where the lines stood when they were taken down, by segment, in pixels; none: where they stand now. Around a
+    line's box a share *margin* of its height is shown above and below it, with *sides* also left and right.
     """
     wanted = [line.segment_id for line in lines]
     with job.library.db.read_all() as conn:
@@ -37,14 +41,15 @@ def line_pictures(
         image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
     for line in lines:
         if line.segment_id in by_id:
-            yield line, _cut(image, by_id[line.segment_id])
+            yield line, _cut(image, by_id[line.segment_id], margin, sides)
 
 
-def _cut(image: Any, shape: Mapping[str, Any]) -> Picture:
+def _cut(image: Any, shape: Mapping[str, Any], share: float, sides: bool) -> Picture:
     x, y, w, h = shape["rect"]
-    margin = h * MARGIN
-    left, top = max(0, int(x)), max(0, int(y - margin))
-    right, bottom = min(image.width, int(x + w) + 1), min(image.height, int(y + h + margin) + 1)
+    margin = h * share
+    beside = margin if sides else 0.0
+    left, top = max(0, int(x - beside)), max(0, int(y - margin))
+    right, bottom = min(image.width, int(x + w + beside) + 1), min(image.height, int(y + h + margin) + 1)
     file = io.BytesIO()
     image.crop((left, top, max(right, left + 1), max(bottom, top + 1))).save(file, "PNG")
     return Picture(file.getvalue(), "image/png")

@@ -12,7 +12,9 @@ from typing import Any
 from armarium.api import Engine, Library
 from armarium_training import errors
 
-CARD = ".card.json"
+CARD, CONFIG = ".card.json", "config.json"
+MADE_BY = ".made-by"
+"""In the folder of a model: the job that made it."""
 EVALUATED = "evaluated"
 """The folder for scores of models that were not trained here."""
 
@@ -33,10 +35,22 @@ class Place:
 
     @property
     def weights(self) -> Path | None:
-        """The model's file, where it is there."""
+        """The model's file, where it is there; of a model that is a folder, its config.json."""
         stem = self.path.name.removesuffix(CARD)
+        whole = self.path.parent / stem / CONFIG
+        if whole.is_file():
+            return whole
         beside = sorted(self.path.parent.glob(f"{literal(stem)}.*"))
         return next((one for one in beside if not one.name.endswith((CARD, ".part", ".undone"))), None)
+
+    @property
+    def size_bytes(self) -> int | None:
+        """What the model's file, or all that is in its folder, takes on disk; None where it is gone."""
+        weights = self.weights
+        if weights is None:
+            return None
+        files = weights.parent.rglob("*") if weights.name == CONFIG else [weights]
+        return sum(path.stat().st_size for path in files if path.is_file())
 
 
 def literal(name: str) -> str:
@@ -87,6 +101,33 @@ def find_card(engine: Engine, library: Library, model: str, *, here: bool = Fals
             ):
                 return place
     return None
+
+
+def is_taken(engine: Engine, library: Library, model_id: str, job_id: str) -> bool:
+    """Whether a model of the project or of this machine goes by that id, or did so before an undo; not the job's own."""
+    name = file_name(model_id)
+    for folder in (library.models, global_folder(engine)):
+        for path in (
+            *folder.glob(f"*/{literal(name)}{CARD}"),
+            *folder.glob(f"*/{literal(name)}{CARD}.undone"),
+        ):
+            if read_card(path).card.get("job_id") != job_id:
+                return True
+        for path in folder.glob(f"*/{literal(name)}"):
+            mark = path / MADE_BY
+            # A landing that was cut short has left its folder without a card.
+            if path.is_dir() and not (mark.is_file() and mark.read_text("utf-8") == job_id):
+                return True
+    return False
+
+
+def free_id(engine: Engine, library: Library, model_id: str, job_id: str) -> str:
+    """*model_id*, or with -2, -3, … where another than *job_id* has taken it."""
+    number, free = 1, model_id
+    while is_taken(engine, library, free, job_id):
+        number += 1
+        free = f"{model_id}-{number}"
+    return free
 
 
 def write_card(path: Path, card: Mapping[str, Any]) -> None:

@@ -50,8 +50,10 @@ class Compute(ABC):
     is_here: ClassVar[bool] = False
     """Whether pages stay on this machine."""
     needs_hub_token: ClassVar[bool] = False
-    seconds_between: ClassVar[float] = 60.0
+    seconds_between: float = 60.0
     """How often it is asked."""
+    forgets: ClassVar[bool] = False
+    """Whether what runs there ends with the engine, so that after a start of it all shards on their way are sent anew."""
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
@@ -59,6 +61,20 @@ class Compute(ABC):
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
         """What a machine of that class costs an hour; None where it is not known."""
+        return None
+
+    @classmethod
+    def stays_here(cls, flavor: str) -> bool:
+        """Whether with that flavor pages stay on this machine."""
+        return cls.is_here
+
+    @classmethod
+    def why_not(cls, flavor: str) -> str | None:
+        """A sentence when nothing can be sent there with that flavor; None when it can."""
+        return None
+
+    def close(self) -> None:
+        """Called once, when the run of the job has ended."""
         return None
 
     @abstractmethod
@@ -81,6 +97,7 @@ class LocalCompute(Compute):
     label = "This machine"
     is_here = True
     seconds_between = 0.0
+    forgets = True
 
     def __init__(self, job: JobContext) -> None:
         super().__init__(job)

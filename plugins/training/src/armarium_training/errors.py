@@ -86,6 +86,38 @@ def no_trainer(what: str, here: Iterable[str]) -> Invalid:
     )
 
 
+def no_vision_base(base: str, here: Iterable[str]) -> Invalid:
+    """422: a training on this machine names a base that is not on it."""
+    there = ", ".join(here) or "none"
+    return Invalid(
+        f"The vision model {base!r} is not on this machine. Here are: {there}. Name one of them, or another flavor than local.",
+        code="base_missing",
+    )
+
+
+def no_repository(base: str) -> Invalid:
+    """422: the base of a training at the model hub is no name of one of its models."""
+    return Invalid(f"{base!r} names no model of the model hub; write owner/name.", code="base_missing")
+
+
+def no_flavor(gigabytes: float) -> Invalid:
+    """422: no machine of the model hub is large enough."""
+    return Invalid(
+        f"No machine class of the model hub that is known here has the {gigabytes:.0f} GB of GPU memory that this base "
+        "needs. Name a flavor, or a smaller base.",
+        code="no_flavor",
+    )
+
+
+def nothing_reasoned(arm: str) -> Invalid:
+    """422: an arm that reasons without reasons."""
+    return Invalid(
+        f"No line of these pages can be taught with the arm {arm!r}: nothing that was gathered for them serves it. Gather "
+        "reasons first, raise max_trace_cer, or train the arm 'answer'.",
+        code="nothing_reasoned",
+    )
+
+
 def no_such_regions(regions: int, pages: int) -> Invalid:
     """422: too few regions that a person made or changed."""
     return Invalid(
@@ -189,15 +221,6 @@ def no_candidates() -> Invalid:
 def cannot_leave(card: str, why: str) -> Invalid:
     """422: a reader that cannot do reading at scale."""
     return Invalid(f"{card!r} cannot read at scale. {why}", code="cannot_run_there")
-
-
-def no_hub(known: Iterable[str]) -> Invalid:
-    """422: no driver of the model hub is installed."""
-    return Invalid(
-        f"No driver of the model hub is installed; places of compute here: {', '.join(known) or 'none'}. Train on this machine "
-        "instead.",
-        code="no_hub",
-    )
 
 
 def still_going() -> Conflict:

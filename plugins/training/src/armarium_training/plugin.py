@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_training import routes
-from armarium_training.actions import evaluation, reasons, remote, scale, training
+from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import check_compute
 from armarium_training.jobs.evaluation import EVALUATION
@@ -16,12 +16,13 @@ from armarium_training.queries.evaluation import list_scores, read_evaluation
 from armarium_training.queries.reasons import read_comparison, read_gathering
 from armarium_training.queries.scale import read_scale
 from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
 from armarium_training.trainers import GROUP as TRAINERS
-from armarium_training.trainers import check_trainer
 
 
 def _check_driver(group: str, name: str, driver: object) -> str | None:
-    return check_trainer(name, driver) if group == TRAINERS else check_compute(name, driver)
+    check = {TRAINERS: check_trainer, CONVERTERS: check_converter}.get(group, check_compute)
+    return check(name, driver)
 
 
 @hookimpl
@@ -47,6 +48,7 @@ def armarium_plugin() -> Plugin:
         actions=(
             training.start_here,
             remote.start,
+            vision.start_vision_lora,
             training.start_regions_here,
             training.cancel,
             training.land,
@@ -73,6 +75,6 @@ def armarium_plugin() -> Plugin:
             read_comparison,
         ),
         routers=(routes.router,),
-        driver_groups=(TRAINERS, COMPUTE),
+        driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
         check_driver=_check_driver,
     )

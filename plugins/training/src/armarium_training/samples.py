@@ -11,7 +11,7 @@ from armarium.api import Example, Principal, new_id
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.trainers import GROUP, Trainer
+from armarium_training.trainers import CONVERTERS, GROUP, Converter, Trainer
 
 BY_HAND = "By hand"
 
@@ -29,6 +29,23 @@ class LoopbackDetector(LoopbackTrainer):
 
     name = "loopback-detector"
     card = "regions"
+
+
+class LoopbackLora(LoopbackTrainer):
+    """The same for vision models."""
+
+    name = "loopback-lora"
+    card = "vision-lora"
+    worker = "armarium_vision_trainer.loopback:Loopback"
+    reader = "vision"
+    suffix = "config.json"
+
+
+class LoopbackConverter(Converter):
+    """Halves nothing."""
+
+    name, label = "loopback", "Loopback"
+    worker = "armarium_vision_trainer.loopback:Loopback"
 
 
 class LoopbackHub(Compute):
@@ -70,8 +87,19 @@ def far_training(ex: Example) -> dict[str, Any]:
 
 def give_trainers(ex: Example) -> None:
     """Let the engine of an example find them."""
-    for one in (LoopbackTrainer, LoopbackDetector):
+    for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
         ex.engine.drivers.give(GROUP, one.name, one)
+    ex.engine.drivers.give(CONVERTERS, LoopbackConverter.name, LoopbackConverter)
+
+
+def vision(ex: Example) -> dict[str, Any]:
+    """Parameters of a training of a vision model on this machine that goes through the motions."""
+    assert ex.library is not None
+    give_trainers(ex)
+    folder = ex.library.models / "vision" / "sample-8B"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text("{}", "utf-8")
+    return {"scope_ids": [read_page(ex)], "teacher": BY_HAND, "base_repo": "sample-8B", "flavor": "local"}
 
 
 def picture_page(ex: Example, shade: int = 235) -> str:

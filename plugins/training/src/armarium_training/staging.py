@@ -9,6 +9,8 @@ from typing import Any
 from armarium.api import Library
 
 LINES, PICTURES, CARD = "lines.json", "pictures.bin", "card.json"
+MODEL, MERGED = "model", "merged"
+"""Folders of a vision model: as it lands, and as it was trained."""
 
 
 def staging(library: Library, job_id: str) -> Path:
@@ -26,6 +28,9 @@ def staged_card(folder: Path) -> dict[str, Any] | None:
 
 
 def staged_model(folder: Path) -> Path | None:
-    """The finished model's file."""
+    """The finished model's file; of a model that is a folder, its config.json."""
+    whole = folder / MODEL / "config.json"
+    if whole.is_file():
+        return whole
     found = sorted(folder.glob("model.*"))
     return next((path for path in found if path.suffix != ".part"), None)

@@ -14,6 +14,7 @@ from armarium_reading.api import choose, installed_readers, load_reader, models_
 from armarium_training import errors
 from armarium_training.trainers import Trainer, trainers
 
+VISION = "vision"
 TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
 
 
@@ -77,6 +78,16 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
         if base is None or held is not None:
             return Base(one, None if base is None else str(base), held.path if held else None)
     raise errors.no_base(str(base), bases_here(engine))
+
+
+def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
+    """The config.json of the vision model *base* among the project's models and this machine's; Invalid."""
+    reader = load_reader(engine, "vision")
+    folders = [library.models / VISION, models_folder(engine, VISION)]
+    here = {one.model: one.path for folder in folders for one in reader.models_here(folder, None) if one.path}
+    if base not in here:
+        raise errors.no_vision_base(base, sorted(here))
+    return here[base]
 
 
 def bases_here(engine: Engine) -> list[str]:

@@ -8,7 +8,7 @@ from armarium.api import Engine, ServiceError
 from armarium_reading.api import Runtime
 from armarium_training import errors
 
-GROUP = "armarium.trainers"
+GROUP, CONVERTERS = "armarium.trainers", "armarium.converters"
 TORCH = Runtime(
     name="hand-trainer",
     package="armarium_hand_trainer",
@@ -16,6 +16,16 @@ TORCH = Runtime(
     probe="torch",
     summary="PyTorch 2.13 for this processor: trains the hand reader further on lines you corrected.",
     size_mb=900,
+)
+
+
+VISION_TORCH = Runtime(
+    name="vision-trainer",
+    package="armarium_vision_trainer",
+    requirements="requirements.txt",
+    probe="peft",
+    summary="transformers 5.23 with peft 0.21: trains models that read pictures of lines, and converts them to 4 bits.",
+    size_mb=2100,
 )
 
 
@@ -33,7 +43,7 @@ class Trainer:
     name: ClassVar[str]
     label: ClassVar[str]
     card: ClassVar[str] = "linereader"
-    """What it trains: linereader or regions."""
+    """What it trains: linereader, regions or vision-lora."""
     worker: ClassVar[str]
     """`module:class` of its worker."""
     runtime: ClassVar[Runtime | None] = None
@@ -50,6 +60,61 @@ class HandTrainer(Trainer):
     worker = "armarium_hand_trainer.trainer:HandTrainer"
     runtime = TORCH
     reader = "hand"
+
+
+class LoraTrainer(Trainer):
+    """Trains a low-rank adapter of a vision model, and puts it into the weights of its base.
+
+    Its worker's `lines.json` is {"lines": [{bytes, prompt, answer, text, for_validation}]}, `pictures.bin` the lines' pictures as
+    PNG files, one after the other; `base` is {path} of a config.json here or {repo} of the model hub, and `rank` the adapter's.
+    `finish` answers {model, adapter}, the config.json of the whole model and the adapter's, each in a folder of its own.
+    """
+
+    name = "vision-lora"
+    label = "Trainer of vision models"
+    card = "vision-lora"
+    worker = "armarium_vision_trainer.trainer:VisionTrainer"
+    runtime = VISION_TORCH
+    reader = "vision"
+    suffix = "config.json"
+
+
+class Converter:
+    """The base of every converter driver: its worker answers `convert` with a model of fewer bits a weight.
+
+    It is given `model`, the config.json of a whole model, and `target`, a folder to write, and answers {model, bits}.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    worker: ClassVar[str]
+    runtime: ClassVar[Runtime | None] = None
+
+
+class FourBitConverter(Converter):
+    """Converts a vision model's linear layers to 4 bits (NF4)."""
+
+    name = "4-bit"
+    label = "4 bits a weight"
+    worker = "armarium_vision_trainer.converter:FourBit"
+    runtime = VISION_TORCH
+
+
+def check_converter(name: str, driver: object) -> str | None:
+    """Why what is installed under *name* is no converter of that name; None when it is one."""
+    if not (isinstance(driver, type) and issubclass(driver, Converter)):
+        return "It is no class derived from Converter of armarium_training."
+    return None if driver.name == name else "It calls itself otherwise than it is installed."
+
+
+def converter_of(engine: Engine) -> type[Converter]:
+    """The first converter whose runtime is here; Conflict says how to install the runtime of the first there is."""
+    names = engine.drivers.names(CONVERTERS)
+    there: list[type[Converter]] = [engine.drivers.load(CONVERTERS, name) for name in names]
+    found = next((one for one in there if engine.runtimes.missing(one) is None), there[0])
+    if found.runtime is not None:
+        engine.runtimes.python_of(found.runtime.name)
+    return found
 
 
 def check_trainer(name: str, driver: object) -> str | None:
@@ -70,13 +135,22 @@ def trainers(engine: Engine) -> list[type[Trainer]]:
     return found
 
 
-def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
-    """The trainer of *card* called *name* (None: the first); Invalid names what there is, Conflict how to install it."""
+def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
+    """The trainer of *card* called *name* (None: the first), whose runtime need not be here; Invalid names what there is."""
     there = [one for one in trainers(engine) if one.card == card]
     found = next((one for one in there if name in (None, one.name)), None)
     if found is None:
         what = card if name is None else f"{card} models called {name!r}"
         raise errors.no_trainer(what, [one.name for one in trainers(engine)])
+    return found
+
+
+def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
+    """As `trainer_named`, the first whose runtime is here; Conflict says how to install that of the first there is."""
+    if name is None:
+        there = [one for one in trainers(engine) if one.card == card]
+        name = next((one.name for one in there if engine.runtimes.missing(one) is None), None)
+    found = trainer_named(engine, card, name)
     if found.runtime is not None:
         engine.runtimes.python_of(found.runtime.name)
     return found

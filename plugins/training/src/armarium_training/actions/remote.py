@@ -50,9 +50,6 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
         raise errors.pages_stay("A training at the model hub")
     if hub_key(ctx.engine) is None:
         raise errors.NeedsToken()
-    known = ctx.engine.drivers.names(COMPUTE)
-    if HUB not in known:
-        raise errors.no_hub(known)
     hub: type[Compute] = ctx.engine.drivers.load(COMPUTE, HUB)
     args = TrainArgs(
         page_ids=pages,

@@ -68,16 +68,13 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
     check_timeout(p.timeout)
     driver = _driver(ctx, p)
     place = place_named(p.flavor)
-    compute = _compute(ctx, place)
-    if compute is None or not compute.is_here:
+    compute = _compute(ctx, p, place)
+    is_here = compute.stays_here(p.flavor)
+    if not is_here:
         if not p.pages_may_leave:
             raise errors.pages_stay("Reading at scale")
-        if (compute is None or compute.needs_hub_token) and hub_key(ctx.engine) is None:
+        if compute.needs_hub_token and hub_key(ctx.engine) is None:
             raise errors.NeedsToken()
-        if compute is None:
-            known = ", ".join(ctx.engine.drivers.names(COMPUTE)) or "none"
-            why = f"No place of compute called {place!r} is installed; there is: {known}. The flavor names it, as in local."
-            raise errors.cannot_leave(p.card, why)
     args = ScaleArgs(
         card=p.card,
         driver=driver,
@@ -91,17 +88,22 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
         timeout=p.timeout,
         max_in_flight=p.max_in_flight,
     )
-    lane = "local-model" if compute.is_here else None
+    lane = "local-model" if is_here else None
     title = f"Read {len(pages)} {'page' if len(pages) == 1 else 'pages'} at scale"
     job_id = ctx.enqueue(SCALE, args.model_dump(mode="json"), title=title, total=len(pages), lane=lane)
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id}
 
 
-def _compute(ctx: ActionContext, place: str) -> type[Compute] | None:
-    if place not in ctx.engine.drivers.names(COMPUTE):
-        return None
+def _compute(ctx: ActionContext, p: ScaleParams, place: str) -> type[Compute]:
+    """The place of compute that the flavor names; Invalid where there is none, or nothing can be sent there."""
+    known = ctx.engine.drivers.names(COMPUTE)
+    if place not in known:
+        why = f"No place of compute called {place!r} is installed; there is: {', '.join(known)}. The flavor names it, as in local."
+        raise errors.cannot_leave(p.card, why)
     found: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
+    if why_not := found.why_not(p.flavor):
+        raise errors.cannot_leave(p.card, why_not)
     return found
 
 

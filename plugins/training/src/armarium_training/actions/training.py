@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from armarium.api import ActionContext, Route, UndoContext, action
 from armarium_documents.api import pages_under
 from armarium_training import cards, errors, samples
 from armarium_training.line_sets import line_set
+from armarium_training.model_files import copy_file, copy_folder, copy_model, hide_model, remove_model
 from armarium_training.models import trained_models
 from armarium_training.queries.job_rows import HERE
 from armarium_training.queries.training import read_training
@@ -29,11 +28,9 @@ from armarium_training.schemas.training import (
     StateOf,
     TrainArgs,
 )
-from armarium_training.staging import staged_card, staged_model, staging
+from armarium_training.staging import MERGED, staged_card, staged_model, staging
 from armarium_training.starting import base_of, pages_of
 from armarium_training.trainers import trainer_of
-
-UNDONE = ".undone"
 
 
 @action(
@@ -141,9 +138,7 @@ def _hidden(undo: UndoContext) -> None:
     """An undo of taking a model in hides its files, a redo shows them again: what was trained is not lost."""
     library = undo.step.project
     assert library is not None
-    for path in library.models.glob(f"*/{cards.literal(cards.file_name(undo.target_ids[0]))}.*"):
-        shown = path.name.removesuffix(UNDONE)
-        os.replace(path, path.with_name(shown if undo.redo else f"{shown}{UNDONE}"))
+    hide_model(library.models, undo.target_ids[0], shown=undo.redo)
 
 
 @action(
@@ -164,37 +159,26 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     card, model = staged_card(folder), staged_model(folder)
     if card is None or model is None:
         raise errors.not_finished(p.job_id)
+    # Two trainings may have landed under one name since the card was written.
+    card["id"] = cards.free_id(ctx.engine, ctx.project, str(card["id"]), p.job_id)
     target = ctx.project.models / str(card["store"])
     name = cards.file_name(str(card["id"]))
-    copy_file(model, target / f"{name}{model.suffix}")
+    copied = copy_model(model, target, name)
+    if card.get("merged_here"):
+        copy_folder(folder / MERGED, ctx.project.models / MERGED / name)
     stated = {key: value for key, value in card.items() if key != "store"}
     cards.write_card(target / f"{name}{cards.CARD}", stated)
     row = {
         "id": card["id"],
         "kind": card["kind"],
         "store": card["store"],
-        "file": f"{name}{model.suffix}",
+        "file": copied.relative_to(target).as_posix(),
         "job_id": p.job_id,
         **ctx.provenance(),
     }
     ctx.conn.execute(trained_models.insert().values(row))
     ctx.target(str(card["id"]))
     return row
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file to where it is whole or not there; Conflict where the disk has no room."""
-    beside = target.with_name(f"{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with source.open("rb") as file, beside.open("wb") as out:
-            shutil.copyfileobj(file, out)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise errors.no_room(target.name, error.strerror or type(error).__name__) from error
 
 
 def _global_again(undo: UndoContext) -> None:
@@ -211,7 +195,7 @@ def _global_again(undo: UndoContext) -> None:
             weights = place.weights
             place.path.unlink(missing_ok=True)
             if weights is not None:
-                weights.unlink(missing_ok=True)
+                remove_model(weights)
 
 
 @action(
@@ -231,7 +215,7 @@ def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
         raise errors.not_in_project(p.model)
     target = cards.global_folder(ctx.engine) / place.store
     there = {one.model_id for one in cards.cards_in(cards.global_folder(ctx.engine))}
-    if place.model_id in there or (target / place.weights.name).exists():
+    if place.model_id in there or (target / place.weights.relative_to(place.path.parent)).exists():
         raise errors.global_already(place.model_id)
     path = _copy_global(target, place)
     ctx.target(place.model_id)
@@ -245,6 +229,6 @@ def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
 def _copy_global(target: Path, place: cards.Place) -> Path:
     """The weights first: a model is there when its card is."""
     assert place.weights is not None
-    copy_file(place.weights, target / place.weights.name)
+    copied = copy_model(place.weights, target, place.path.name.removesuffix(cards.CARD))
     copy_file(place.path, target / place.path.name)
-    return target / place.weights.name
+    return copied

@@ -6,12 +6,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, Field
-
 from armarium.api import JobContext, JobKind, NotFound, ServiceError, now
 from armarium_reading.api import list_episodes
 from armarium_source_model.api import CannotScore, total_rate, word_rate
 from armarium_training import cards
+from armarium_training.arms import Reasoned, instruction
 from armarium_training.asking_lines import ask_line, line_pictures
 from armarium_training.line_sets import TaughtLine, checked_lines, checksum_of
 from armarium_training.queries.job_rows import COMPARE, GATHER
@@ -23,19 +22,6 @@ GATHERING = (
     "letterforms that decide, the abbreviations and how they are resolved, what is uncertain; then the transcription, "
     "keeping the spelling of the source."
 )
-READING = {
-    "answer": "Transcribe this line{language} and answer with nothing else.",
-    "why": "Say shortly why this line{language} is to be read as it is and what is uncertain, then transcribe it.",
-    "thinking": "Think about how this line{language} is to be read, then transcribe it and answer with nothing else.",
-}
-
-
-class Reasoned(BaseModel):
-    """A line with the reasons of its reading."""
-
-    reasons: str = Field(max_length=20_000)
-    uncertain: bool = False
-    transcription: str = Field(max_length=10_000)
 
 
 def gather(job: JobContext) -> dict[str, Any]:
@@ -160,14 +146,13 @@ def _lines(job: JobContext) -> dict[str, list[TaughtLine]]:
 
 
 def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: Any) -> dict[str, Any]:
-    language = f" in {job.args.language}" if job.args.language else ""
     began = time.monotonic()
     try:
         asked = ask_line(
             job,
             line,
             picture,
-            READING[arm].format(language=language),
+            instruction(arm, job.args.language),
             provider=contender.provider,
             model=contender.model,
             answer=Reasoned if arm == "why" else None,

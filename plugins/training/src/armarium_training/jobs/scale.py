@@ -47,8 +47,8 @@ class Scale:
     def run(self) -> dict[str, Any]:
         """Until no shard is pending or submitted; killed anywhere and run again, what landed is not landed again."""
         self._make_rows()
-        if self.compute.is_here:
-            # What ran here ended with the engine that it ran in.
+        if self.compute.forgets:
+            # What ran there ended with the engine that it ran in.
             self._update({"state": "pending", "far_id": None}, shards.c.state == "submitted")
         self.kept["step"] = "reading"
         try:
@@ -124,7 +124,7 @@ class Scale:
         on_their_way = self._count("submitted")
         for row in self._rows("pending", max(0, self.args.max_in_flight - on_their_way)):
             self.job.check()
-            use: Use = "local-model" if self.compute.is_here else "cloud-model"
+            use: Use = "local-model" if self.compute.stays_here(self.args.flavor) else "cloud-model"
             packed = pack(self.job, row.number, row.pages, use)
             known = {one["document_id"] for one in self.kept["skipped"]}
             new = [one for one in packed.skipped if one["document_id"] not in known]
@@ -153,7 +153,7 @@ class Scale:
             return 0
         for far_id, found in self.compute.ask(list(rows)).items():
             row = rows.get(far_id)
-            if row is None or found.state == "submitted":
+            if row is None or found.state in ("submitted", "queued", "running"):
                 continue
             self._take(row, found)
         return self._count("submitted")
@@ -273,7 +273,11 @@ def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
 
 def read_at_scale(job: JobContext) -> dict[str, Any]:
     """The body of the job."""
-    return Scale(job).run()
+    scale = Scale(job)
+    try:
+        return scale.run()
+    finally:
+        scale.compute.close()
 
 
 READ_AT_SCALE = JobKind(

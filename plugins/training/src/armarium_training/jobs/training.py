@@ -87,10 +87,13 @@ class Training:
             self.kept = {**self.kept, "history": [*history, {"phase": phase, "at": now()}]}
             self.job.save(self.kept)
 
-    def _prepare(self, trainer: type[Trainer]) -> None:
+    def _clear(self) -> None:
         self._enter("preparing")
         # Half of an earlier attempt may lie there, of lines that have changed since.
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _prepare(self, trainer: type[Trainer]) -> None:
+        self._clear()
         if self.args.card == "regions":
             told = lay_out_regions(self.job, self.folder)
             held_out = told.pop("held_out")
@@ -175,22 +178,37 @@ class Training:
             "seconds": round(before.get("seconds", 0.0) + told["seconds"], 2),
         }
 
-    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
-        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
-        compute = kind(self.job)
-        manifest: dict[str, Any] = {"work": "train", "flavor": self.args.flavor, "timeout": self.args.timeout}
+    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What goes along with the lines, for a training elsewhere; the base's file is put beside them."""
+        manifest: dict[str, Any] = {
+            "work": "train",
+            "trainer": self.args.trainer,
+            "epochs": self.args.epochs,
+            "patience": PATIENCE,
+            "batch_size": self.args.batch_size,
+            "flavor": self.args.flavor,
+            "timeout": self.args.timeout,
+        }
         base = given.get("base")
         if base is not None:
             write_whole(self.folder / "base.onnx", Path(base["path"]).read_bytes())
             manifest["base"] = {key: base[key] for key in ("alphabet", "calibration")}
+        return manifest
+
+    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
+        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
+        compute = kind(self.job)
         self._enter("sending")
         far_id = self.kept.get("far_id")
-        if far_id is None:
-            far_id = compute.submit(Shard(0, self.folder, manifest), 1)
+        if far_id is None or self.kept.get("far_failed"):
+            attempt = int(self.kept.get("far_tries", 0)) + 1
+            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), attempt)
             self.kept = {
                 **self.kept,
                 "far_id": far_id,
+                "far_tries": attempt,
+                "far_failed": False,
                 "flavor": self.args.flavor,
                 "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
             }
@@ -209,12 +227,19 @@ class Training:
             if found is not None:
                 self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
                 if found.state == "failed":
+                    # Retried, it is sent anew.
+                    self.kept = {**self.kept, "far_failed": True}
+                    self.job.save(self.kept)
                     raise Unavailable(found.why or "The training failed there.", code="failed_there")
                 if found.state == "done":
                     result = found.result or {}
-                    self.kept = {**self.kept, "curve": result.get("curve") or [FAR_POINT]}
+                    self.kept = {
+                        **self.kept,
+                        "curve": result.get("curve") or [FAR_POINT],
+                        "measured": result.get("measured"),
+                    }
                     self._enter("fetching")
-                    return {"model": str(self.folder / Path(str(result.get("model"))).name)}
+                    return {**result, "model": str(self.folder / str(result.get("model")))}
                 if found.state in ("queued", "running"):
                     self._enter(found.state)
             until = time.monotonic() + compute.seconds_between
@@ -225,13 +250,20 @@ class Training:
     def _land(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> None:
         self._enter("landing")
         model = Path(told["model"])
-        if not model.is_file() or not model.is_relative_to(self.folder):
+        if not model.is_file() or not model.resolve().is_relative_to(self.folder.resolve()):
             raise Unavailable("The trainer wrote no model.", code="worker_failed")
-        card = self._card(trainer, base, told)
+        card = self._card(trainer, base, self._finished(told))
         write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False).encode())
-        landed = {**self.kept, "landed": card["id"]}
-        self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=landed)
-        self.kept = landed
+
+        def kept(answer: dict[str, Any]) -> dict[str, Any]:
+            return {**self.kept, "landed": answer["id"]}
+
+        outcome = self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=kept)
+        self.kept = kept(outcome.result or {})
+
+    def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
+        """What is still done to a model that was trained, before it lands; what the card is to know of it."""
+        return told
 
     def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
         args, kept = self.args, self.kept
@@ -250,7 +282,7 @@ class Training:
             "kind": "linereader-reader" if is_lines else "layout-detector",
             "base": None if base is None else base.name,
             "base_licence": (of_base or {}).get("base_licence"),
-            "base_seen": _seen_by(of_base),
+            "base_seen": seen_by(of_base),
             "teacher": args.teacher,
             "training_set": kept["training_set"],
             "held_out": kept["held_out"],
@@ -275,7 +307,7 @@ class Training:
         return None if place is None else place.card
 
 
-def _seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
+def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The pages that a base was trained on, and its base's: a reader made of it may have seen them all."""
     if card is None:
         return []
@@ -292,10 +324,16 @@ def _summary(training_set: dict[str, Any], is_lines: bool) -> str:
     return f"Trained on {words}."
 
 
+def _training_of(job: JobContext) -> Training:
+    from armarium_training.jobs.vision import VisionTraining
+
+    return VisionTraining(job) if job.args.card == "vision-lora" else Training(job)
+
+
 def train(job: JobContext) -> dict[str, Any]:
     """The body of the job."""
     try:
-        return Training(job).run()
+        return _training_of(job).run()
     except ServiceError as error:
         if error.code == "worker_refused":
             # A person can put it right, and the words say how; it is the training's refusal, not a page's.

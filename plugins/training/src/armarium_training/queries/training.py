@@ -61,7 +61,7 @@ def _all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Plac
 def _answer(engine: Engine, ours: Place | None, everyones: Place | None) -> dict[str, Any]:
     place = ours or everyones
     assert place is not None
-    card, weights = place.card, place.weights
+    card = place.card
     history = cards.history_of(card)
     kind = _words(card.get("kind")) or "linereader-reader"
     return {
@@ -76,7 +76,7 @@ def _answer(engine: Engine, ours: Place | None, everyones: Place | None) -> dict
         "training_set": card.get("training_set") if isinstance(card.get("training_set"), dict) else None,
         "scores": _scores(history[-1]) if history else None,
         "evaluations": len(history),
-        "size_bytes": weights.stat().st_size if weights is not None else None,
+        "size_bytes": place.size_bytes,
         "runs_on": _runs_on(engine, place),
         "licence": None if kind == "linereader-reader" else _words(card.get("base_licence")),
         "licence_note": _words(card.get("base_licence")) if kind == "linereader-reader" else None,

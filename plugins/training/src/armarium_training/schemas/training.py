@@ -101,7 +101,8 @@ class TrainArgs(Params):
     epochs: int | None = None
     batch_size: int = 4
     trainer: str | None = None
-    card: Literal["linereader", "regions"] = "linereader"
+    card: Literal["linereader", "regions", "vision-lora"] = "linereader"
+    vision: dict[str, Any] = {}
     classes: list[str] | None = None
     image_size: int = 960
     place: str | None = None

@@ -1,0 +1,173 @@
+"""A private dataset repository of the model hub as a place for files: look, put, take. Standard library only.
+
+Small files travel inside a commit, large ones through the hub's store of large files, each known there by its SHA-256, so that what
+is there already is not sent again. How requests are made is given: by the engine's gate, or by urllib in a container.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from armarium_far_worker.work import digest_of
+
+MAIN = "main"
+SAMPLE = 512
+"""Bytes of a file that the hub looks at to say how it is to be sent."""
+AT_ONCE = 100
+"""Files of one commit."""
+LFS = {"accept": "application/vnd.git-lfs+json", "content-type": "application/vnd.git-lfs+json"}
+
+
+class HubError(Exception):
+    """The hub answered what it should not; the words name no secret."""
+
+
+class Wire(Protocol):
+    """How requests are made; headers with the token are the caller's."""
+
+    def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
+        """Send a request with a small body; status and body of the answer."""
+
+    def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
+        """PUT a file; the status."""
+
+    def fetch(self, url: str, headers: Mapping[str, str], target: Path, sha256: str | None) -> None:
+        """Fetch a file whole, or raise."""
+
+
+class HubFiles:
+    """The files of one repository; paths are relative to it."""
+
+    def __init__(self, wire: Wire, endpoint: str, repo: str, token: str) -> None:
+        self.wire = wire
+        self.endpoint = endpoint.rstrip("/")
+        self.repo = repo
+        self._headers = {"authorization": f"Bearer {token}"}
+
+    def ask(self, method: str, path: str, body: Any = None, *, accept: Sequence[int] = ()) -> Any:
+        """A request to the hub's API with a JSON body; its JSON answer. HubError but for 2xx and what is *accept*ed."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {**self._headers, **({} if body is None else {"content-type": "application/json"})}
+        return self._answer(*self.wire.ask(method, f"{self.endpoint}{path}", headers, data), path, accept)
+
+    def _answer(self, status: int, data: bytes, path: str, accept: Sequence[int]) -> Any:
+        if not (200 <= status < 300 or status in accept):
+            raise HubError(f"The model hub answers {status} to {path.partition('?')[0]}: {_words(data)}")
+        try:
+            return json.loads(data) if data else {}
+        except ValueError:
+            if status in accept:
+                return {}
+            raise HubError(f"The model hub answers {path.partition('?')[0]} with what is no JSON.") from None
+
+    def make(self) -> None:
+        """Make the repository, private, unless it is there."""
+        owner, _, name = self.repo.rpartition("/")
+        body = {
+            "type": "dataset",
+            "name": name,
+            "private": True,
+            **({"organization": owner} if owner else {}),
+        }
+        self.ask("POST", "/api/repos/create", body, accept=(409,))
+
+    def is_private(self) -> bool:
+        """Whether nobody else reads it."""
+        return self.ask("GET", f"/api/datasets/{self.repo}").get("private") is True
+
+    def here(self, folder: str) -> set[str]:
+        """The paths of the files beneath *folder*; none where it is not there."""
+        path = f"/api/datasets/{self.repo}/tree/{MAIN}/{quote(folder)}?recursive=true"
+        told = self.ask("GET", path, accept=(404,))
+        return (
+            {str(one["path"]) for one in told if one.get("type") == "file"}
+            if isinstance(told, list)
+            else set()
+        )
+
+    def put(self, files: Mapping[str, Path], message: str) -> None:
+        """Put *files*, path there to file here; some in each commit."""
+        items = list(files.items())
+        for start in range(0, len(items), AT_ONCE):
+            self._put(dict(items[start : start + AT_ONCE]), message)
+
+    def _put(self, files: Mapping[str, Path], message: str) -> None:
+        asked = []
+        for path, file in files.items():
+            with file.open("rb") as opened:
+                sample = base64.b64encode(opened.read(SAMPLE)).decode()
+            asked.append({"path": path, "size": file.stat().st_size, "sample": sample})
+        told = self.ask("POST", f"/api/datasets/{self.repo}/preupload/{MAIN}", {"files": asked})
+        large = {
+            one["path"]
+            for one in told["files"]
+            if one["uploadMode"] == "lfs" and files[one["path"]].stat().st_size
+        }
+        digests = {path: digest_of(files[path]) for path in large}
+        self._put_large({digests[path]: files[path] for path in large})
+        lines: list[dict[str, Any]] = [{"key": "header", "value": {"summary": message, "description": ""}}]
+        for path, file in files.items():
+            if path in large:
+                value = {"path": path, "algo": "sha256", "oid": digests[path], "size": file.stat().st_size}
+                lines.append({"key": "lfsFile", "value": value})
+            else:
+                content = base64.b64encode(file.read_bytes()).decode()
+                lines.append(
+                    {"key": "file", "value": {"path": path, "encoding": "base64", "content": content}}
+                )
+        data = b"\n".join(json.dumps(line).encode() for line in lines)
+        path = f"/api/datasets/{self.repo}/commit/{MAIN}"
+        headers = {**self._headers, "content-type": "application/x-ndjson"}
+        self._answer(*self.wire.ask("POST", f"{self.endpoint}{path}", headers, data), path, ())
+
+    def _put_large(self, files: Mapping[str, Path]) -> None:
+        if not files:
+            return
+        path = f"/datasets/{self.repo}.git/info/lfs/objects/batch"
+        objects = [{"oid": oid, "size": file.stat().st_size} for oid, file in files.items()]
+        asked = {
+            "operation": "upload",
+            "transfers": ["basic"],
+            "objects": objects,
+            "hash_algo": "sha256",
+            "ref": {"name": MAIN},
+        }
+        headers = {**self._headers, **LFS}
+        answer = self.wire.ask("POST", f"{self.endpoint}{path}", headers, json.dumps(asked).encode())
+        for one in self._answer(*answer, path, ())["objects"]:
+            actions = one.get("actions") or {}
+            if "upload" not in actions:
+                # It is there already.
+                continue
+            upload = actions["upload"]
+            status = self.wire.send_file(upload["href"], upload.get("header") or {}, files[one["oid"]])
+            if not 200 <= status < 300:
+                raise HubError(f"The model hub's store answers {status} to a file that was sent.")
+            if "verify" in actions:
+                verify = actions["verify"]
+                sent = json.dumps({"oid": one["oid"], "size": one["size"]}).encode()
+                # The token is the hub's: it goes along to no other host.
+                own = self._headers if verify["href"].startswith(f"{self.endpoint}/") else {}
+                told = self.wire.ask(
+                    "POST", verify["href"], {**own, **LFS, **(verify.get("header") or {})}, sent
+                )
+                self._answer(*told, "verify", ())
+
+    def take(self, path: str, target: Path, sha256: str | None = None) -> None:
+        """Fetch the file at *path* to *target*."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        url = f"{self.endpoint}/datasets/{self.repo}/resolve/{MAIN}/{quote(path)}"
+        self.wire.fetch(url, self._headers, target, sha256)
+
+
+def _words(data: bytes) -> str:
+    try:
+        told = json.loads(data)
+        return str(told["error"])[:300]
+    except (ValueError, KeyError, TypeError):
+        return "it gives no reason"

@@ -1,0 +1,137 @@
+"""One shard's work: a reader reads its pages, or a trainer teaches its lines, in a worker process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from armarium_worker import WorkerFailed, WorkerProcess, WorkerRefused
+
+KEPT = ("lines", "readings", "width", "height")
+"""Of a reader's answer."""
+MOST_EPOCHS = 1_000
+MAX_PIXELS = 200_000_000
+
+Say = Callable[[str], None]
+
+
+def do_work(
+    task: Mapping[str, Any], data: Path, code: Path, say: Say, python: str | None = None
+) -> dict[str, Any]:
+    """Do what *task* says with the files in *data*, the packages it names lying in *code*; its result.
+
+    A reading answers {number, pages}, a training {model, curve, measured, files}, paths relative to *data*. Raises WorkerDied where
+    the process ended, WorkerRefused where a training was refused.
+    """
+    manifest = task["manifest"]
+    worker = WorkerProcess(
+        str(task["target"]),
+        python=python or sys.executable,
+        packages={name: _place(code, name) for name in task["packages"]},
+        threads=max(
+            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        ),
+        device="auto",
+        network=bool(task.get("network")),
+        environment=_environment(bool(task.get("network"))),
+    )
+    try:
+        if manifest.get("work") == "train":
+            return _train(worker, manifest, data, say)
+        return _read(worker, manifest, data, say)
+    except BaseException:
+        for line in worker.stderr_lines[-5:]:
+            say(line)
+        raise
+    finally:
+        worker.kill()
+
+
+def _place(code: Path, name: str) -> Path:
+    """Where a package lies, or a module that is a single file."""
+    return code / name if (code / name).is_dir() else code / f"{name}.py"
+
+
+def _environment(network: bool) -> dict[str, str]:
+    """A worker that fetches nothing is given no token."""
+    return {"HF_HUB_OFFLINE": "0"} if network else {"HF_HUB_OFFLINE": "1", "HF_TOKEN": ""}
+
+
+def _read(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: Say) -> dict[str, Any]:
+    pages: dict[str, Any] = {}
+    model = manifest.get("model_file")
+    for number, page in enumerate(manifest["pages"], 1):
+        given: dict[str, Any] = {
+            "image": str(data / page["file"]),
+            "model": str(data / model) if model else None,
+            "language": manifest["language"],
+            "max_pixels": MAX_PIXELS,
+        }
+        if page["lines"] is not None:
+            given["lines"] = page["lines"]
+        try:
+            answer = worker.call("read_page" if page["lines"] is None else "read_lines", given)
+        except (WorkerRefused, WorkerFailed) as error:
+            say(f"{page['document_id']}: {error}")
+            pages[page["document_id"]] = {"error": str(error)}
+        else:
+            pages[page["document_id"]] = {key: answer[key] for key in KEPT if key in answer}
+            say(f"read {number} of {len(manifest['pages'])} pages")
+    return {"number": manifest["number"], "pages": pages}
+
+
+def _train(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: Say) -> dict[str, Any]:
+    given: dict[str, Any] = {"folder": str(data), "batch_size": manifest.get("batch_size", 4)}
+    if "rank" in manifest:
+        given["rank"] = manifest["rank"]
+    base = manifest.get("base")
+    if base is not None:
+        given["base"] = base if "repo" in base else {**base, "path": str(data / "base.onnx")}
+    curve: list[dict[str, Any]] = []
+    told: dict[str, Any] = {}
+    seconds = 0.0
+    while not _over(curve, manifest.get("epochs"), manifest.get("patience")):
+        told = worker.call("epoch", {**given, "epoch": len(curve) + 1})
+        curve.append({key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")})
+        seconds += told["seconds"]
+        say(f"epoch {len(curve)}: loss {told['loss']:.3f}, CER {told['cer']:.4f}, {told['seconds']:.0f} s")
+    made = worker.call("finish", given)
+    measured = {key: told[key] for key in ("peak_memory_mb", "added_memory_mb", "device", "threads")}
+    model = Path(made["model"])
+    files = [
+        path
+        for folder in manifest.get("results") or ()
+        for path in (data / folder).rglob("*")
+        if path.is_file()
+    ]
+    adapter = Path(made["adapter"]).parent if "adapter" in made else None
+    return {
+        "model": model.relative_to(data).as_posix(),
+        "curve": curve,
+        "measured": {**measured, "epochs": len(curve), "seconds": round(seconds, 2)},
+        **{key: made[key] for key in ("letters", "new_letters") if key in made},
+        "files": digests(files or [model], data),
+        "stays": digests([path for path in adapter.rglob("*") if path.is_file()], data) if adapter else {},
+    }
+
+
+def _over(curve: list[dict[str, Any]], epochs: int | None, patience: int | None) -> bool:
+    if epochs is not None:
+        return len(curve) >= epochs
+    best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)
+    return len(curve) >= MOST_EPOCHS or (len(curve) > 0 and len(curve) - 1 - best >= (patience or 1))
+
+
+def digests(paths: list[Path], data: Path) -> dict[str, str]:
+    """Relative path to SHA-256."""
+    return {path.relative_to(data).as_posix(): digest_of(path) for path in sorted(paths)}
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,292 @@
+"""The model hub as a place of compute: files in a private repository, a job for each shard, one question for all of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from armarium.api import Egress, Engine, Invalid, JobContext, Limits, ServiceError, Unavailable
+from armarium_far_worker.hub_files import HubError, HubFiles
+from armarium_reading.api import HubAccess, hub_access
+from armarium_training import errors
+from armarium_training.compute import Compute, FarState, Shard
+from armarium_training.flavors import price_per_hour_usd
+from armarium_training.laying_out import write_whole
+from armarium_training.packing import shard_folder
+from armarium_training.schemas.training import TrainArgs
+from armarium_training.shipping import cargo_of, pack_code, sound_result
+from armarium_training.staging import staging
+
+ADDRESS = "https://huggingface.co"
+REPOSITORY = "armarium-jobs"
+IMAGE = "python:3.11-slim"
+JOB, SHARD = "armarium-job", "armarium-shard"
+"""Labels of a job there: the engine's job, and shard and try."""
+LARGEST, LONGEST = 64 << 30, 6 * 3600.0
+"""Bytes of a file that comes back, and seconds that its way may take."""
+LINES = 20
+STAGES = {"SCHEDULING": "queued", "RUNNING": "running", "COMPLETED": "done"}
+SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+# Takes the code with the token, which is not carried to where the request is sent on, and hands over to it.
+BOOTSTRAP = """
+import io, os, sys, tempfile, urllib.request, zipfile
+request = urllib.request.Request(os.environ["ARMARIUM_CODE"])
+request.add_unredirected_header("authorization", "Bearer " + os.environ["HF_TOKEN"])
+folder = tempfile.mkdtemp()
+with urllib.request.urlopen(request, timeout=600) as answer:
+    zipfile.ZipFile(io.BytesIO(answer.read())).extractall(folder)
+sys.path.insert(0, folder)
+from armarium_far_worker.container import main
+sys.exit(main(folder))
+""".strip()
+
+
+class EgressWire:
+    """Requests through the engine's gate."""
+
+    def __init__(self, engine: Engine, endpoint: str) -> None:
+        self.gate = Egress(local_only=engine.settings.local_only)
+        self.is_here = self.gate.leads_here(endpoint)
+
+    @property
+    def _reach(self) -> Any:
+        return "machine" if self.is_here else "public"
+
+    def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
+        """A request with a small body."""
+        answer = self.gate.fetch(method, url, headers=headers, content=body, reach=self._reach)
+        return answer.status, answer.read()
+
+    def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
+        """PUT a file as it is read."""
+        sent = {**headers, "content-length": str(path.stat().st_size)}
+        limits = Limits(seconds=LONGEST, silence=600.0)
+        with path.open("rb") as file:
+            pieces = iter(lambda: file.read(1 << 20), b"")
+            with self.gate.open(
+                "PUT", url, headers=sent, content=pieces, reach=self._reach, limits=limits
+            ) as answer:
+                return answer.status
+
+    def fetch(self, url: str, headers: Mapping[str, str], target: Path, sha256: str | None) -> None:
+        """Fetch a file whole, checked by its digest."""
+        limits = Limits(max_bytes=LARGEST, seconds=LONGEST, silence=600.0)
+        target.unlink(missing_ok=True)
+        self.gate.download(url, target, headers=headers, sha256=sha256, reach=self._reach, limits=limits)
+
+
+class HubCompute(Compute):
+    """The model hub: pages leave, and are kept in a private repository of the token's owner."""
+
+    name = "hub"
+    label = "Model hub"
+    needs_hub_token = True
+
+    def __init__(self, job: JobContext) -> None:
+        super().__init__(job)
+        access = hub_access(job.engine)
+        if access is None:
+            raise errors.NeedsToken()
+        self._token = access.key
+        self._endpoint = endpoint_of(access)
+        self._wire = EgressWire(job.engine, self._endpoint)
+        if not self._wire.is_here and urlsplit(self._endpoint).scheme != "https":
+            raise Invalid(
+                "The address of the model hub begins with http://, and pages and a token would travel for all to read; "
+                "write https:// in its provider.",
+                code="not_encrypted",
+            )
+        self._owner: str | None = None
+        self._jobs: dict[str, str] | None = None
+        self._files: HubFiles | None = None
+
+    @classmethod
+    def price_per_hour_usd(cls, flavor: str) -> float | None:
+        """As of the list that is shipped."""
+        return price_per_hour_usd(flavor)
+
+    def submit(self, shard: Shard, attempt: int) -> str:
+        """Put what is not there yet, start a job; one that was started for this shard and try before is taken."""
+        try:
+            return self._submit(shard, attempt)
+        except (HubError, OSError) as error:
+            raise Unavailable(self._without_token(str(error)), code="hub_failed") from None
+
+    def _submit(self, shard: Shard, attempt: int) -> str:
+        label = f"{shard.number}-{attempt}"
+        if self._jobs is None:
+            self._jobs = {str(one.get("labels", {}).get(SHARD)): str(one["id"]) for one in self._listed()}
+        if label in self._jobs:
+            return self._jobs[label]
+        files = self._repository()
+        cargo = cargo_of(self.job.engine, shard)
+        folder = f"jobs/{self.job.job_id}/{shard.number}"
+        work = Path(tempfile.mkdtemp())
+        try:
+            code = f"code/{pack_code(cargo.packages, work / 'code.zip')}.zip"
+            put = {} if code in files.here("code") else {code: work / "code.zip"}
+            known = files.here(folder)
+            task = {**cargo.task, "files": {}}
+            for name, path in cargo.files.items():
+                there = f"{folder}/{name}"
+                task["files"][name] = [there, None]
+                if there not in known:
+                    put[there] = path
+            (work / "task.json").write_text(json.dumps(task, ensure_ascii=False, sort_keys=True), "utf-8")
+            put[f"{folder}/task-{attempt}.json"] = work / "task.json"
+            self.job.check()
+            files.put(put, f"Shard {shard.number}")
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        stated = {
+            "dockerImage": IMAGE,
+            "command": ["python", "-c", BOOTSTRAP],
+            "arguments": [],
+            "environment": {
+                "ARMARIUM_ENDPOINT": self._endpoint,
+                "ARMARIUM_REPO": files.repo,
+                "ARMARIUM_CODE": f"{self._endpoint}/datasets/{files.repo}/resolve/main/{code}",
+                "ARMARIUM_TASK": f"{folder}/task-{attempt}.json",
+                "ARMARIUM_OUT": f"{folder}/out-{attempt}",
+            },
+            "secrets": {"HF_TOKEN": self._token},
+            "flavor": str(getattr(self.job.args, "flavor", None) or "cpu-basic"),
+            "timeoutSeconds": seconds_of(str(getattr(self.job.args, "timeout", None) or "2h")),
+            "labels": {JOB: self.job.job_id, SHARD: label},
+        }
+        made = files.ask("POST", f"/api/jobs/{self._namespace()}", stated)
+        self._jobs[label] = str(made["id"])
+        return str(made["id"])
+
+    def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
+        """One question for all of them; results and, of those that failed, last lines are then fetched one by one.
+
+        A hub that does not answer is asked again next time.
+        """
+        wanted = set(far_ids)
+        try:
+            found = {str(one["id"]): one for one in self._listed() if str(one.get("id")) in wanted}
+        except (HubError, ServiceError) as error:
+            self.job.log("warning", self._without_token(str(error)))
+            return {}
+        return {far_id: self._state(far_id, told) for far_id, told in found.items()}
+
+    def cancel(self, far_ids: Sequence[str]) -> None:
+        """Cancel each; one that has ended by itself is left as it is."""
+        for far_id in far_ids:
+            try:
+                path = f"/api/jobs/{self._namespace()}/{quote(far_id, safe='')}/cancel"
+                self._plain().ask("POST", path, {}, accept=(404, 409))
+            except (HubError, ServiceError) as error:
+                self.job.log("warning", self._without_token(str(error)))
+
+    def _state(self, far_id: str, told: dict[str, Any]) -> FarState:
+        status = told.get("status") or {}
+        stage = str(status.get("stage"))
+        state = STAGES.get(stage, "failed")
+        if state in ("queued", "running"):
+            return FarState(state)
+        label = str(told.get("labels", {}).get(SHARD))
+        number, _, attempt = label.partition("-")
+        if state == "done":
+            try:
+                return FarState("done", None, self._last_lines(far_id), self._result(number, attempt))
+            except (HubError, OSError, ValueError) as error:
+                return FarState("failed", self._without_token(f"Its result could not be taken. {error}"))
+        words = str(status.get("message") or "").strip()
+        why = f"The job ended there as {stage.lower()}{f': {words}' if words else ''}."
+        return FarState("failed", self._without_token(why), self._last_lines(far_id))
+
+    def _result(self, number: str, attempt: str) -> dict[str, Any]:
+        """The result of a shard; what it made is put into the shard's folder."""
+        if not (number.isdecimal() and attempt.isdecimal()):
+            raise HubError("It is no shard of ours.")
+        is_training = isinstance(self.job.args, TrainArgs)
+        folder = (
+            staging(self.job.library, self.job.job_id) if is_training else shard_folder(self.job, int(number))
+        )
+        out = f"jobs/{self.job.job_id}/{number}/out-{attempt}"
+        files = self._repository()
+        with tempfile.TemporaryDirectory() as work:
+            files.take(f"{out}/result.json", Path(work) / "result.json")
+            result = sound_result(json.loads((Path(work) / "result.json").read_text("utf-8")))
+            if result is None:
+                raise HubError("It is no result.")
+            for name, digest in result.get("files", {}).items():
+                files.take(f"{out}/{name}", folder / name, digest)
+        write_whole(folder / f"result-{attempt}.json", json.dumps(result, ensure_ascii=False).encode())
+        return {**result, "adapter_there": f"{files.repo}/{out}/adapter" if result.get("stays") else None}
+
+    def _last_lines(self, far_id: str) -> list[str]:
+        """The end of a job's log, without the token."""
+        path = f"/api/jobs/{self._namespace()}/{quote(far_id, safe='')}/logs?tail={LINES}"
+        headers = {"authorization": f"Bearer {self._token}"}
+        limits = Limits(max_bytes=4 << 20, seconds=15.0, silence=5.0)
+        data = b""
+        try:
+            gate, reach = self._wire.gate, self._wire._reach
+            with gate.open(
+                "GET", self._endpoint + path, headers=headers, reach=reach, limits=limits
+            ) as answer:
+                # A log stays open for a while after its last line.
+                for piece in answer.chunks:
+                    data += piece
+        except ServiceError:
+            pass
+        found = []
+        for line in data.decode("utf-8", "replace").splitlines():
+            if line.startswith("data:"):
+                try:
+                    found.append(self._without_token(str(json.loads(line[5:])["data"]))[:500])
+                except (ValueError, KeyError, TypeError):
+                    continue
+        return found[-LINES:]
+
+    def _listed(self) -> list[dict[str, Any]]:
+        """The jobs there that are of this job; one question."""
+        path = f"/api/jobs/{self._namespace()}?label={quote(f'{JOB}={self.job.job_id}', safe='')}"
+        told = self._plain().ask("GET", path)
+        if not isinstance(told, list):
+            raise HubError("The model hub lists jobs with what is no list.")
+        ours = [one for one in told if isinstance(one, dict)]
+        return [one for one in ours if (one.get("labels") or {}).get(JOB) == self.job.job_id]
+
+    def _namespace(self) -> str:
+        if self._owner is None:
+            self._owner = str(self._plain().ask("GET", "/api/whoami-v2")["name"])
+        return self._owner
+
+    def _plain(self) -> HubFiles:
+        return HubFiles(self._wire, self._endpoint, "", self._token)
+
+    def _repository(self) -> HubFiles:
+        if self._files is None:
+            files = HubFiles(self._wire, self._endpoint, f"{self._namespace()}/{REPOSITORY}", self._token)
+            files.make()
+            if not files.is_private():
+                raise HubError(
+                    f"The repository {files.repo} there is not private; make it private, or remove it."
+                )
+            self._files = files
+        return self._files
+
+    def _without_token(self, words: str) -> str:
+        return words.replace(self._token, "(token)")
+
+
+def endpoint_of(access: HubAccess) -> str:
+    """Where the hub is: the provider's address without a path, else the public one."""
+    if not access.api_base:
+        return ADDRESS
+    parts = urlsplit(access.api_base)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def seconds_of(timeout: str) -> int:
+    """A number with s, m, h or d in seconds."""
+    return int(timeout[:-1]) * SECONDS[timeout[-1]]

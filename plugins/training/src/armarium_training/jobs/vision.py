@@ -1,0 +1,194 @@
+"""A training of a vision model: lines' pictures with what is told and answered, an adapter trained, the whole model landed."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from armarium.api import ServiceError, now
+from armarium_training import errors
+from armarium_training.arms import Shared, exchange_of, shared_lines
+from armarium_training.asking_lines import line_pictures
+from armarium_training.cards import MADE_BY
+from armarium_training.jobs.training import Training, seen_by
+from armarium_training.laying_out import EVERY, write_whole
+from armarium_training.line_sets import LineSet, TaughtLine, line_set
+from armarium_training.schemas.vision import VisionArgs
+from armarium_training.staging import LINES, MERGED, MODEL, PICTURES
+from armarium_training.starting import Base, vision_base_of
+from armarium_training.trainers import Trainer, converter_of, trainer_named, trainer_of
+
+MARGIN = 0.15
+"""Around a line, of its height: what the reader of vision models shows them."""
+SERVICE = "service-trained/"
+
+
+class VisionTraining(Training):
+    """One run of the job; its base is a model of this machine, or one of the model hub for a training there."""
+
+    @property
+    def vision(self) -> VisionArgs:
+        """What the job has beside the arguments of every training."""
+        return VisionArgs.model_validate(self.args.vision)
+
+    def _trainer(self) -> tuple[type[Trainer], Base | None]:
+        engine, args = self.job.engine, self.args
+        if args.place is not None:
+            found = trainer_named(engine, "vision-lora", args.trainer)
+            return found, Base(found, str(args.base), None)
+        trainer = trainer_of(engine, "vision-lora", args.trainer)
+        return trainer, Base(
+            trainer, str(args.base), vision_base_of(engine, self.job.library, str(args.base))
+        )
+
+    def _prepare(self, trainer: type[Trainer]) -> None:
+        self._clear()
+        args, vision = self.args, self.vision
+        with self.job.library.db.read_all() as conn:
+            found = line_set(
+                conn,
+                self.job.library,
+                self.job.principal,
+                teacher=args.teacher,
+                page_ids=args.page_ids,
+                held_out_ids=args.held_out_ids,
+                use="local-model" if args.place is None else "cloud-model",
+            )
+            shared = shared_lines(
+                conn,
+                found.lines,
+                arm=vision.arm,
+                max_trace_cer=vision.max_trace_cer,
+                all_lines=vision.all_lines,
+            )
+        self._lay_out(found, shared)
+        found.lines = shared.lines
+        taught = {line.document_id for line in shared.lines}
+        found.pages = {page: pass_id for page, pass_id in found.pages.items() if page in taught}
+        told = {**found.card_entry(), **shared.entry(vision.arm)}
+        self.kept = {**self.kept, "training_set": told, "held_out": found.held_out, "curve": [], "lines": []}
+        self.job.save(self.kept)
+
+    def _lay_out(self, found: LineSet, shared: Shared) -> None:
+        """The lines' pictures and their exchanges in the folder; a line whose picture cannot be cut is left out."""
+        vision = self.vision
+        by_page: dict[str, list[TaughtLine]] = {}
+        for line in shared.lines:
+            by_page.setdefault(line.document_id, []).append(line)
+        told: list[dict[str, Any]] = []
+        laid: list[TaughtLine] = []
+        self.folder.mkdir(parents=True, exist_ok=True)
+        beside = self.folder / f"{PICTURES}.part"
+        try:
+            with beside.open("wb") as out:
+                for page, lines in by_page.items():
+                    self.job.check()
+                    try:
+                        for line, picture in line_pictures(self.job, page, lines, margin=MARGIN, sides=True):
+                            prompt, answer = exchange_of(shared, line, vision.arm, vision.language)
+                            out.write(picture.data)
+                            told.append(
+                                {
+                                    "bytes": len(picture.data),
+                                    "prompt": prompt,
+                                    "answer": answer,
+                                    "text": line.text,
+                                }
+                            )
+                            laid.append(line)
+                    except ServiceError as error:
+                        found.missing.append({"document_id": page, "why": error.detail})
+            os.replace(beside, self.folder / PICTURES)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise errors.no_room(PICTURES, error.strerror or type(error).__name__) from error
+        if not told:
+            raise errors.nothing_to_teach(self.args.teacher or "the working pass")
+        shared.lines = laid
+        for number, one in enumerate(told):
+            one["for_validation"] = len(told) >= EVERY and number % EVERY == EVERY - 1
+        write_whole(self.folder / LINES, json.dumps({"lines": told}, ensure_ascii=False).encode())
+
+    def _given(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
+        assert base is not None
+        place = {"repo": base.name} if base.path is None else {"path": str(base.path)}
+        return {
+            "folder": str(self.folder),
+            "model": str(self.folder),
+            "batch_size": self.args.batch_size,
+            "rank": self.vision.rank,
+            "base": place,
+        }
+
+    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The base is fetched where the training runs."""
+        return {
+            "work": "train",
+            "trainer": self.args.trainer,
+            "epochs": self.args.epochs,
+            "patience": None,
+            "batch_size": self.args.batch_size,
+            "rank": self.vision.rank,
+            "base": given["base"],
+            "flavor": self.args.flavor,
+            "timeout": self.args.timeout,
+            "results": [MERGED],
+        }
+
+    def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
+        """The whole model converted to fewer bits, in the folder that lands."""
+        converter = converter_of(self.job.engine)
+        given = {"model": told["model"], "target": str(self.folder / MODEL)}
+        runtime = converter.runtime.name if converter.runtime else None
+        made = self.job.call_worker(runtime, converter.worker, "convert", given)
+        (self.folder / MODEL / MADE_BY).write_text(self.job.job_id, "utf-8")
+        return {**told, "bits": made.get("bits"), "converter": converter.name}
+
+    def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
+        args, vision, kept = self.args, self.vision, self.kept
+        best = min(kept["curve"], key=lambda one: one["cer"])
+        there = args.place is not None
+        return {
+            "id": f"{SERVICE}{args.name}",
+            "store": trainer.reader,
+            "display_name": args.display_name or args.name,
+            "summary": _summary(kept["training_set"], str(args.base)),
+            "kind": "vision-lora",
+            "base": str(args.base),
+            "base_licence": vision.base_licence
+            or (self._base_card(str(args.base)) or {}).get("base_licence"),
+            "base_seen": seen_by(self._base_card(str(args.base))),
+            "teacher": args.teacher,
+            "language": vision.language,
+            "training_set": kept["training_set"],
+            "held_out": kept["held_out"],
+            "target": "vision",
+            "far_id": kept.get("far_id"),
+            "flavor": args.flavor,
+            "epochs": len(kept["curve"]),
+            "best_epoch": best["epoch"],
+            "validation_cer": best["cer"],
+            "curve": kept["curve"],
+            "rank": vision.rank,
+            "arm": vision.arm,
+            "bits": told["bits"],
+            "converter": told["converter"],
+            "merged_here": vision.keep_merged_here,
+            "adapter": told.get("adapter_there") if there else None,
+            "not_for_release": args.not_for_release,
+            "release_note": args.release_note,
+            "job_id": self.job.job_id,
+            "trained_at": now(),
+            "trained_where": "model-hub" if there else "this-machine",
+            "measured": kept.get("measured"),
+            "evaluations": [],
+        }
+
+
+def _summary(training_set: dict[str, Any], base: str) -> str:
+    count, pages = training_set["lines_taught"], training_set["pages"]
+    return (
+        f"{base} trained on {count} {'line' if count == 1 else 'lines'} of {pages} {'page' if pages == 1 else 'pages'}, "
+        f"{training_set['lines_checked_by_a_person']} of them checked by a person; arm {training_set['arm']}."
+    )

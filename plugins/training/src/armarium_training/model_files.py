@@ -1,0 +1,70 @@
+"""The files of trained models: one file beside its card, or a folder; copied whole or not at all, hidden by an undo."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from armarium_training import cards, errors
+
+UNDONE = ".undone"
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file to where it is whole or not there; Conflict where the disk has no room."""
+    beside = target.with_name(f"{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as file, beside.open("wb") as out:
+            shutil.copyfileobj(file, out)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise errors.no_room(target.name, error.strerror or type(error).__name__) from error
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """As `copy_file`, of a folder with all that is in it; a link is followed nowhere."""
+    beside = target.with_name(f"{target.name}.part")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.copytree(source, beside, ignore=_links)
+        shutil.rmtree(target, ignore_errors=True)
+        os.replace(beside, target)
+    except OSError as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise errors.no_room(target.name, error.strerror or type(error).__name__) from error
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if os.path.islink(os.path.join(folder, name))]
+
+
+def copy_model(weights: Path, folder: Path, name: str) -> Path:
+    """Copy the model at *weights* into *folder* under *name*: its file, or the folder that its config.json is of."""
+    if weights.name == cards.CONFIG:
+        copy_folder(weights.parent, folder / name)
+        return folder / name / cards.CONFIG
+    target = folder / f"{name}{weights.suffix}"
+    copy_file(weights, target)
+    return target
+
+
+def remove_model(weights: Path) -> None:
+    """Remove a copy of a model."""
+    if weights.name == cards.CONFIG:
+        shutil.rmtree(weights.parent, ignore_errors=True)
+    else:
+        weights.unlink(missing_ok=True)
+
+
+def hide_model(models: Path, model_id: str, *, shown: bool) -> None:
+    """Hide the files of a model in a project's *models*, or show them again; what was trained is not lost."""
+    name = cards.literal(cards.file_name(model_id))
+    # A folder is known as a model by its config.json.
+    for path in [*models.glob(f"*/{name}.*"), *models.glob(f"*/{name}/{cards.CONFIG}*")]:
+        bare = path.name.removesuffix(UNDONE)
+        os.replace(path, path.with_name(bare if shown else f"{bare}{UNDONE}"))

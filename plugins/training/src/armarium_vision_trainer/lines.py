@@ -1,0 +1,65 @@
+"""The lines of a training as they are laid out: their pictures, what the model is told, and what it is to answer."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line to be taught: its picture as an encoded image, the instruction, the whole answer, and the text in it."""
+
+    picture: bytes
+    prompt: str
+    answer: str
+    text: str
+    for_validation: bool
+
+    def image(self) -> Any:
+        """The picture, decoded."""
+        from PIL import Image
+
+        return Image.open(io.BytesIO(self.picture)).convert("RGB")
+
+
+def read_lines(folder: Path) -> list[Line]:
+    """The lines in *folder*: `lines.json` says how many bytes of `pictures.bin` each one's picture takes, in order."""
+    stated = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    return list(_lines(stated, (folder / "pictures.bin").read_bytes()))
+
+
+def _lines(stated: list[dict[str, Any]], pictures: bytes) -> Iterator[Line]:
+    at = 0
+    for one in stated:
+        picture = pictures[at : at + one["bytes"]]
+        at += one["bytes"]
+        yield Line(picture, one["prompt"], one["answer"], one["text"], bool(one["for_validation"]))
+
+
+def transcription_in(answer: str) -> str:
+    """The transcription in a model's *answer*: what follows its thinking, or stands beside its reasons; on one line."""
+    text = answer.rpartition("</think>")[2].strip()
+    if text.startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if isinstance(found, dict) and isinstance(found.get("transcription"), str):
+            text = found["transcription"]
+    return " ".join(text.split())
+
+
+def distance(one: str, other: str) -> int:
+    """Levenshtein's distance; the engine's own measure is not importable here."""
+    before = list(range(len(other) + 1))
+    for row, left in enumerate(one, 1):
+        now = [row]
+        for at, right in enumerate(other, 1):
+            now.append(min(before[at] + 1, now[-1] + 1, before[at - 1] + (left != right)))
+        before = now
+    return before[-1]

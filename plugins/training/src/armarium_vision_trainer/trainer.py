@@ -1,0 +1,355 @@
+"""The worker that trains a low-rank adapter of an image-text model: one epoch a call, its state in a checkpoint."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarium_vision_trainer.lines import Line, distance, read_lines, transcription_in
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+CHECKPOINT = "checkpoint.pt"
+MERGED, ADAPTER = "merged", "adapter"
+"""Folders of the base with the adapter in its weights, and of the adapter alone."""
+RATE = 1e-4
+WARM_UP = 10
+"""Steps."""
+CLIP = 1.0
+MOST_VALIDATED = 64
+"""Validation lines that are read after each epoch; reading takes longer than teaching."""
+MAX_NEW_TOKENS = 256
+MOST_TOKENS = 4_096
+"""Of a line's instruction, picture and answer together; a longer one is not taught."""
+SHARD = "4GB"
+"""The largest file of merged weights."""
+SEED = 16
+NOT_TAUGHT = ("vision", "visual", "image", "projector", "lm_head", "embed")
+"""Parts whose weights stay: what sees, what ties seeing to writing, and the vocabulary."""
+
+
+@dataclass
+class Ready:
+    """A training in hand."""
+
+    folder: Path
+    network: Any
+    processor: Any
+    change: Any
+    taught: list[Line]
+    validation: list[Line]
+    device: str
+    epochs: list[dict[str, Any]] = field(default_factory=list)
+    steps: int = 0
+    best: float = math.inf
+    best_state: dict[str, Any] = field(default_factory=dict)
+
+
+class VisionTrainer:
+    """Answers `epoch` and `finish`; params: folder, base {path or repo}, rank, batch_size."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.ready: Ready | None = None
+        self.peak_before = _memory_mb()
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods a worker process of this trainer answers."""
+        trainer = cls(context)
+        return {"epoch": trainer.epoch, "finish": trainer.finish}
+
+    def epoch(self, call: Call) -> dict[str, Any]:
+        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
+
+        Result: epoch, loss (a token), cer (on the validation lines), lines, unusable, seconds, best, device, threads,
+        peak_memory_mb, added_memory_mb.
+        """
+        wanted = int(call.params["epoch"])
+        ready = self._ready(call)
+        while len(ready.epochs) < wanted:
+            self._one_epoch(call, ready)
+        return dict(ready.epochs[wanted - 1])
+
+    def finish(self, call: Call) -> dict[str, Any]:
+        """Write the adapter of the best epoch, and the base with it in its weights: {model, adapter}, two paths."""
+        from peft import get_peft_model_state_dict, set_peft_model_state_dict
+
+        ready = self._ready(call)
+        if not ready.epochs:
+            raise Refused("No epoch was finished, so there is no model to write.")
+        merged, adapter = ready.folder / MERGED, ready.folder / ADAPTER
+        for folder in (merged, adapter):
+            # Half of an earlier attempt may lie there.
+            shutil.rmtree(folder, ignore_errors=True)
+        try:
+            set_peft_model_state_dict(ready.network, ready.best_state)
+            assert get_peft_model_state_dict(ready.network)
+            ready.network.save_pretrained(adapter)
+            whole = ready.network.merge_and_unload()
+            whole.save_pretrained(merged, max_shard_size=SHARD)
+            ready.processor.save_pretrained(merged)
+        except OSError as error:
+            raise _no_room("the model", error) from error
+        finally:
+            # The network that was merged is no longer one that can be taught.
+            self.ready = None
+        return {"model": str(merged / "config.json"), "adapter": str(adapter / "adapter_config.json")}
+
+    def _ready(self, call: Call) -> Ready:
+        folder = Path(str(call.params["folder"]))
+        if self.ready is None or self.ready.folder != folder:
+            self.ready = None
+            self.ready = self._begin(folder, call.params)
+        return self.ready
+
+    def _begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        import torch
+        from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
+
+        torch.set_num_threads(self.context.threads)
+        torch.manual_seed(SEED)
+        device = "cuda" if self.context.device in ("cuda", "auto") and torch.cuda.is_available() else "cpu"
+        network, processor = load_base(params["base"], device)
+        names = taught_layers(network)
+        if not names:
+            raise Refused("The base has no layers that an adapter can be added to; choose another model.")
+        rank = int(params.get("rank", 16))
+        stated = LoraConfig(
+            r=rank, lora_alpha=2 * rank, lora_dropout=0.05, target_modules=names, task_type="CAUSAL_LM"
+        )
+        network = get_peft_model(network, stated)
+        if device == "cuda":
+            # Activations are computed twice, so that a large base fits beside them.
+            network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            network.enable_input_require_grads()
+        change = torch.optim.AdamW([one for one in network.parameters() if one.requires_grad], RATE)
+        lines = read_lines(folder)
+        taught = [line for line in lines if not line.for_validation]
+        validation = [line for line in lines if line.for_validation] or taught
+        ready = Ready(folder, network, processor, change, taught, validation[:MOST_VALIDATED], device)
+        checkpoint = folder / CHECKPOINT
+        if checkpoint.is_file():
+            kept = torch.load(checkpoint, weights_only=True, map_location=device)
+            set_peft_model_state_dict(network, kept["adapter"])
+            change.load_state_dict(kept["change"])
+            ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
+            ready.epochs = json.loads(kept["epochs"])
+        return ready
+
+    def _one_epoch(self, call: Call, ready: Ready) -> None:
+        import torch
+        from peft import get_peft_model_state_dict
+
+        number = len(ready.epochs) + 1
+        torch.manual_seed(SEED + number)
+        order = list(range(len(ready.taught)))
+        random.Random(SEED + number).shuffle(order)
+        size = max(1, int(call.params.get("batch_size", 4)))
+        started, losses, tokens, unusable = time.monotonic(), 0.0, 0, 0
+        ready.network.train()
+        try:
+            for start in range(0, len(order), size):
+                call.check()
+                some = [ready.taught[at] for at in order[start : start + size]]
+                loss, letters, left_out = _teach(ready, some)
+                losses, tokens, unusable = losses + loss, tokens + letters, unusable + left_out
+                call.progress(min(start + size, len(order)), len(order), epoch=number)
+            if not tokens:
+                raise Refused(
+                    "None of the lines can be taught: with their pictures they are longer than the model takes."
+                )
+            rate_now = self._error_rate(call, ready)
+        except BaseException:
+            # Half an epoch is not kept: what comes next begins where the last whole one ended.
+            self.ready = None
+            raise
+        is_best = rate_now < ready.best or not ready.best_state
+        if is_best:
+            ready.best = rate_now
+            state = get_peft_model_state_dict(ready.network)
+            ready.best_state = {name: value.detach().cpu().clone() for name, value in state.items()}
+        peak = _memory_mb()
+        ready.epochs.append(
+            {
+                "epoch": number,
+                "loss": round(losses / tokens, 4),
+                "cer": round(rate_now, 5),
+                "lines": len(ready.taught) - unusable,
+                "unusable": unusable,
+                "validation_lines": len(ready.validation),
+                "seconds": round(time.monotonic() - started, 2),
+                "best": is_best,
+                "device": ready.device,
+                "threads": self.context.threads,
+                "peak_memory_mb": peak,
+                "added_memory_mb": max(0, peak - self.peak_before),
+            }
+        )
+        _save(ready)
+
+    def _error_rate(self, call: Call, ready: Ready) -> float:
+        """Total distance over total characters of what the model writes of the validation lines."""
+        wrong = letters = 0
+        ready.network.eval()
+        for line in ready.validation:
+            call.check()
+            text = " ".join(line.text.split())
+            wrong += distance(text, transcription_in(_write(ready, line)))
+            letters += len(text)
+        return wrong / max(1, letters)
+
+
+def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
+    """The model and the processor of *base*: {path} of a config.json on this machine, or {repo} of the model hub."""
+    if "repo" not in base:
+        os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    import torch
+    import transformers
+
+    place = str(base["repo"]) if "repo" in base else str(Path(str(base["path"])).parent)
+    stated: dict[str, Any] = {"trust_remote_code": False, "local_files_only": "repo" not in base}
+    kind = torch.bfloat16 if device == "cuda" else torch.float32
+    try:
+        processor = transformers.AutoProcessor.from_pretrained(place, **stated)
+        network = transformers.AutoModelForImageTextToText.from_pretrained(
+            place, use_safetensors=True, dtype=kind, **stated
+        )
+    except Exception as error:
+        raise Refused(
+            f"{Path(place).name} is no image-text model that this transformers can load ({type(error).__name__}). Name one "
+            "with config.json, weights as safetensors and the files of its processor."
+        ) from error
+    if not getattr(processor, "chat_template", None):
+        raise Refused(f"{Path(place).name} has no chat template, so it cannot be told what to read.")
+    return network.to(device), processor
+
+
+def taught_layers(network: Any) -> list[str]:
+    """The names of the linear layers that write: those of the language model."""
+    from torch import nn
+
+    return [
+        name
+        for name, layer in network.named_modules()
+        if isinstance(layer, nn.Linear) and not any(part in name for part in NOT_TAUGHT)
+    ]
+
+
+def _told(ready: Ready, line: Line) -> Any:
+    """What the model is told of a line, as the reader of vision models tells it."""
+    content = [{"type": "image", "image": line.image()}, {"type": "text", "text": line.prompt}]
+    return ready.processor.apply_chat_template(
+        [{"role": "user", "content": content}],
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=True,
+        return_tensors="pt",
+    ).to(ready.device)
+
+
+def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
+    """One step: the summed loss of the answers' tokens, how many these are, and how many lines were too long."""
+    import torch
+    from torch import nn
+
+    losses, tokens, too_long = 0.0, 0, 0
+    for line in some:
+        inputs = dict(_told(ready, line))
+        answer = _answer_ids(ready, line.answer)
+        before = int(inputs["input_ids"].shape[-1])
+        if before + len(answer) > MOST_TOKENS:
+            too_long += 1
+            continue
+        more = torch.tensor([answer], device=ready.device)
+        for name, value in list(inputs.items()):
+            # What goes with each token goes on over the answer: attended to, and of no picture.
+            if name == "input_ids":
+                inputs[name] = torch.cat([value, more], dim=-1)
+            elif torch.is_tensor(value) and value.dim() == 2 and int(value.shape[-1]) == before:
+                fill = torch.ones_like(more) if name == "attention_mask" else torch.zeros_like(more)
+                inputs[name] = torch.cat([value, fill.to(value.dtype)], dim=-1)
+        labels = inputs["input_ids"].clone()
+        labels[:, :before] = -100
+        loss = ready.network(**inputs, labels=labels).loss
+        (loss / len(some)).backward()
+        losses, tokens = losses + float(loss.detach()) * len(answer), tokens + len(answer)
+    if tokens:
+        ready.steps += 1
+        for group in ready.change.param_groups:
+            group["lr"] = RATE * min(1.0, ready.steps / WARM_UP)
+        nn.utils.clip_grad_norm_([one for one in ready.network.parameters() if one.requires_grad], CLIP)
+        ready.change.step()
+    ready.change.zero_grad(set_to_none=True)
+    return losses, tokens, too_long
+
+
+def _answer_ids(ready: Ready, answer: str) -> list[int]:
+    tokenizer = ready.processor.tokenizer
+    ids: list[int] = tokenizer(answer, add_special_tokens=False)["input_ids"]
+    return ids if tokenizer.eos_token_id is None else [*ids, tokenizer.eos_token_id]
+
+
+def _write(ready: Ready, line: Line) -> str:
+    import torch
+
+    inputs = _told(ready, line)
+    start = int(inputs["input_ids"].shape[-1])
+    most = min(MAX_NEW_TOKENS, 2 * len(_answer_ids(ready, line.answer)) + 16)
+    with torch.inference_mode():
+        made = ready.network.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
+    return str(ready.processor.batch_decode(made[:, start:], skip_special_tokens=True)[0])
+
+
+def _save(ready: Ready) -> None:
+    import torch
+    from peft import get_peft_model_state_dict
+
+    kept = {
+        "adapter": get_peft_model_state_dict(ready.network),
+        "change": ready.change.state_dict(),
+        "best_state": ready.best_state,
+        "best": ready.best,
+        "steps": ready.steps,
+        "epochs": json.dumps(ready.epochs),
+    }
+    file = io.BytesIO()
+    torch.save(kept, file)
+    path = ready.folder / CHECKPOINT
+    beside = path.with_suffix(".part")
+    try:
+        with beside.open("wb") as out:
+            out.write(file.getvalue())
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _no_room(path.name, error) from error
+
+
+def _no_room(what: str, error: OSError) -> Refused:
+    return Refused(
+        f"The training could not write {what} ({error.strerror or type(error).__name__}). Make room on the disk and retry the "
+        "job; it goes on from its last epoch."
+    )
+
+
+def _memory_mb() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has none; there it is not stated.
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)
