@@ -125,7 +125,9 @@ MAY_OPEN = {
     },
     "armarium/cli/session.py": {"http.client": "the engine of this machine"},
     "armarium/cli/shared_engine.py": {"http.client": "the engine of this machine"},
-    "armarium_far_worker/container.py": {"urllib.request": "runs in a job of the model hub, never in an engine"},
+    "armarium_far_worker/container.py": {
+        "urllib.request": "runs in a job of the model hub, never in an engine"
+    },
 }
 """Each module that may import one of them, with what for."""
 

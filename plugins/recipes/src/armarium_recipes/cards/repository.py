@@ -186,7 +186,7 @@ def _old_card(body: bytes) -> dict[str, Any] | None:
 
 def _header(body: bytes) -> dict[str, Any] | None:
     """The YAML at the head of a card; None where there is none, or where it has aliases, which no card needs."""
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     match = _HEADER.match(body[: LONGEST_HEADER + 16].decode("utf-8", "replace"))
     if match is None:
