@@ -229,18 +229,24 @@ class Asker:
         fields = self.body_fields.get(case.operation.label)
         if fields is None:
             return
-        body = {name: value for name, value in params.items() if name in fields}
-        if not body and len(held := [v for v in params.values() if isinstance(v, dict)]) == 1:
-            body = held[0]
-        if case.media_type == "multipart/form-data":
+        body = body_of(params, fields)
+        if case.media_type == "multipart/form-data" and isinstance(body, dict):
             body = {name: _as_upload(value) for name, value in body.items()}
-        elif isinstance(case.body, dict) and not self.plainly and chance.random() < 0.4:
+        elif (
+            isinstance(case.body, dict)
+            and isinstance(body, dict)
+            and not self.plainly
+            and chance.random() < 0.4
+        ):
             over = [name for name in case.body if name in fields and name not in params]
             if over:
                 name = chance.choice(over)
                 scene = self.ground.scene({ALIASES.get(name, name)}, chance)
                 body = {**body, name: self._real(case.body[name], name, scene, chance)}
         own = {name: value for name, value in params.items() if isinstance(value, str)}
+        if not isinstance(body, dict):
+            case.body = body
+            return
         case.body = self._filled(case, body, self.ground.scene(self.ground.names, chance) | own, chance)
 
     def _with_what_is_there(
@@ -392,6 +398,13 @@ def _holds_an_id(case: Any) -> bool:
     if isinstance(case.body, dict):
         held += case.body.values()
     return any(isinstance(value, str) and is_id(value) for value in held)
+
+
+def body_of(params: Mapping[str, Any], fields: set[str]) -> Any:
+    """The JSON body that carries *params*: those among its *fields*, or the one object or list that is all of it."""
+    body = {name: value for name, value in params.items() if name in fields}
+    whole = [value for value in params.values() if isinstance(value, dict | list)]
+    return whole[0] if not body and len(whole) == 1 else body
 
 
 def body_fields_of(document: dict[str, Any]) -> dict[str, set[str]]:

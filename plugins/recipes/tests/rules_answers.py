@@ -62,11 +62,11 @@ CASES: list[Case] = [
     case("a language that no reader names beside one that it does", _of("fr", "nci"), {"read": HAND}, read="not made for"),
     case("it reads the language it names, whichever came first", _of("nci", "es"), {"read": HAND}, read="Spanish"),
     case("two scripts: a step for each", {"languages": ["ar", "fr"], "scripts": ["Arab", "Latn"], "materials": ["print"]},
-         {"find-lines": LINES, "read-arab": "tesseract:ara@1", "read-latn": RAPID}, read_arab="Arabic", read_latn="French"),
+         {"find-lines": LINES, "read": "tesseract:ara@1", "read-latn": RAPID}, read="Arabic", read_latn="for the folders"),
     case("two scripts, one reader", {"languages": ["zh", "en"], "scripts": ["Hans", "Latn"], "materials": ["print"]},
          {"read": RAPID}, read="Chinese"),
     case("two scripts, one that nobody reads", {"languages": ["ru", "fr"], "scripts": ["Cyrl", "Latn"]},
-         {"read-cyrl": GAP, "read-latn": HAND}),
+         {"read": HAND, "read-cyrl": GAP}),
     case("text", _of("fr", material="text", purposes=["statements"]),
          {"names": NAMES, "statements": GAP}, names="text already", statements="may not leave"),
     case("text to be transcribed: nothing to do", _of("fr", material="text"), {}),
@@ -104,7 +104,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
     "a page less than a training": ("train",),
     "a reader that cannot be trained": ("train",),
     "tools": ("correct",),
-    "two scripts: a step for each": ("read",),
+    "two scripts: a step for each": ("read-arab",),
     "two scripts, one reader": ("read-hans", "read-latn"),
 }
 """Steps that a recipe must not have."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from armarium.api import Engine
 from armarium_recipes.schemas.cards import Card
+from armarium_testing.fixtures import OWNER_TOKEN
 
 HANDS, PRINT = ["handwriting"], ["print", "typescript"]
 ALL = ["handwriting", "print", "typescript"]
@@ -84,3 +90,35 @@ SHELF = [
         "find-documents-in-a-folder", "prepare-the-image", "refine-shapes", "tie-text-to-lines")),
 ]  # fmt: skip
 """Readers of print and of hands, two services, and the work that needs no model."""
+
+FAMILIES = (
+    *(
+        "documents",
+        "source_model",
+        "images",
+        "reading",
+        "layout",
+        "workflows",
+        "checking",
+        "knowledge",
+        "exports",
+    ),
+    *("finding", "paleography", "training", "rights", "model_jobs", "georeference", "recipes"),
+)
+
+
+@contextmanager
+def bench_engine(folder: Path) -> Iterator[Engine]:
+    """An engine with every family that has recipe jobs, for the tests of a whole module."""
+    from armarium.engine import Engine as Made
+    from armarium.settings import Settings
+
+    plugins = [import_module(f"armarium_{one}.plugin").armarium_plugin() for one in FAMILIES]
+    engine = Made(
+        Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]), plugins=plugins
+    )
+    engine.start(jobs=False)
+    try:
+        yield engine
+    finally:
+        engine.close()

@@ -60,7 +60,8 @@ def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:
     assert run["refusals"]
     assert run["refusals"][0]["sentence"] in run["reason"]
     desk.recipe(ORDER)
-    assert desk.client.post(f"/api/activity/jobs/{run['job_id']}/retry").status_code == 200
+    answer = desk.client.post(f"/api/activity/jobs/{run['job_id']}/retry")
+    assert answer.status_code == 200, answer.text
     desk.work()
     again = desk.run(run["job_id"])
     assert (again["state"], again["refusals"], again["page_ids"]) == ("done", [], [page])

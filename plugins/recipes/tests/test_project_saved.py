@@ -29,7 +29,7 @@ def test_a_part_left_out_stays_and_an_explicit_null_removes_it(client: Any) -> N
     _put(client, {"recipe": example_recipe()})
     found = client.get(URL).json()
     assert found["answers"]["languages"] == ["en"]
-    assert [step["id"] for step in found["recipe"]["steps"]] == ["find-lines", "read"]
+    assert [step["id"] for step in found["recipe"]["steps"]] == ["find-lines", "order"]
     _put(client, {"answers": None})
     found = client.get(URL).json()
     assert found["answers"] is None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules_answers import ABSENT, CASES, ORDER, Case
-from rules_shelf import SHELF, card
+from rules_shelf import SHELF, bench_engine, card
 
 from armarium.api import Engine, Invalid
 from armarium_recipes.cards import ranking
@@ -24,15 +23,9 @@ from armarium_recipes.schemas.recipe import Answers, CardChoice, Override, When
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """An engine with every family; what it has of models is not asked."""
-    from armarium.engine import Engine as Made
-    from armarium.settings import Settings
-
-    folder: Path = tmp_path_factory.mktemp("rules")
-    engine = Made(Settings(state_dir=folder / "state", owner_token="t" * 40, library_roots=[folder]))
-    engine.start(jobs=False)
-    yield engine
-    engine.close()
+    """An engine with every family that has recipe jobs."""
+    with bench_engine(tmp_path_factory.mktemp("rules")) as engine:
+        yield engine
 
 
 @pytest.fixture(autouse=True)

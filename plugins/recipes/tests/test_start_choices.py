@@ -150,15 +150,15 @@ def test_pages_go_away_only_with_the_answers_leave_and_a_persons_first_yes(
     """A machine cannot give it; a new step that sends pages away asks for it anew."""
     desk.lines(desk.pages(1)[0], ["Dear Sir"])
     card = {"id": far, "source": "cloud"}
-    correct = {"id": "correct", "job": "correct", "layer": "reading", "card": card, "uses_cloud": True}
-    correct |= {"runs_on": "cloud:Far"}
-    desk.recipe(ORDER, correct)
+    claims = {"id": "claims", "job": "find-statements", "layer": "graph", "card": card, "uses_cloud": True}
+    claims |= {"runs_on": "cloud:Far"}
+    desk.recipe(ORDER, claims)
     plan = desk.plan()
     assert (
         "cloud-not-allowed" in [one["kind"] for one in plan["refusals"]]
         or plan["skipped"][0]["fix"] == "allow-cloud"
     )
-    desk.recipe(ORDER, correct, answers={"cloud_allowed": True})
+    desk.recipe(ORDER, claims, answers={"cloud_allowed": True})
     plan = desk.plan()
     assert (plan["refusals"], plan["first_yes"]) == ([], None)
     assert plan["runs"][1]["runs_on"] == "cloud:Far"
@@ -173,8 +173,8 @@ def test_pages_go_away_only_with_the_answers_leave_and_a_persons_first_yes(
     assert desk.plan()["first_yes"]["recipe_version"] == first["recipe_version"]
     desk.engine.run(desk.library, "project.start", {}, MACHINE)
     client.post(f"/api/activity/jobs/{desk.plan()['started']['job_id']}/cancel")
-    other = {**correct, "id": "again", "job": "find-statements", "layer": "graph"}
-    desk.recipe(ORDER, correct, other, answers={"cloud_allowed": True})
+    other = {**claims, "id": "record", "job": "describe-for-the-catalogue", "layer": "catalogue"}
+    desk.recipe(ORDER, claims, other, answers={"cloud_allowed": True})
     assert desk.plan()["first_yes"] is None
 
 
@@ -208,7 +208,7 @@ def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
     found = desk.get("/automatic")
     assert [(one["job"], one["runs"]) for one in found["on_add"]] == [("put-in-order", False), (None, False)]
     assert "started" in found["on_add"][0]["why"]
-    assert "Stale marks" in [one["name"] for one in found["on_correction"]]
+    assert "Stale marks" in [one["name"] for one in found["on_claimsion"]]
     desk.recipe(ORDER)
     desk.run_whole()
     assert [one["runs"] for one in desk.get("/automatic")["on_add"]] == [True]

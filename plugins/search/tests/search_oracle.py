@@ -94,7 +94,7 @@ def expected(leaves: Iterable[Leaf], query: list[Asked], *, for_owner: bool) -> 
         relevance = 0.0
         for words, halves in (text, name):
             if all(one.times(words, halves) for one in wanted):
-                length = 1 - 0.75 + 0.75 * max(len(words), 1) / 300
+                length = 1 - 0.75 + 0.75 * len(" ".join(words)) / 1800
                 relevance = max(
                     relevance,
                     sum(

@@ -88,6 +88,12 @@ def test_a_folder_that_may_only_be_read_is_refused(desk: SyncDesk, monkeypatch: 
     assert root
 
 
+def test_a_name_that_no_disk_takes_is_refused(desk: SyncDesk) -> None:
+    answer = tied(desk, desk.folder / ("n" * 300))
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "not_writable"
+
+
 def test_mode_needs_a_project_folder_and_something_to_do(desk: SyncDesk) -> None:
     folder_id = desk.tie()
     answer = desk.client.put(f"/api/sync-folders/{folder_id}/mode", json={"mode": "keep-arranged"})

@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from armarium.errors import Unavailable
 from armarium.jobs import decisions
 from armarium.store.database import raw_of
 
@@ -82,6 +83,8 @@ class Keeper:
                     for store in self.runner.stores():
                         with store.db.write() as conn:
                             decisions.purge(conn)
+            except Unavailable:  # a project that began to close after it was looked at
+                time.sleep(0.1)
             except Exception:
                 log.exception("the keeper of the jobs met an error and goes on")
                 time.sleep(1.0)

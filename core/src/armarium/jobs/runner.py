@@ -360,17 +360,17 @@ class JobRunner:
         """Run the jobs of *library* as a person who waits for them would have it, until none can go on.
 
         Jobs that a person paused, or that wait for something which will not come by itself, are left. False when
-        *timeout* seconds were not enough.
+        *timeout* seconds were not enough, or would not be because a job was put off for longer.
         """
         store = self._started_store(library)
         store.watch_all(timeout)
         deadline = time.monotonic() + timeout
         self.wake(library)
         while True:
-            if not goes_on(self, store):
-                return True
-            if time.monotonic() >= deadline:
-                return False
+            left = deadline - time.monotonic()
+            # What was put off beyond the deadline is not waited for: the answer would be no different then.
+            if left <= 0 or not goes_on(self, store, within=left):
+                return not goes_on(self, store)
             with self._lock:
                 self._ended.wait(min(0.25, max(0.0, deadline - time.monotonic())))
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from armarium_recipes.cli import questions
+from armarium.commandline import Refused
+from armarium_recipes.cli import questions, starting
+from armarium_recipes.cli.bakeoffs import show_table
 from armarium_testing.command_line import Machine, Pictures
 
 
@@ -111,3 +116,123 @@ def test_at_a_terminal_it_asks_five_questions_until_it_understands(
     answers = letters.done("setup", "--yes", "--dry-run", "--json").json["answers"]
     assert answers["purposes"] == ["search", "entities"]
     assert (answers["languages"], answers["scripts"]) == (["lad"], ["Hebr"])
+
+
+def test_a_plan_is_looked_at_started_and_followed(letters: Machine) -> None:
+    assert "armarium start" in letters.done("runs").out
+    assert "has not run yet" in letters.refused("runs", "last")
+    assert letters.refused("start")
+    assert "Start is refused" in letters.done("plan").out
+    recipe = letters.done("setup", "--language", "es", "--json").json["recipe"]
+    recipe["steps"] = [step for step in recipe["steps"] if step["job"] in ("split-pages", "correct")]
+    letters.done("action", "run", "project.save_setup", "-p", json.dumps({"recipe": recipe}))
+    plan = letters.done("plan").out
+    assert "2 of 2" in plan
+    assert "Left out: correct" in plan
+    started = letters.done("start")
+    assert "left out: correct" in started.out
+    assert "Recipe: " in started.err
+    listed = letters.done("runs", "--json").json["items"]
+    assert [(one["state"], len(one["page_ids"])) for one in listed] == [("done", 2)]
+    run_id = listed[0]["job_id"]
+    assert run_id in letters.done("runs").out
+    said = letters.done("runs", run_id[:20]).out
+    assert said.startswith(f"{run_id} is done, over 2 pages.")
+    assert "done     Split pages" in said
+    assert letters.done("runs", "last", "--watch", "--json").json["summary"]["finished"]
+    assert "No run begins with 'feed'" in letters.refused("runs", "feed")
+    again = letters.done(
+        "start", "--redo", next(s["id"] for s in recipe["steps"]), "--no-wait", "--json"
+    ).json
+    assert again["pages"] == 2
+    letters.done("runs", "--watch")
+
+
+def test_a_bake_off_needs_corrected_lines(letters: Machine) -> None:
+    assert "no bake-off yet" in letters.done("bakeoff", "--list").out
+    assert "no bake-off yet" in letters.refused("bakeoff", "--use", "1")
+    letters.done("setup", "--language", "es", "--yes")
+    assert "100" in letters.refused("bakeoff")
+    assert "100" in letters.refused("bakeoff", "1.png", "--lines")
+
+
+CLOUD_PLAN: dict[str, Any] = {
+    "runs": [{"runs_on": "this-machine"}, {"runs_on": "cloud:Far"}],
+    "first_yes": None,
+}
+
+
+def test_pages_leave_only_when_somebody_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Refused, match="sent to Far"):
+        starting.agree(CLOUD_PLAN, yes=False)
+    starting.agree(CLOUD_PLAN, yes=True)
+    starting.agree({**CLOUD_PLAN, "first_yes": {"at": "now"}}, yes=False)
+    starting.agree({**CLOUD_PLAN, "runs": CLOUD_PLAN["runs"][:1]}, yes=False)
+    monkeypatch.setattr(starting, "at_a_terminal", lambda: True)
+    monkeypatch.setattr(starting.typer, "confirm", lambda *_, **__: False)
+    with pytest.raises(Refused, match="Nothing was started"):
+        starting.agree(CLOUD_PLAN, yes=False)
+    monkeypatch.setattr(starting.typer, "confirm", lambda *_, **__: True)
+    starting.agree(CLOUD_PLAN, yes=False)
+
+
+def _row(name: str, cer: float | None, **more: Any) -> dict[str, Any]:
+    return {
+        "card": f"reader:{name}@1",
+        "name": name,
+        "cer": cer and {"diplomatic": cer},
+        "wer": cer,
+        "pages_per_hour": 120.0,
+        "cost_usd": {"value": 0.0},
+        "tied": False,
+        "not_scored": None,
+        "lines_found": None,
+        "lines_checked": None,
+        "extra_lines": None,
+        **more,
+    }
+
+
+def test_a_table_names_the_best_the_tied_and_those_that_were_not_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = {
+        "id": "b",
+        "state": "done",
+        "reason": None,
+        "step": "read-a-line",
+        "lines": 120,
+        "pages": [1, 2],
+        "candidates": [
+            _row("Hand", 0.051, tied=True),
+            _row("Print", 0.058, tied=True, cost_usd={"value": None}),
+            _row("Far", None, not_scored="Pages may not leave this machine."),
+        ],
+        "comparison": {
+            "better": "reader:Hand@1",
+            "worse": "reader:Print@1",
+            "difference": 0.007,
+            "interval": [-0.001, 0.016],
+            "p": 0.08,
+        },
+        "hands": [{"label": "Scribe A", "hand_id": "h", "better": "reader:Print@1", "promoted": False}],
+    }
+    show_table(one)
+    said = capsys.readouterr().out
+    assert "Measured on 120 lines of 2 pages" in said
+    assert "5.1%" in said
+    assert said.count("tied with the best") == 1
+    assert "not measured: Far: Pages may not leave this machine." in said
+    assert (
+        "Hand makes 0.7% fewer errors than Print (between -0.1% and 1.6%; by chance alone: p = 0.080)."
+        in said
+    )
+    assert "hand Scribe A: reader:Print@1 would read it significantly better." in said
+    show_table({**one, "step": "find-lines", "hands": [], "comparison": None,
+                "candidates": [_row("Finder", None, lines_found=90, lines_checked=100, extra_lines=7)]})  # fmt: skip
+    assert "90 of 100" in capsys.readouterr().out
+
+
+def test_times_and_prices_are_said_as_people_say_them() -> None:
+    assert [starting.duration(one) for one in (None, 5, 600, 36000)] == ["?", "5 s", "10 min", "10.0 h"]
+    assert [starting.dollars(one) for one in (None, 0, 1.5)] == ["?", "nothing", "$1.50"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import add_node, order_nodes, require_document
-from armarium_search.errors import named_twice, not_in_folder, unknown_embedder
+from armarium_search.errors import named_twice, not_in_folder, unknown_embedder, unknown_search
 from armarium_search.models import saved_searches
 from armarium_search.queries.saved import LIVE, SAVED, live_search
 from armarium_search.queries.search import check_words
@@ -145,8 +145,9 @@ def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
 
 
 def _reorder_example(ex: Example) -> dict[str, Any]:
-    ids = [_id_example(ex)["search_id"], _id_example(ex)["search_id"]]
-    return {"folder_path": "/Letters", "search_ids": ids[::-1]}
+    asked = _a_search(ex) | {"folder_path": "/"}
+    ids = [ex.run("saved_search.create", asked)["id"] for _ in range(2)]
+    return {"folder_path": "/", "search_ids": ids[::-1]}
 
 
 @action(
@@ -158,13 +159,17 @@ def _reorder_example(ex: Example) -> dict[str, Any]:
     example=_reorder_example,
 )
 def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
-    """Those named come first, in the order given. Invalid for an id that is not of the folder, or is named twice."""
+    """Those named come first, in the order given. NotFound for an id of none, Invalid for one of another folder or named twice."""
     here = SAVED.all(ctx.conn, saved_searches.c.folder_path == p.folder_path, LIVE)
     here.sort(key=lambda one: (one["sort_order"], one["id"]))
     ids = [one["id"] for one in here]
     for number, search_id in enumerate(p.search_ids):
         if search_id not in ids:
-            raise not_in_folder(search_id, p.folder_path)
+            raise (
+                not_in_folder(search_id, p.folder_path)
+                if SAVED.get(ctx.conn, search_id)
+                else unknown_search(search_id)
+            )
         if search_id in p.search_ids[:number]:
             raise named_twice(search_id)
     ordered = [*p.search_ids, *(one for one in ids if one not in set(p.search_ids))]

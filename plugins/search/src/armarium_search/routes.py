@@ -15,7 +15,7 @@ router = APIRouter(tags=["search"])
 @router.post(
     "/api/search/saved/reorder",
     response_model=written(Reordered),
-    responses=REFUSALS(),
+    responses=REFUSALS(404),
     summary="Put the saved searches of a folder in order (saved_search.reorder)",
 )
 def reorder_saved(

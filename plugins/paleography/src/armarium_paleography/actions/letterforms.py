@@ -17,7 +17,15 @@ from armarium_paleography.errors import DescriptionStands, OtherCharacter, not_d
 from armarium_paleography.models import allographs, letterforms
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
-from armarium_paleography.schemas import Allograph, AllographCreate, AllographId, Clear, Describe, Letterform
+from armarium_paleography.schemas import (
+    Allograph,
+    AllographCreate,
+    AllographId,
+    Clear,
+    ClearedLetterform,
+    Describe,
+    Letterform,
+)
 
 ONE_DESCRIPTION = RowLaw(
     *at_most_one(
@@ -72,7 +80,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
 @action(
     "letterform.clear",
     params=Clear,
-    result=Letterform,
+    result=ClearedLetterform,
     summary="Clear the description of a segment's letterform.",
     route=Route("DELETE", "/api/letterforms/segment/{segment_id}", name="clear_letterform"),
     laws=(ONE_DESCRIPTION,),
@@ -85,7 +93,7 @@ def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
     before = description(ctx.conn, p.segment_id)
     if before is None:
         raise not_described(p.segment_id)
-    return withdraw_row(ctx, letterforms, before)
+    return {"status": "deleted", **withdraw_row(ctx, letterforms, before)}
 
 
 @action(

@@ -50,8 +50,8 @@ def _create_example(ex: Example) -> dict[str, Any]:
     return {
         "name": "p with a flourish",
         "picture_segment_id": lines[0],
-        # One of the private use area: a code point is of one live sign, and a project may hold several examples.
-        "code_point": f"U+{0xE000 + int(new_id()[-4:], 16) % 0x1800:04X}",
+        # Of the supplementary private use area: a code point is of one live sign, and a project may hold several examples.
+        "code_point": f"U+{0xF0000 + int(new_id()[-8:], 16) % 0xFFFE:04X}",
         "list_references": [{"authority": "Cappelli", "number": "256"}],
     }
 

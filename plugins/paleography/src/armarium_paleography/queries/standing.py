@@ -64,12 +64,12 @@ def listed(
     limit: int | None,
     offset: int,
 ) -> dict[str, Any]:
-    """`{items, count, total}`: all rows, or *limit* of them from *offset* on."""
+    """`{items, count, total, limit, offset}`: all rows, or *limit* of them from *offset* on."""
     if limit is not None:
-        page = rows.page(conn, *where, order=order, limit=limit, offset=offset)
-        return {"items": page["items"], "count": len(page["items"]), "total": page["total"]}
+        return rows.page(conn, *where, order=order, limit=limit, offset=offset)
     items = rows.all(conn, *where, order=order)
-    return {"items": items[offset:], "count": len(items[offset:]), "total": len(items)}
+    page = items[offset:]
+    return {"items": page, "count": len(page), "total": len(items), "limit": None, "offset": offset}
 
 
 def count_of(conn: Connection, table: Table, *where: ColumnElement[bool]) -> int:

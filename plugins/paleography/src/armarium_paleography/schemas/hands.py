@@ -9,6 +9,7 @@ from pydantic import Field
 from armarium.api import Message, Params, answer_of
 from armarium_paleography import models as t
 from armarium_paleography.schemas.fields import Certainty, Id, Name, Words
+from armarium_paleography.schemas.listed import Listed
 
 
 class HandCreate(Params):
@@ -31,12 +32,10 @@ class Hand(Message):
     """A hand."""
 
 
-class Hands(Message):
+class Hands(Listed):
     """The hands of the project."""
 
     items: list[Hand]
-    count: int
-    total: int
 
 
 class Attribute(Params):
@@ -57,12 +56,10 @@ class Attribution(Message):
     """A judgement of a segment's hand."""
 
 
-class Attributions(Message):
+class Attributions(Listed):
     """Judgements of hands."""
 
     items: list[Attribution]
-    count: int
-    total: int
 
 
 class SegmentHands(Message):

@@ -9,6 +9,7 @@ from pydantic import Field
 from armarium.api import Message, Params, answer_of
 from armarium_paleography import models as t
 from armarium_paleography.schemas.fields import Id
+from armarium_paleography.schemas.listed import Listed
 
 
 class Font(Message):
@@ -89,9 +90,7 @@ class Proposal(Message):
     state: ProposalState
 
 
-class Proposals(Message):
+class Proposals(Listed):
     """Proposals, the likest first."""
 
     items: list[Proposal]
-    count: int
-    total: int

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from armarium.api import Message, Params, SourceText, answer_of
 from armarium_paleography import models as t
 from armarium_paleography.schemas.fields import Certainty, CodePoint, FactKind, Id, Name, Short, Words
+from armarium_paleography.schemas.listed import Listed
 
 
 class FactCreate(Params):
@@ -107,12 +108,10 @@ class Sign(Message):
     list_references: list[ListReference]
 
 
-class Signs(Message):
+class Signs(Listed):
     """The signs of the project."""
 
     items: list[Sign]
-    count: int
-    total: int
 
 
 @answer_of(t.instances)
@@ -120,12 +119,10 @@ class Instance(Message):
     """An instance of a sign."""
 
 
-class Instances(Message):
+class Instances(Listed):
     """Where a sign stands."""
 
     items: list[Instance]
-    count: int
-    total: int
 
 
 class Feature(Message):
@@ -180,12 +177,16 @@ class Letterform(Message):
     features: list[Feature]
 
 
-class Letterforms(Message):
+class ClearedLetterform(Letterform):
+    """The description that was cleared."""
+
+    status: Literal["deleted"]
+
+
+class Letterforms(Listed):
     """Letterforms."""
 
     items: list[Letterform]
-    count: int
-    total: int
 
 
 class SegmentLetterform(Message):

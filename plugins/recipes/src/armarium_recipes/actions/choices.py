@@ -37,13 +37,13 @@ def _answer(ctx: ActionContext) -> dict[str, Any]:
 
 def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     """A recipe that names a model which is still to be fetched, and what could be used instead."""
-    step = {"id": "read", "job": "read-a-line", "layer": "reading"}
     card = next(
         one
         for one in cards_here(ex.engine, ex.library)
         if "read-a-line" in one.jobs and one.availability == "download" and "en" in one.languages
     )
-    step |= {"card": {"id": card.id, "source": card.source}}
+    choice = {"id": card.id, "source": card.source}
+    step = {"id": "read", "job": "read-a-line", "layer": "reading", "card": choice}
     recipe = {"id": "letters", "title": "Typed letters", "steps": [step]}
     ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe})
     assert ex.library is not None

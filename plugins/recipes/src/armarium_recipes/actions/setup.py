@@ -9,6 +9,7 @@ from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_d
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
 from armarium_recipes.project.checks import malformed
+from armarium_recipes.project.saving import saved
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
@@ -27,10 +28,16 @@ def example_answers() -> dict[str, Any]:
 
 
 def example_recipe() -> dict[str, Any]:
-    """A recipe that finds lines and reads them."""
+    """A recipe that finds lines and puts them in order."""
     steps = [
         {"id": "find-lines", "job": "find-lines", "layer": "lines"},
-        {"id": "read", "job": "read-a-line", "layer": "reading", "applies_to": "lines"},
+        {
+            "id": "order",
+            "job": "put-in-order",
+            "layer": "lines",
+            "applies_to": "lines",
+            "card": {"id": "builtin:put-in-order@1", "source": "shipped"},
+        },
     ]
     return {
         "id": "letters",
@@ -111,7 +118,7 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         files.write_files(library)
 
     ctx.on_commit(write)
-    return files.saved(ctx.conn).answer()
+    return saved(ctx.conn).answer()
 
 
 ACTIONS = (save_setup, decide_file)

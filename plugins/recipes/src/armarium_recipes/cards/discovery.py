@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from armarium.api import Egress, Engine, Limits, ServiceError
+from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
 from armarium_reading.api import models_folder
 from armarium_recipes.schemas.cards import Card
 
@@ -83,38 +83,51 @@ def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetche
     return new
 
 
-def fetch(engine: Engine, url: str) -> bytes:
-    """The body of an answer. Unavailable, Forbidden or TooLarge as the gate says, and for a status other than 200."""
-    from armarium.api import Unavailable
+class Asking:
+    """The questions of one search: its connections are shared, for each new one costs the search of certificates."""
 
-    gate = Egress(local_only=engine.settings.local_only)
-    answer = gate.fetch("GET", url, reach=REACH, limits=LISTING, headers={"accept": "application/json, */*"})
-    if answer.status != 200:
-        raise Unavailable(f"It answers {answer.status}, not the listing; try again later.")
-    return answer.read()
+    def __init__(self, engine: Engine) -> None:
+        gate = Egress(local_only=engine.settings.local_only)
+        self._client = gate.client(reach=REACH, limits=LISTING)
 
+    def __enter__(self) -> Asking:
+        return self
 
-def fetch_json(engine: Engine, url: str) -> Any:
-    """As `fetch`, read as JSON; Unavailable for what is none."""
-    from armarium.api import Unavailable
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
-    try:
-        return json.loads(fetch(engine, url))
-    except (ValueError, RecursionError) as error:
-        raise Unavailable("It answers something that is no JSON; try again later.") from error
+    def fetch(self, url: str) -> bytes:
+        """The body of an answer. Forbidden or TooLarge as the gate says; Unavailable for any that is none or not 200."""
+        import httpx
 
-
-def fetch_all(fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
-    """What *fetch_one* answers to each of *asked*, some at a time; those that were refused are left out."""
-
-    def one(question: str) -> tuple[str, Any]:
         try:
-            return question, fetch_one(question)
-        except ServiceError:
-            return question, None
+            answer = self._client.get(url, follow_redirects=True)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unavailable(
+                f"It gives no answer that can be used ({type(error).__name__}); try again later."
+            ) from error
+        if answer.status_code != 200:
+            raise Unavailable(f"It answers {answer.status_code}, not the listing; try again later.")
+        return answer.content
 
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="discovery") as pool:
-        return {question: found for question, found in pool.map(one, asked) if found is not None}
+    def fetch_json(self, url: str) -> Any:
+        """As `fetch`, read as JSON; Unavailable for what is none."""
+        try:
+            return json.loads(self.fetch(url))
+        except (ValueError, RecursionError) as error:
+            raise Unavailable("It answers something that is no JSON; try again later.") from error
+
+    def all_of(self, fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
+        """What *fetch_one* answers to each of *asked*, some at a time; those that were refused are left out."""
+
+        def one(question: str) -> tuple[str, Any]:
+            try:
+                return question, fetch_one(question)
+            except ServiceError:
+                return question, None
+
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="discovery") as pool:
+            return {question: found for question, found in pool.map(one, asked) if found is not None}
 
 
 def text_of(value: object, longest: int = 300) -> str:

@@ -60,8 +60,9 @@ def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
         f"{HUB}/api/models?{urlencode({**one, 'limit': OF_A_QUESTION, 'sort': 'downloads', 'direction': -1, 'full': 'true'})}"
         for one in questions
     ]
-    answers = {asked[0]: discovery.fetch_json(engine, asked[0])}
-    answers |= discovery.fetch_all(lambda url: discovery.fetch_json(engine, url), asked[1:])
+    with discovery.Asking(engine) as asking:
+        answers = {asked[0]: asking.fetch_json(asked[0])}
+        answers |= asking.all_of(asking.fetch_json, asked[1:])
     found: dict[str, dict[str, Any]] = {}
     for url in asked:
         models = answers.get(url)

@@ -61,9 +61,10 @@ def search_repository(engine: Engine, *, online: bool) -> Found:
         return Found("cached", f"As listed {_when(listing)}.", repository_cards(engine))
     try:
         fresh = listing is not None and listing.is_fresh
-        if listing is None or not fresh:
-            listing = discovery.keep(engine, NAME, _records(engine, listing), time.time())
-        looked = _fetch_cards(engine, listing)
+        with discovery.Asking(engine) as asking:
+            if listing is None or not fresh:
+                listing = discovery.keep(engine, NAME, _records(asking, listing), time.time())
+            looked = _fetch_cards(engine, asking, listing)
     except ServiceError as refusal:
         return Found("failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine))
     left = sum("card" not in entry for entry in listing.entries)
@@ -81,13 +82,13 @@ def _when(listing: discovery.Kept) -> str:
     return time.strftime("on %d %B %Y", time.gmtime(max(0.0, min(listing.fetched_at, 4e9))))
 
 
-def _records(engine: Engine, before: discovery.Kept | None) -> list[dict[str, Any]]:
+def _records(asking: discovery.Asking, before: discovery.Kept | None) -> list[dict[str, Any]]:
     """The newest version of each record of the community, with the cards that are known already."""
     cards = {one.get("record"): one["card"] for one in (before.entries if before else ()) if "card" in one}
     newest: dict[str, dict[str, Any]] = {}
     for page in range(1, MOST_RECORDS // PAGE + 1):
         url = f"{ZENODO}/api/records?communities={COMMUNITY}&sort=newest&size={PAGE}&page={page}"
-        answer = discovery.fetch_json(engine, url)
+        answer = asking.fetch_json(url)
         hits = answer.get("hits") if isinstance(answer, dict) else None
         found = hits.get("hits") if isinstance(hits, dict) else None
         for hit in (found if isinstance(found, list) else [])[:PAGE]:
@@ -132,7 +133,7 @@ def _entry(hit: object) -> dict[str, Any] | None:
     }
 
 
-def _fetch_cards(engine: Engine, listing: discovery.Kept) -> int:
+def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.Kept) -> int:
     """Fetch the next cards that are not known yet into *listing*, and keep it; how many."""
     for entry in listing.entries:
         if entry.get("about") not in CARD_FILES:
@@ -143,7 +144,7 @@ def _fetch_cards(engine: Engine, listing: discovery.Kept) -> int:
         if "card" not in entry and str(entry.get("record")).isdigit()
     }
     asked = list(wanted)[:CARDS_AT_A_TIME]
-    for url, body in discovery.fetch_all(lambda url: discovery.fetch(engine, url), asked).items():
+    for url, body in asking.all_of(asking.fetch, asked).items():
         wanted[url]["card"] = _card_of(wanted[url]["about"], body)
     if asked:
         discovery.keep(engine, NAME, listing.entries, listing.fetched_at)

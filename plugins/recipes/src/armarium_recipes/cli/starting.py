@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +17,7 @@ from armarium.commandline import (
     wants_json,
 )
 from armarium_recipes.cli.following import show_summary
+from armarium_recipes.cli.questions import at_a_terminal
 
 HERE = "this-machine"
 
@@ -73,7 +73,7 @@ def agree(found: dict[str, Any], *, yes: bool) -> None:
     if not places or found["first_yes"] is not None or yes:
         return
     sent = f"Pages would be sent to {', '.join(places)}."
-    if wants_json() or not sys.stdin.isatty():
+    if wants_json() or not at_a_terminal():
         raise Refused(f"{sent} Say --yes to agree, or take cloud models out: armarium setup --no-cloud.")
     if not typer.confirm(f"{sent} Agree?", default=False):
         raise Refused("Nothing was started.")

@@ -21,7 +21,6 @@ RUN_A_RECIPE = JobKind(
     summary="Run the recipe of a project.",
     run=run_recipe,
     args=RunArgs,
-    is_run=True,
     # It waits for imports, downloads and other runs as long as they take.
     retries=1_000_000,
     on_cancel=cancelled,

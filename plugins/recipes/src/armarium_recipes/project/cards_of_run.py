@@ -212,7 +212,8 @@ def _with_settings(
     if "own_readers" in fields:
         given.setdefault("own_readers", True)
     settings = job.parse(given)
-    if run.download is None:
+    if run.download is None and (card is None or card.runs_where == "this_mac"):
+        # Of a far place nothing is asked: that would look its name up, and a plan asks no network.
         job.placed(engine, library, settings)
     if run.card in ("workflow", "split-pages", "read-lines"):
         shown["workflow_id"] = f"system-{job.id}"

@@ -113,6 +113,8 @@ def with_card(step: Any, card: Card) -> Any:
         "model": dict(card.pin),
         "runs_on": f"cloud:{card.provider or card.source}" if far else "this-machine",
         "uses_cloud": far,
+        # Whoever chooses a model whose licence is not open accepts it.
+        "licence_accepted": not card.open_licence,
         "gap": None,
     }
     return step.model_copy(update=changed)

@@ -79,7 +79,7 @@ def parse(data: bytes) -> Document:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable("It is no UTF-8 text.", data[: error.start].count(b"\n") + 1) from None
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         return _Reader().read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
@@ -99,7 +99,7 @@ class _Reader:
         self.documents = 0
 
     def read(self, events: Any) -> Document:
-        import yaml
+        import yaml  # type: ignore[import-untyped]
 
         for event in events:
             line = event.start_mark.line + 1
@@ -173,7 +173,7 @@ def _plain_value(text: str) -> Any:
 
 def dump(value: Any, heading: str) -> bytes:
     """*value* as a file, with *heading* as its first comment."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110)
     return f"# {heading}\n{text}".encode()

@@ -7,15 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentPrincipal, json_response
-from armarium_recipes.queries.knowledge import (
-    derived_facts,
-    list_jobs,
-    list_languages,
-    list_purposes,
-    list_scripts,
-    list_topics,
-    read_topic,
-)
+from armarium_recipes.queries import knowledge
 from armarium_recipes.schemas.knowledge import (
     Derived,
     Languages,
@@ -39,15 +31,15 @@ Codes = Annotated[list[str], Query(max_length=50)]
     response_model=RecipeJobEntries,
     responses=REFUSALS(),
 )
-def get_jobs(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+def list_jobs(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """In the order of the work: what each takes and gives, its settings, and the topic that explains it."""
-    return _listed(list_jobs(engine))
+    return _listed(knowledge.list_jobs(engine))
 
 
 @router.get("/topics", summary="Jobs and notions, explained", response_model=Topics, responses=REFUSALS())
-def get_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+def list_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Each once, in plain words: the recipe jobs in the order of the work, then the notions."""
-    return _listed(list_topics(engine))
+    return _listed(knowledge.list_topics(engine))
 
 
 @router.get(
@@ -56,17 +48,17 @@ def get_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     response_model=TopicAnswer,
     responses=REFUSALS(404),
 )
-def get_topic(engine: CurrentEngine, topic_id: str, _: CurrentPrincipal) -> Response:
+def read_topic(engine: CurrentEngine, topic_id: str, _: CurrentPrincipal) -> Response:
     """Title, one sentence, a paragraph, an example, and the page of the manual."""
-    return json_response(read_topic(engine, topic_id))
+    return json_response(knowledge.read_topic(engine, topic_id))
 
 
 @router.get(
     "/recipes/purposes", summary="What a project can be for", response_model=Purposes, responses=REFUSALS()
 )
-def get_purposes(_: CurrentPrincipal) -> Response:
+def list_purposes(_: CurrentPrincipal) -> Response:
     """In the order in which setup offers them, each with its jobs and whether it runs by itself."""
-    return _listed(list_purposes())
+    return _listed(knowledge.list_purposes())
 
 
 @router.get(
@@ -75,17 +67,17 @@ def get_purposes(_: CurrentPrincipal) -> Response:
     response_model=Languages,
     responses=REFUSALS(),
 )
-def get_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
+def search_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
     """The nearest first: whose tag or code it is, whose name it is, then names that begin so or hold it."""
-    return _listed(list_languages(q, limit))
+    return _listed(knowledge.list_languages(q, limit))
 
 
 @router.get(
     "/recipes/scripts", summary="Scripts by name or code", response_model=Scripts, responses=REFUSALS()
 )
-def get_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
+def search_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
     """The nearest first: whose code or number it is, then names that begin so or hold it."""
-    return _listed(list_scripts(q, limit))
+    return _listed(knowledge.list_scripts(q, limit))
 
 
 @router.get(
@@ -94,13 +86,13 @@ def get_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Respon
     response_model=Derived,
     responses=REFUSALS(422),
 )
-def get_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []) -> Response:  # noqa: B006
+def read_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []) -> Response:  # noqa: B006
     """For the scripts named (each its own `scripts=`, or parted by commas), this machine, keys, and places to run.
 
     Each fact says where it is from. 422 for a script that ISO 15924 does not have.
     """
     codes = [code.strip() for one in scripts for code in one.split(",") if code.strip()]
-    return json_response(derived_facts(engine, codes))
+    return json_response(knowledge.derived_facts(engine, codes))
 
 
 def _listed(items: list[dict[str, Any]]) -> Response:

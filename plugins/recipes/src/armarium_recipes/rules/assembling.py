@@ -47,6 +47,8 @@ from armarium_recipes.schemas.recipe import (
 ALTERNATIVES = 3
 """Cards that are named beside the one that was chosen."""
 
+OTHER_SCRIPT = "Lines in {script} are not told from the others by themselves: use its model for the folders that hold them."
+
 
 def assemble(
     engine: Engine, library: Library | None, answers: Answers, overrides: Sequence[Override] = ()
@@ -154,16 +156,33 @@ class _Assembly:
         return self.situation.holds(rule.where, works, trainable=trainable)
 
     def _steps_of(self, work: _Work) -> list[Step]:
-        """One step; several, each for lines of one script, where no model knows all scripts."""
+        """One step. Where its model does not know all scripts, one more for each of the others: which lines are written in
+        it no step finds out, so those are only offered."""
         rule = RULE_OF.get(work.job) or StepRule(work.job, _step_id(work.job), "A plugin's own work.")
         codes = self.situation.codes
-        if not rule.by_script or len(codes) == 1 or rule.step in self.chosen:
+        known = self._known_scripts(work.job, rule) if rule.by_script else codes
+        if known == codes:
             return [self._step(work, rule, rule.step, codes)]
-        if self._is_done(work.job, codes) or not any(self._is_done(work.job, [code]) for code in codes):
-            return [self._step(work, rule, rule.step, codes)]
-        return [
-            self._step(work, rule, f"{rule.step}-{code.lower()}", [code], lines_in=[code]) for code in codes
-        ]
+        steps = [self._step(work, rule, rule.step, known, lines_in=known)]
+        for code in codes:
+            if code not in known:
+                step = self._step(work, rule, f"{rule.step}-{code.lower()}", [code], lines_in=[code])
+                if step.gap is None:
+                    self._gap(step, "no-model-for-script", OTHER_SCRIPT.format(script=code), "choose-model")
+                steps.append(step)
+        return steps
+
+    def _known_scripts(self, job: str, rule: StepRule) -> list[str]:
+        """The project's scripts that the step's model reads: all where one is found for all, else the first that any reads."""
+        codes = self.situation.codes
+        picked = self.chosen.get(rule.step)
+        card = next((one for one in self.cards if picked is not None and one.id == picked.id), None)
+        if card is not None:
+            return [code for code in codes if not card.scripts or code in card.scripts] or codes
+        if self._is_done(job, codes):
+            return codes
+        first = next((code for code in codes if self._is_done(job, [code])), None)
+        return codes if first is None else [first]
 
     def _step(
         self,
@@ -201,7 +220,7 @@ class _Assembly:
                 self._gap(step, "no-model-for-job", rule.given[1], None)
         else:
             self._gap(step, *self._why_none(work.job, ranked))
-            self._offer_cloud(step, ranked)
+            self._offer_cloud(step, ranked, codes)
         return step
 
     def _choose(
@@ -299,10 +318,10 @@ class _Assembly:
         step.gap = sentence
         self.gaps.append(Gap(step=step.id, job=step.job, kind=kind, sentence=sentence, fix=fix))
 
-    def _offer_cloud(self, step: Step, ranked: Sequence[Card]) -> None:
+    def _offer_cloud(self, step: Step, ranked: Sequence[Card], codes: Sequence[str]) -> None:
         """Models of providers that would do it, were pages allowed to leave."""
         for card in ranked:
-            allowed = {**self._asked(self.situation.codes), "cloud_allowed": True}
+            allowed = {**self._asked(codes), "cloud_allowed": True}
             if card.runs_where == "provider" and card.provider and refusal_of(card, **allowed) is None:
                 option = CloudOption(
                     step=step.id,

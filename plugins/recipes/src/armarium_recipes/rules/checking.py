@@ -34,6 +34,9 @@ from armarium_recipes.schemas.recipe import (
 DEEPEST, MOST_PLACES = 40, 50_000
 """Levels and places of a recipe that are looked at; one beyond that is refused whole."""
 
+Path = tuple[str, ...]
+"""The keys that lead to a place of a recipe."""
+
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
@@ -47,13 +50,16 @@ def problems_of(
     """
     if isinstance(recipe, Recipe):
         recipe = recipe.model_dump(mode="json")
-    wrong = list(_forbidden(recipe))
+    places = list(_places(recipe))
+    if len(places) > MOST_PLACES or any(len(path) > DEEPEST for path, _ in places[-1:]):
+        # Looked at no further: it might hold itself, and have no end.
+        size = f"{DEEPEST} levels and {MOST_PLACES:,} places at most"
+        return [_malformed(None, f"It is too deep or too large for a recipe: {size}.")]
+    wrong = list(_forbidden(recipe, places))
     try:
         parsed = Recipe.model_validate(recipe)
     except ValidationError as error:
         return [*wrong, *(_malformed(None, sentence) for sentence in _sentences(error))]
-    except RecursionError:
-        return [_malformed(None, "It is nested too deeply for a recipe.")]
     return [*wrong, *problems_with(cards_here(engine, library), engine, library, parsed, answers)]
 
 
@@ -286,28 +292,29 @@ def _twice(steps: Sequence[Step]) -> Iterator[Problem]:
         seen.add(step.id)
 
 
-def _forbidden(recipe: object) -> Iterator[Problem]:
-    """Keys that a recipe must not have, at whatever depth; what is too deep or too large is refused whole."""
-    places: list[tuple[Any, tuple[str, ...]]] = [(recipe, ())]
+def _places(recipe: object) -> Iterator[tuple[Path, Any]]:
+    """Every place of *recipe* with the keys that lead to it; ends with the first that is too deep or one too many."""
+    waiting: list[tuple[Path, Any]] = [((), recipe)]
     looked = 0
-    while places:
-        value, path = places.pop()
+    while waiting:
+        path, value = waiting.pop()
+        yield path, value
         looked += 1
         if len(path) > DEEPEST or looked > MOST_PLACES:
-            yield _malformed(
-                None,
-                f"It is too deep or too large for a recipe: {DEEPEST} levels, {MOST_PLACES:,} places at most.",
-            )
             return
         if isinstance(value, Mapping):
-            for key, inner in value.items():
-                name = str(key)
-                if why := _why_not(name, path):
-                    step = _step_of(recipe, path)
-                    yield _malformed(step, f"{'.'.join((*path, name))[:200]}: {why}")
-                places.append((inner, (*path, name)))
+            waiting += [((*path, str(key)), inner) for key, inner in value.items()]
         elif isinstance(value, list | tuple):
-            places += [(inner, (*path, str(number))) for number, inner in enumerate(value)]
+            waiting += [((*path, str(number)), inner) for number, inner in enumerate(value)]
+
+
+def _forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Iterator[Problem]:
+    """Keys that a recipe must not have, at whatever depth."""
+    for path, value in places:
+        for key in value if isinstance(value, Mapping) else ():
+            if why := _why_not(str(key), path):
+                where = ".".join((*path, str(key)))[:200]
+                yield _malformed(_step_of(recipe, path), f"{where}: {why}")
 
 
 def _why_not(key: str, path: tuple[str, ...]) -> str | None:

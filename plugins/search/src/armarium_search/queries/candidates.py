@@ -123,7 +123,7 @@ def _by_text(asked: Asked, found: Found) -> None:
     for _, document_id, words, halves in rows:
         one = _candidate(found, document_id)
         one.by_text = True
-        one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded.of(words, halves)))
+        one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(words, halves)))
 
 
 def _by_name(asked: Asked, found: Found) -> None:
@@ -141,8 +141,8 @@ def _by_name(asked: Asked, found: Found) -> None:
 
 def _weigh_name(asked: Asked, found: Found, document_id: str, name: str, more: str) -> None:
     one = _candidate(found, document_id)
-    one.by_name = matches(asked.parsed.wanted, Folded.of(name))
-    one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded.of(described(name, more))))
+    one.by_name = matches(asked.parsed.wanted, Folded(name))
+    one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(described(name, more))))
 
 
 def described(name: str, more: str) -> str:
@@ -156,7 +156,7 @@ def _by_visible_part(asked: Asked, found: Found) -> None:
         text = visible_text(asked, document_id)
         row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
         name = row[0][0] if row else ""
-        folded = [Folded.of(*text[1]), Folded.of(name)]
+        folded = [Folded(*text[1]), Folded(name)]
         if any(not matches([term], one) for term in asked.parsed.unwanted for one in folded):
             continue
         if matches(asked.parsed.wanted, folded[0]):

@@ -65,51 +65,68 @@ def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
     return found
 
 
-def tokens_of(page: PageText) -> list[Token]:
-    """The words of a page in their order, those that go on over a line's end joined."""
+def tokens_of(lines: Sequence[Sequence[str]], joined: Iterable[Token]) -> list[Token]:
+    """The words of a page in their order, those that go on over a line's end *joined*."""
+    starts = {token.parts[0]: token for token in joined}
+    within = {part for token in starts.values() for part in token.parts[1:]}
     tokens: list[Token] = []
-    joins = False
-    for number, line in enumerate(page.lines):
-        words = words_of(line.text)
+    for number, words in enumerate(lines):
         for place, word in enumerate(words):
-            if joins and place == 0 and tokens:
-                before = tokens.pop()
-                tokens.append(Token(before.word + word, (*before.parts, (number, 0))))
-            else:
-                tokens.append(Token(word, ((number, place),)))
-        if words:
-            after = page.lines[number + 1].text if number + 1 < len(page.lines) else ""
-            joins = bool(after) and goes_on(line.text, after)
+            part = (number, place)
+            if part not in within:
+                tokens.append(starts.get(part) or Token(word, (part,)))
     return tokens
+
+
+def joined_words(page: PageText, lines: Sequence[Sequence[str]]) -> list[Token]:
+    """The words of a page that go on over the ends of lines, in their order."""
+    found: list[Token] = []
+    joins = False
+    last: Token | None = None
+    for number, words in enumerate(lines):
+        if not words:
+            continue
+        if joins and last is not None:
+            whole = Token(last.word + words[0], (*last.parts, (number, 0)))
+            if len(last.parts) > 1:
+                found.pop()
+            found.append(whole)
+            last = whole
+        if last is None or len(words) > 1 or not joins:
+            last = Token(words[-1], ((number, len(words) - 1),))
+        after = page.lines[number + 1].text if number + 1 < len(page.lines) else ""
+        joins = bool(after) and goes_on(page.lines[number].text, after)
+    return found
 
 
 def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
     """Which words of which lines the wanted *terms* find."""
-    tokens = tokens_of(page)
+    lines = [words_of(line.text) for line in page.lines]
+    joined = joined_words(page, lines)
     found: dict[int, set[int]] = {}
 
     def mark(parts: Iterable[tuple[int, int]]) -> None:
         for line, place in parts:
             found.setdefault(line, set()).add(place)
 
-    halves = [
-        (words_of(page.lines[line].text)[place], (line, place))
-        for token in tokens
-        if len(token.parts) > 1
-        for line, place in token.parts
-    ]
+    tokens: list[Token] | None = None
     for term in terms:
         if term.excluded:
             continue
         for words, _ in term.alternatives:
             if len(words) == 1:
-                for token in tokens:
+                for token in joined:
                     if _fits(token.word, words[0], term, True):
                         mark(token.parts)
-                for half, part in halves:
-                    if _fits(half, words[0], term, True):
-                        mark([part])
+                for number, line in enumerate(lines):
+                    if term.is_prefix or words[0] in line:
+                        mark(
+                            (number, place)
+                            for place, word in enumerate(line)
+                            if _fits(word, words[0], term, True)
+                        )
                 continue
+            tokens = tokens_of(lines, joined) if tokens is None else tokens
             for at in range(len(tokens) - len(words) + 1):
                 if all(
                     _fits(tokens[at + n].word, word, term, n == len(words) - 1)

@@ -100,7 +100,11 @@ def _tops(ctx: ActionContext) -> list[str]:
 def _checked(ctx: ActionContext, path: MaterialPath) -> Path:
     """The folder, which is made where only it is missing; the refusals of a place that cannot be tied."""
     place = path.real
-    if not place.exists():
+    try:
+        there = place.exists()
+    except OSError as error:  # a name longer than the disk takes
+        raise not_writable(path, error.strerror or str(error)) from None
+    if not there:
         if not place.parent.is_dir():
             raise nothing_there(path)
     elif not place.is_dir():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action
+from armarium_documents.api import document
 from armarium_sync.duplicates import duplicates_of
 from armarium_sync.errors import not_duplicates
 from armarium_sync.schemas import Removed, RemoveParams
@@ -26,13 +27,15 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def remove_duplicates(ctx: ActionContext, p: RemoveParams) -> dict[str, Any]:
-    """All of them, or none: Conflict for a document that is kept, or is no duplicate any more."""
+    """All of them, or none: NotFound for an id that names no document, Conflict for one that is kept or no duplicate any more."""
     groups = duplicates_of(ctx.conn)
     kept = {group["keep"]["id"] for group in groups}
     extra = {one["id"] for group in groups for one in group["remove"]}
     named = list(dict.fromkeys(p.document_ids))
     wrong = [one for one in named if one not in extra]
     if wrong:
+        for one in wrong:
+            document(ctx.conn, one)
         raise not_duplicates((one for one in wrong if one not in kept), (one for one in wrong if one in kept))
     ctx.run("document.delete", {"ids": named})
     ctx.target(*named)

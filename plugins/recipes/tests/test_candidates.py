@@ -1,0 +1,446 @@
+"""Candidates: what is here, what the listings of other machines have, and what a hostile listing cannot do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import model_listings
+import pytest
+from model_listings import Listings, model, old_card, readme, record
+from rules_shelf import bench_engine
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER
+from armarium_recipes.cards import discovery, hub, repository
+from armarium_recipes.cards.sources import cards_here
+from armarium_testing.fixtures import http_client
+
+URL = "/api/recipes/candidates"
+LATIN = {"scripts": "Latn", "languages": "la", "material": "handwriting"}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An engine for all of these tests: what they change of it is taken back."""
+    with bench_engine(tmp_path_factory.mktemp("candidates")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def library(engine: Engine) -> Library:
+    """A project of that engine."""
+    place = engine.settings.state_dir.parent / "Hands.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    return engine.libraries.get(place)
+
+
+@pytest.fixture(scope="module")
+def client(engine: Engine, library: Library) -> Iterator[Any]:
+    """The owner's client, in that project."""
+    yield from http_client(engine, library)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(engine: Engine) -> None:
+    """No listing of an earlier test."""
+    shutil.rmtree(discovery.folder_of(engine), ignore_errors=True)
+
+
+@pytest.fixture
+def net(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listings]:
+    """Both listings on this machine."""
+    with model_listings.listings() as server:
+        monkeypatch.setattr(repository, "ZENODO", server.address)
+        monkeypatch.setattr(hub, "HUB", server.address)
+        monkeypatch.setattr(discovery, "REACH", "machine")
+        yield server
+
+
+@pytest.fixture
+def with_kraken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which kraken's runtime is installed."""
+    from pathlib import Path
+
+    monkeypatch.setattr(repository, "runtime_folder", lambda engine, reader: Path("/runtimes/kraken"))
+
+
+def fill(net: Listings) -> None:
+    """Records as they are: two versions of one, an old card, a line finder, and one of other software."""
+    net.records = [
+        record(120, 100, "HTR of Latin charters", {"README.md": 1, "charters.safetensors": 16_000_000}),
+        record(110, 100, "HTR of Latin charters", {"README.md": 1, "charters.mlmodel": 15_000_000}),
+        record(200, 201, "Printed Arabic", {"metadata.json": 1, "arabic.mlmodel": 9_000_000}),
+        record(300, 301, "Line segmentation of manuscripts", {"README.md": 1, "seg.mlmodel": 5_000_000}),
+        record(400, 401, "Handwritten party", {"README.md": 1, "party.safetensors": 300_000_000}),
+        record(500, 501, "A dataset", {"data.zip": 1}),
+    ]
+    net.files = {
+        "/records/120/files/README.md": readme(120),
+        "/records/110/files/README.md": readme(110, cer=0.001),
+        "/records/200/files/metadata.json": old_card(),
+        "/records/300/files/README.md": readme(300, kind="segmentation"),
+        "/records/400/files/README.md": readme(400, software="party", cer=3.5),
+    }
+    net.models = [
+        model("scribe/trocr-latin-handwritten", "la", "license:mit", "trocr"),
+        model(
+            "scribe/trocr-latin-mlx", "la", library_name="mlx", tags=["mlx", "la", "base_model:scribe/trocr"]
+        ),
+        model("scribe/trocr-GGUF", "la", "gguf"),
+        model("scribe/quiet", "la", siblings=[{"rfilename": "model-q4.gguf"}]),
+        model("scribe/pickled", "la", tags=["pytorch", "la"], siblings=[{"rfilename": "pytorch_model.bin"}]),
+        model("scribe/letters", "la", pipeline_tag="text-generation"),
+    ]
+
+
+def ask(client: Any, **more: Any) -> dict[str, Any]:
+    """The answer to a question about a Latin hand."""
+    answer = client.get(URL, params={**LATIN, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def states(found: dict[str, Any]) -> dict[str, str]:
+    """What each source did; each says it in a sentence."""
+    assert all(one["detail"].endswith(".") for one in found["sources"])
+    return {one["source"]: one["state"] for one in found["sources"]}
+
+
+def by_id(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The cards by id."""
+    return {one["id"]: one for one in found["items"]}
+
+
+def test_without_being_asked_to_nothing_is_fetched(client: Any, net: Listings) -> None:
+    """Only what is here is listed, ranked and refused with reasons."""
+    found = ask(client)
+    assert states(found) == {
+        "shipped": "read",
+        "installed": "read",
+        "linereader-repository": "not-searched",
+        "model-hub": "not-searched",
+    }
+    assert net.asked == []
+    assert found["count"] == len(found["items"])
+    first = found["items"][0]
+    assert (first["id"], first["rule_rank"], first["reader"]) == ("linereader:hand-base@1", 1, "hand")
+    assert all((one["rule_rank"] is None) != (one["refused"] is None) for one in found["items"])
+    standing = by_id(found)
+    assert standing["platform:text-recognition@1"]["availability"] == "not_here"
+    assert "not installed" in standing["vision:local@1"]["refused"]["reason"]
+
+
+@pytest.mark.usefixtures("with_kraken")
+def test_the_repository_is_listed_and_ranked(
+    client: Any, net: Listings, engine: Engine, library: Library
+) -> None:
+    """The newest version of each recognition model, by its own card; assembling knows them from then on."""
+    fill(net)
+    found = ask(client, online=True)
+    assert states(found)["linereader-repository"] == "searched"
+    cards = by_id(found)
+    charters = cards["linereader:10.5281/zenodo.120@1.2"]
+    assert charters["rule_rank"] == 1
+    assert charters["cer_published"] == 0.041
+    assert (charters["scripts"], charters["languages"], charters["material"]) == (
+        ["Latn"],
+        ["la"],
+        ["handwriting"],
+    )
+    assert charters["download"] == {"runtime": "linereader", "id": "10.5281/zenodo.120"}
+    assert (charters["availability"], charters["size_gb"], charters["open_licence"]) == (
+        "download",
+        0.016,
+        True,
+    )
+    assert charters["pin"] == {"repository": "10.5281/zenodo.120"}
+    arabic = cards["linereader:10.5281/zenodo.200@1.2"]
+    assert (arabic["cer_published"], arabic["refused"]["kind"]) == (
+        pytest.approx(0.015),
+        "no-model-for-script",
+    )
+    party = cards["linereader:10.5281/zenodo.400@1.2"]
+    assert (party["availability"], party["cer_published"]) == ("not_here", pytest.approx(0.035))
+    assert not any("zenodo.110" in one or "zenodo.300" in one or "zenodo.500" in one for one in cards)
+    assert "linereader:10.5281/zenodo.120@1.2" in {card.id for card in cards_here(engine, library)}
+    body = {"purposes": ["transcribe"], "languages": ["la"], "scripts": ["Latn"]}
+    recipe = client.post("/api/recipes/assemble", json=body).json()["recipe"]
+    read = next(one for one in recipe["steps"] if one["id"] == "read")
+    assert read["card"] == {"id": "linereader:10.5281/zenodo.120@1.2", "source": "linereader-repository"}
+
+
+def test_without_the_runtime_the_repository_is_refused_in_words(client: Any, net: Listings) -> None:
+    """It stands in the list all the same."""
+    fill(net)
+    charters = by_id(ask(client, online=True))["linereader:10.5281/zenodo.120@1.2"]
+    assert (charters["availability"], charters["download"]) == ("not_here", None)
+    assert charters["refused"]["kind"] == "not-here"
+    assert "runtimes install kraken" in charters["refused"]["reason"]
+
+
+def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
+    """No GGUF, nothing that reads no pictures; each with why it is not here."""
+    fill(net)
+    found = ask(client, online=True)
+    shown = {one["name"]: one for one in found["items"] if one["source"] == "model-hub"}
+    assert set(shown) == {"scribe/trocr-latin-handwritten", "scribe/trocr-latin-mlx", "scribe/pickled"}
+    assert all(not one["in_recipe_rules"] and one["rule_rank"] is None for one in shown.values())
+    assert "MLX" in shown["scribe/trocr-latin-mlx"]["availability_words"]
+    assert "scribe/trocr" in shown["scribe/trocr-latin-mlx"]["note"]
+    assert "safetensors" in shown["scribe/pickled"]["availability_words"]
+    assert shown["scribe/trocr-latin-handwritten"]["licence"] == "mit"
+    assert shown["scribe/trocr-latin-handwritten"]["languages"] == ["la"]
+    asked = [one for one in net.asked if one.startswith("/api/models")]
+    assert any("filter=la" in one and "pipeline_tag=image-text-to-text" in one for one in asked)
+    assert any("search=handwritten+latin" in one for one in asked)
+
+
+def test_a_listing_is_fetched_at_most_daily(
+    client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second question of a day asks nobody; the next day's fetches the listing, and no card that is known."""
+    fill(net)
+    ask(client, online=True)
+    asked = len(net.asked)
+    again = ask(client, online=True)
+    assert states(again)["linereader-repository"] == states(again)["model-hub"] == "cached"
+    assert states(ask(client))["model-hub"] == "cached"
+    assert len(net.asked) == asked
+    tomorrow = time.time() + discovery.DAY + 60
+    monkeypatch.setattr(time, "time", lambda: tomorrow)
+    before = len(net.asked)
+    assert states(ask(client, online=True))["linereader-repository"] == "searched"
+    assert not any("/files/" in one for one in net.asked[before:])
+
+
+def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
+    client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The listing is not fetched again for them."""
+    monkeypatch.setattr(repository, "CARDS_AT_A_TIME", 30)
+    net.records = [
+        record(number, number, f"Hands {number}", {"README.md": 1, "m.mlmodel": 1}) for number in range(1, 37)
+    ]
+    net.files = {f"/records/{number}/files/README.md": readme(number) for number in range(1, 37)}
+    first = ask(client, online=True)
+    assert "6 more" in next(
+        one["detail"] for one in first["sources"] if one["source"] == "linereader-repository"
+    )
+    second = ask(client, online=True)
+    assert sum(one["source"] == "linereader-repository" for one in second["items"]) == 36
+    assert sum(one.startswith("/api/records") for one in net.asked) == 2
+
+
+def test_offline_is_a_state_and_no_error(
+    client: Any, engine: Engine, net: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is asked, and what is here is listed."""
+    monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"local_only": True}))
+    found = ask(client, online=True)
+    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
+    assert found["items"]
+    assert net.asked == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"status": 500}, "500"),
+        ({"status": 429}, "429"),
+        ({"whole": b"<html>"}, "no JSON"),
+        ({"whole": b"[" * 100_000}, "no JSON"),
+        ({"redirect": "http://10.0.0.1/inside"}, "not on the network"),
+        ({"redirect": "http://169.254.169.254/latest/meta-data"}, "not on the network"),
+        ({"redirect": "file:///etc/passwd"}, "http"),
+        ({"whole": b"x" * (9 << 20)}, ""),
+    ],
+)
+def test_a_listing_that_fails_is_a_state_too(
+    client: Any, net: Listings, changed: dict[str, Any], words: str
+) -> None:
+    """With the reason; what is here is listed all the same."""
+    for name, value in changed.items():
+        setattr(net, name, value)
+    found = ask(client, online=True)
+    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "failed"
+    assert all(words in one["detail"] for one in found["sources"][2:])
+    assert found["items"][0]["rule_rank"] == 1
+
+
+def test_what_was_found_before_stands_when_a_listing_fails(
+    client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day after."""
+    fill(net)
+    ask(client, online=True)
+    tomorrow = time.time() + discovery.DAY + 60
+    monkeypatch.setattr(time, "time", lambda: tomorrow)
+    net.status = 503
+    found = ask(client, online=True)
+    assert states(found)["model-hub"] == "failed"
+    assert any(one["source"] == "model-hub" for one in found["items"])
+    assert "linereader:10.5281/zenodo.120@1.2" in by_id(found)
+
+
+NONSENSE: list[Any] = [
+    None, 5, "x", [], {"hits": 5}, {"hits": {"hits": 5}}, {"hits": {"hits": [5, None, [], {"metadata": 5}], "total": "many"}},
+    {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | {"id": "../../etc"}], "total": 1}},
+    {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | {"files": [5, {"key": 5}, {"key": "a.mlmodel", "size": "huge"}]}],
+              "total": 1}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", NONSENSE)
+def test_answers_without_sense(client: Any, net: Listings, answer: Any) -> None:
+    """Whatever is sent, the list is answered."""
+    net.whole = json.dumps(answer).encode()
+    found = ask(client, online=True)
+    assert found["items"]
+    assert not any(".." in one["id"] for one in found["items"])
+
+
+@pytest.mark.slow
+def test_a_hub_that_answers_a_hundred_thousand_models(
+    client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many as were asked for are looked at, and a name that climbs out of a folder is none."""
+    monkeypatch.setattr(hub, "WORDS", ())
+    many = [{"id": f"a/m{number}", "tags": [], "pipeline_tag": "image-to-text"} for number in range(100_000)]
+    wild = [
+        model("../../etc/passwd", "la"),
+        model("a/..", "la"),
+        model("x" * 300, "la"),
+        model("a/b/c", "la"),
+    ]
+    net.whole = json.dumps([*wild, *many]).encode()
+    found = ask(client, online=True)
+    shown = [one for one in found["items"] if one["source"] == "model-hub"]
+    assert len(shown) == hub.OF_A_QUESTION - len(wild)
+    assert all(one["name"].startswith("a/m") for one in shown)
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        "no card at all",
+        "---\nsummary: [\n---\n",
+        "---\na: &a [x, x]\nb: *a\nmodel_type: [recognition]\n---\n",
+        "---\nsummary: !!python/object/apply:os.system ['true']\nmodel_type: [recognition]\n---\n",
+        "---\n- 5\n---\n",
+        "---\n" + "a: b\n" * 40_000 + "---\n",
+    ],
+)
+def test_cards_that_are_none(client: Any, net: Listings, card: str) -> None:
+    """Such a record is listed by nobody, and its card not fetched again."""
+    net.records = [record(1, 1, "Handwritten", {"README.md": 1, "m.mlmodel": 1})]
+    net.files = {"/records/1/files/README.md": card}
+    assert not any(one["source"] == "linereader-repository" for one in ask(client, online=True)["items"])
+    asked = len(net.asked)
+    ask(client, online=True)
+    assert not any("/files/" in one for one in net.asked[asked:])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"entries": 5, "fetched_at": 1}', '{"entries": [5, {"record": "../x"}]}', "\x00"]
+)
+def test_a_kept_listing_that_a_person_broke(client: Any, engine: Engine, text: str) -> None:
+    """It is as if there were none."""
+    folder = discovery.folder_of(engine)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{repository.NAME}.json").write_text(text, "utf-8")
+    assert ask(client)["items"]
+
+
+def test_cer_over_one_is_in_points_and_what_is_none_is_none() -> None:
+    """As records state it."""
+    points: list[tuple[Any, float | None]] = [
+        (0.05, 0.05),
+        (1, 1.0),
+        (3.5, 0.035),
+        (0, 0.0),
+        (101, None),
+        (-1, None),
+    ]
+    nothing: list[tuple[Any, float | None]] = [(True, None), ("5", None), (None, None)]
+    for said, expected in [*points, *nothing]:
+        assert repository._share(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"scripts": "Zzzx"}, "no script"),
+        ({"languages": "xqx"}, "no language"),
+        ({"material": "stone"}, "no material"),
+        ({"job": "make-coffee"}, "no job"),
+        ({"step": "read"}, "no recipe yet"),
+    ],
+)
+def test_what_is_not_known_is_refused(client: Any, asked: dict[str, str], words: str) -> None:
+    """422, in words."""
+    answer = client.get(URL, params={**LATIN, **asked})
+    assert answer.status_code == 422
+    assert words in answer.json()["detail"]
+
+
+def test_other_work_has_other_candidates(client: Any) -> None:
+    """Line finders for a hand: the stand-in says that it is one."""
+    found = ask(client, job="find-lines")
+    assert found["items"][0]["id"] == "rapidocr:PP-OCRv6-det@6"
+    assert "stands in" in found["items"][0]["note"]
+    assert by_id(found)["linereader:blla@5"]["refused"]["kind"] == "not-here"
+
+
+def test_the_reader_that_a_step_works_with_stands_first(client: Any) -> None:
+    """Marked as chosen, though the rules would rank it behind; a step that is none is refused with those there are."""
+    body = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"]}
+    recipe = client.post("/api/recipes/assemble", json=body).json()["recipe"]
+    override = {
+        "scope": "project",
+        "step": "read",
+        "card": {"id": "builtin:fitting-reader@1", "source": "shipped"},
+    }
+    answer = client.put(
+        "/api/recipes/project", json={"answers": body, "recipe": recipe, "overrides": [override]}
+    )
+    assert answer.status_code == 200, answer.text
+    found = client.get(URL, params={"step": "read"}).json()
+    assert [(one["id"], one["chosen"]) for one in found["items"][:2]] == [
+        ("builtin:fitting-reader@1", True),
+        ("linereader:hand-base@1", False),
+    ]
+    again = client.post("/api/recipes/assemble", json=body).json()["recipe"]
+    assert (
+        next(one for one in again["steps"] if one["id"] == "read")["card"]["id"] == "builtin:fitting-reader@1"
+    )
+    refused = client.get(URL, params={"step": "wash"})
+    assert refused.status_code == 422
+    assert "find-lines" in refused.json()["detail"]
+    client.put("/api/recipes/project", json={"answers": None, "recipe": None, "overrides": []})
+
+
+def test_assemble_and_check_as_routes(client: Any) -> None:
+    """What is assembled passes the check; unknown fields are refused, and a body that is no recipe is answered."""
+    body = {"purpose": "entities", "material": "print", "languages": ["en"], "scripts": ["Latn"]}
+    made = client.post("/api/recipes/assemble", json=body)
+    assert made.status_code == 200, made.text
+    recipe = made.json()["recipe"]
+    assert [one["id"] for one in recipe["steps"]] == ["split", "find-lines", "read", "correct", "names"]
+    assert client.post("/api/recipes/check", json={"recipe": recipe}).json() == {"problems": [], "ok": True}
+    broken = client.post("/api/recipes/check", json={"recipe": {**recipe, "api_key": "x"}}).json()
+    assert not broken["ok"]
+    assert (
+        client.post("/api/recipes/check", json={"recipe": None}).json()["problems"][0]["kind"] == "malformed"
+    )
+    assert client.post("/api/recipes/assemble", json={**body, "colour": "red"}).status_code == 422
+    assert client.post("/api/recipes/assemble", json={**body, "purpose": "fame"}).status_code == 422
+    assert (
+        client.post("/api/recipes/assemble", json={"languages": ["en"], "scripts": ["Latn"]}).status_code
+        == 422
+    )
+    assert client.post("/api/recipes/check", json={"recipe": recipe, "more": 1}).status_code == 422

@@ -1,0 +1,287 @@
+"""Cards of what is on a machine: models that were put there, that were trained there, and that providers serve."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rules_shelf import bench_engine
+
+from armarium.api import Engine, Library
+from armarium.principals import LOCAL_OWNER
+from armarium_recipes.cards.installed import is_open, place_of
+from armarium_recipes.cards.ranking import rank
+from armarium_recipes.cards.sources import CARDS, cards_here, find_card
+from armarium_recipes.schemas.cards import Card
+from armarium_recipes.schemas.recipe import CardChoice
+from armarium_testing.fixtures import http_client
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An engine for all of these tests."""
+    with bench_engine(tmp_path_factory.mktemp("cards")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def library(engine: Engine) -> Library:
+    """A project of that engine."""
+    place = engine.settings.state_dir.parent / "Models.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    return engine.libraries.get(place)
+
+
+@pytest.fixture(scope="module")
+def client(engine: Engine, library: Library) -> Iterator[Any]:
+    """The owner's client."""
+    yield from http_client(engine, library)
+
+
+@pytest.fixture(autouse=True)
+def no_models(engine: Engine, library: Library) -> Iterator[None]:
+    """Each test begins and ends without models of its own."""
+    yield
+    for folder in (engine.settings.state_dir / "models", library.models):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def cards(engine: Engine, library: Library | None) -> dict[str, Card]:
+    """By id."""
+    return {card.id: card for card in cards_here(engine, library)}
+
+
+def put(folder: Path, name: str, content: bytes = b"weights", **beside: Any) -> Path:
+    """A file of a model, and JSON files beside it by the ends of their names."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    for end, value in beside.items():
+        (path.parent / f"{path.name}.{end}.json").write_text(json.dumps(value), "utf-8")
+    return path
+
+
+def test_every_card_has_its_form(engine: Engine, library: Library) -> None:
+    """An id of runtime, source and version; a pin; words on where it is; a reader or provider where it is asked."""
+    found = cards(engine, library)
+    assert len(found) > 100
+    for card in found.values():
+        runtime, _, rest = card.id.partition(":")
+        assert runtime.isascii()
+        assert "@" in rest
+        assert card.jobs
+        assert card.pin
+        assert card.availability_words.endswith(".")
+        assert card.installed == (card.availability in ("ships", "installed"))
+        assert (card.download is not None) == (card.availability == "download")
+
+
+def test_what_is_here_reads_what_it_says(engine: Engine) -> None:
+    """A hand, print, and both together, each by the card that a person would name."""
+    asked = {
+        "scripts": ["Latn"],
+        "languages": ["fr"],
+        "memory_gb": 16.0,
+        "cloud_allowed": False,
+        "job": "read-a-line",
+    }
+    first = {
+        "handwriting": "linereader:hand-base@1",
+        "print": "rapidocr:PP-OCRv6-small@6",
+        "typescript": "rapidocr:PP-OCRv6-small@6",
+    }
+    here = cards_here(engine, None)
+    for material, expected in first.items():
+        assert rank(here, materials=[material], **asked)[0].id == expected  # type: ignore[arg-type]
+    assert rank(here, materials=list(first), **asked)[0].id == "builtin:fitting-reader@1"  # type: ignore[arg-type]
+
+
+def test_language_data_that_was_put_here(engine: Engine) -> None:
+    """It is installed, reads the script of its language, and is offered for download no more."""
+    assert cards(engine, None)["tesseract:rus@1"].availability in ("download", "installed")
+    put(engine.settings.state_dir / "models" / "tesseract", "rus.traineddata")
+    card = cards(engine, None)["tesseract:rus@1"]
+    assert (card.availability, card.source, card.scripts, card.languages) == (
+        "installed",
+        "installed",
+        ["Cyrl"],
+        ["ru"],
+    )
+    assert (card.reader, card.model) == ("tesseract", "rus")
+
+
+def test_a_model_that_was_fetched_says_where_from(engine: Engine) -> None:
+    """By the note that its download left; a note that is broken is as none."""
+    folder = engine.settings.state_dir / "models" / "linereader"
+    path = put(folder, "zenodo-7.mlmodel")
+    note = {"source_id": "10.5281/zenodo.7", "title": "Charters", "licence": "cc-by-4.0"}
+    Path(f"{path}.source.json").write_text(json.dumps(note), "utf-8")
+    card = cards(engine, None)["linereader:zenodo-7.mlmodel@1"]
+    assert (card.name, card.licence, card.pin) == (
+        "Charters",
+        "cc-by-4.0",
+        {"repository": "10.5281/zenodo.7"},
+    )
+    Path(f"{path}.source.json").write_text("{", "utf-8")
+    assert cards(engine, None)["linereader:zenodo-7.mlmodel@1"].licence is None
+
+
+def _trained(model_id: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": model_id,
+        "store": "hand",
+        "display_name": "Our scribe",
+        "summary": "Trained on 400 lines of 12 pages.",
+        "kind": "linereader-reader",
+        "base": "hand-base",
+        "validation_cer": 0.06,
+        "evaluations": [],
+        **more,
+    }
+
+
+def _score(cer: float, day: int = 1) -> dict[str, Any]:
+    return {
+        "measured_at": f"2026-11-{day:02}T00:00:00Z",
+        "job_id": f"job-{day}",
+        "reader": "linereader",
+        "pages": 3,
+        "checked": None,
+        "cer": {"diplomatic": cer, "lenient": cer / 2},
+        "wer": 0.2,
+    }
+
+
+def test_models_that_were_trained_here(engine: Engine, library: Library) -> None:
+    """The project's before the machine's; ranked by the newest score on the card; one without weights is not listed."""
+    name = "linereader-trained-7"
+    for folder in (library.models / "hand", engine.settings.state_dir / "models" / "hand"):
+        put(folder, f"{name}.onnx")
+        (folder / f"{name}.card.json").write_text(json.dumps(_trained(name)), "utf-8")
+    (library.models / "hand" / "linereader-trained-8.card.json").write_text(
+        json.dumps(_trained("linereader-trained-8")), "utf-8"
+    )
+    found = cards(engine, library)
+    card = found[f"linereader:{name}@1"]
+    assert (card.name, card.reader, card.model, card.trainable) == (
+        "Our scribe",
+        "hand",
+        f"{name}.onnx",
+        True,
+    )
+    assert "in this project" in card.availability_words
+    assert "on this machine" in cards(engine, None)[f"linereader:{name}@1"].availability_words
+    assert "linereader:linereader-trained-8@1" not in found
+    asked = {"scripts": ["Latn"], "languages": ["nci"], "materials": ["handwriting"], "memory_gb": 16.0}
+    ranked = rank(found.values(), job="read-a-line", cloud_allowed=False, **asked)
+    assert (ranked[0].id, ranked[0].cer_published) == (card.id, 0.06)
+    scored = _trained(name, evaluations=[_score(0.03, 2), _score(0.5, 1)])
+    (library.models / "hand" / f"{name}.card.json").write_text(json.dumps(scored), "utf-8")
+    card = cards(engine, library)[f"linereader:{name}@1"]
+    assert card.cer_measured_here == 0.03
+    assert card.measured is not None
+    assert card.measured["job_id"] == "job-2"
+
+
+def test_scores_of_what_was_not_trained_here(engine: Engine, library: Library) -> None:
+    """A bake-off's score of the base reader stands on its card, in this project alone."""
+    folder = library.models / "evaluated"
+    folder.mkdir(parents=True)
+    score = {"id": "hand", "kind": "reader", "evaluations": [_score(0.11)]}
+    (folder / "linereader--hand.card.json").write_text(json.dumps(score), "utf-8")
+    assert cards(engine, library)["linereader:hand-base@1"].cer_measured_here == 0.11
+    assert cards(engine, None)["linereader:hand-base@1"].cer_measured_here is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"id": 5}', '{"id": "x", "validation_cer": "low", "evaluations": 7}']
+)
+def test_cards_of_models_that_a_person_broke(engine: Engine, library: Library, text: str) -> None:
+    """The list is answered all the same."""
+    put(library.models / "hand", "own.onnx")
+    (library.models / "hand" / "own.card.json").write_text(text, "utf-8")
+    assert "linereader:hand-base@1" in cards(engine, library)
+
+
+def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
+    """A server of this machine is here and free; a service is elsewhere, with what a page costs; one without its key is not."""
+
+    def add(name: str, kind: str, **more: Any) -> str:
+        answer = client.post("/api/providers", json={"name": name, "provider_type": kind, **more})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def serve(provider: str, model: str, can: list[str], **prices: float) -> None:
+        entry = {"name": model, "model_id": model, "capabilities": can, "is_default": True, **prices}
+        answer = client.put(f"/api/providers/{provider}/models", json={"models": [entry]})
+        assert answer.status_code == 200, answer.text
+
+    home = add("Home", "local-server", api_base="http://127.0.0.1:9/v1")
+    serve(home, "llama3:8b", ["text"])
+    far = add("Far/away", "openai-compatible", api_base="https://models.example.org/v1")
+    serve(far, "eyes", ["text", "vision"], input_cost=2.0, output_cost=10.0)
+    serve(add("Locked", "openai"), "gpt", ["text"])
+    found = cards(engine, None)
+    here = found["local-server:Home/llama3:8b@served"]
+    assert (here.runs_where, here.cost_per_page, here.provider, here.model) == (
+        "this_mac",
+        0.0,
+        "Home",
+        "llama3:8b",
+    )
+    assert "read-a-line" not in here.jobs
+    assert {"correct", "find-statements", "find-names-tag-words"} <= set(here.jobs)
+    eyes = found["cloud:Far%2Faway/eyes@served"]
+    assert (eyes.runs_where, eyes.source, eyes.availability) == ("provider", "cloud", "elsewhere")
+    assert eyes.cost_per_page == pytest.approx(0.011)
+    assert {"read-a-line", "identify-signs"} <= set(eyes.jobs)
+    assert not any("Locked" in one for one in found)
+    client.patch(f"/api/providers/{far}", json={"enabled": False})
+    assert eyes.id not in cards(engine, None)
+
+
+@pytest.mark.parametrize(
+    ("address", "where"),
+    [
+        ("http://127.0.0.1:11434/v1", "this_mac"),
+        ("http://localhost/v1", "this_mac"),
+        ("http://[::1]:80/", "this_mac"),
+        ("http://192.168.1.7:8000", "own_machine"),
+        ("https://api.example.org/v1", "provider"),
+        ("https://localhost.example.org/", "provider"),
+        (None, "provider"),
+    ],
+)
+def test_where_a_server_is_is_seen_from_its_address_alone(address: str | None, where: str) -> None:
+    """No name is looked up."""
+    assert place_of(address) == where
+
+
+@pytest.mark.parametrize(
+    ("licence", "free"),
+    [
+        ("Apache-2.0", True), ("cc-by-4.0", True), ("CC BY-SA 4.0", True), ("MIT", True), ("cc0-1.0", True),
+        ("cc-by-nc-4.0", False), ("CC BY-ND 4.0", False), ("other", False), ("", False), (None, False),
+    ],
+)  # fmt: skip
+def test_open_licences(licence: str | None, free: bool) -> None:
+    """Those that let anybody use and pass on."""
+    assert is_open(licence) is free
+
+
+def test_cards_that_another_family_brings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it puts into its extras is asked; an id that is there already is never overwritten."""
+    own = cards(engine, None)["linereader:hand-base@1"]
+    theirs = [own.model_copy(update={"name": "Another"}), own.model_copy(update={"id": "own:reader@1"})]
+    plugin = next(one for one in engine.plugins.loaded if one.name == "rights")
+    monkeypatch.setitem(plugin.extras, CARDS, (lambda engine, library: theirs,))
+    found = cards(engine, None)
+    assert found["linereader:hand-base@1"].name == own.name
+    assert found["own:reader@1"].jobs == ["read-a-line"]
+    choice = CardChoice(id="own:reader@1", source="installed")
+    assert find_card(engine, None, choice) == found["own:reader@1"]
+    assert find_card(engine, None, CardChoice(id="../../x", source="installed")) is None

@@ -1,0 +1,66 @@
+"""A box of typed letters, from five answers to a text that can be searched, read by what is installed here, and taken back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from start_desk import URL, Desk
+
+from armarium.api import Engine, Library
+from armarium.samples import sample_pages
+from armarium_source_model.api import page_text
+
+ANSWERS = {
+    "purposes": ["entities"],
+    "languages": ["en"],
+    "scripts": ["Latn"],
+    "materials": ["typescript"],
+}
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z]+", text.lower()) if len(word) > 3}
+
+
+def _texts(library: Library, run: dict[str, Any]) -> list[str]:
+    with library.db.read() as conn:
+        return [page_text(conn, page).text for page in run["page_ids"]]
+
+
+@pytest.mark.slow
+def test_letters_are_read_and_named_from_start_to_end_and_taken_back_as_sets(
+    engine: Engine, library: Library, client: Any, tmp_path: Path
+) -> None:
+    """The truth is what the pages were drawn from; RapidOCR reads them."""
+    pytest.importorskip("rapidocr")
+    desk = Desk(engine, library, client)
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    drawn = [page for page in sample_pages(count=4) if not page.is_blank][:3]
+    for page in drawn:
+        (folder / f"{page.name}.jpg").write_bytes(page.jpeg)
+    desk.do("document.import", {"folder": str(folder)})
+    desk.work()
+    recipe = client.post("/api/recipes/assemble", json=ANSWERS).json()["recipe"]
+    saved = client.put(URL, json={"answers": ANSWERS, "recipe": recipe})
+    assert saved.status_code == 200, saved.text
+    plan = desk.plan()
+    assert plan["refusals"] == [], plan
+    assert plan["pages"] == len(drawn)
+    run = desk.run_whole()
+    assert run["state"] == "done", run
+    summary = desk.get(f"/runs/{run['job_id']}/summary")
+    assert (summary["pages_read"], summary["finished"]) == (len(drawn), True)
+    for page, text in zip(sorted(drawn, key=lambda one: one.name), _texts(library, run), strict=True):
+        truth = _words(page.text)
+        assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
+    # One gesture takes back what every card wrote: the steps of the run's set, each with the set of its workflow.
+    steps = client.get("/api/actions/audit", params={"set_id": run["job_id"]}).json()["items"]
+    undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+    answer = client.post("/api/actions/audit/undo", json=undo)
+    assert answer.status_code == 200, answer.text
+    assert all(one["done"] == 0 for one in desk.plan()["runs"] if not one["note"])
+    assert _texts(library, run) == ["", "", ""]
