@@ -20,4 +20,4 @@ def opened(engine: Engine, library: Library) -> None:
         ]
         for bakeoff_id in missing:
             row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == bakeoff_id)).one()
-            write_file(library, bakeoff_answer(conn, engine, library, row._mapping))
+            write_file(library, bakeoff_answer(conn, engine, library, dict(row._mapping)))
