@@ -42,13 +42,13 @@ def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mappin
     """Write *outcome* into the row of the bake-off and, after that, its file."""
     change = bakeoffs.update().where(bakeoffs.c.id == job.job_id).values(outcome=dict(outcome))
 
-    def along(conn: Connection) -> None:
+    def write_row(conn: Connection) -> None:
         conn.execute(change)
 
-    job.save(checkpoint, along=along)
+    job.save(checkpoint, along=write_row)
     with job.library.db.read_all() as conn:
         row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).one()
-        answer = bakeoff_answer(conn, job.engine, job.library, dict(row._mapping))
+        answer = bakeoff_answer(conn, job.engine, job.library, row._asdict())
     write_file(job.library, {**answer, "state": "done"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from armarium.api import Invalid, missing
@@ -108,13 +108,13 @@ def no_card(card: str) -> Invalid:
 
 
 def reads_no_lines_here(card: str, why: str) -> Invalid:
-    """422: a card that cannot read a hand's lines on this machine."""
-    return Invalid(f"{card} cannot read the lines of a hand. {why}", code="cannot_read_here")
+    """422: a card that cannot read lines on this machine."""
+    return Invalid(f"{card} cannot read lines here. {why}", code="cannot_read_here")
 
 
-def withdrawn_hand(label: str) -> Invalid:
+def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
     """422: a hand that was withdrawn."""
-    return Invalid(f"The hand {label} was withdrawn; nothing is read for it.", code="withdrawn_hand")
+    return Invalid(f"The hand {label['label']} was withdrawn; nothing is read for it.", code="withdrawn_hand")
 
 
 def finds_no_lines_here(card: str) -> Invalid:
