@@ -208,7 +208,7 @@ def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
     found = desk.get("/automatic")
     assert [(one["job"], one["runs"]) for one in found["on_add"]] == [("put-in-order", False), (None, False)]
     assert "started" in found["on_add"][0]["why"]
-    assert "Stale marks" in [one["name"] for one in found["on_claimsion"]]
+    assert "Stale marks" in [one["name"] for one in found["on_correction"]]
     desk.recipe(ORDER)
     desk.run_whole()
     assert [one["runs"] for one in desk.get("/automatic")["on_add"]] == [True]
