@@ -42,6 +42,7 @@ SCRIPTS = (
     "synced_folder",
     "finding_documents",
     "map_shapes",
+    "recipe_facts",
 )
 """In the order of the rows in README.md."""
 

@@ -257,6 +257,8 @@ def test_offline_is_a_state_and_no_error(
         ({"redirect": "http://10.0.0.1/inside"}, "not on the network"),
         ({"redirect": "http://169.254.169.254/latest/meta-data"}, "not on the network"),
         ({"redirect": "file:///etc/passwd"}, "http"),
+        ({"redirect": "/round"}, "302"),
+        ({"redirect": "http://[::1"}, ""),
         ({"whole": b"x" * (9 << 20)}, ""),
     ],
 )

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urljoin
 
 from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
 from armarium_reading.api import models_folder
@@ -21,6 +22,7 @@ DAY = 24 * 3600.0
 REACH: Literal["machine", "network", "public"] = "public"
 LISTING = Limits(max_bytes=8 << 20, seconds=20.0, silence=10.0)
 AT_ONCE = 6
+MOST_REDIRECTS = 5
 MAX_KEPT = 32 << 20
 """Bytes of a kept listing; a larger one is not read."""
 
@@ -87,8 +89,8 @@ class Asking:
     """The questions of one search: its connections are shared, for each new one costs the search of certificates."""
 
     def __init__(self, engine: Engine) -> None:
-        gate = Egress(local_only=engine.settings.local_only)
-        self._client = gate.client(reach=REACH, limits=LISTING)
+        self._gate = Egress(local_only=engine.settings.local_only)
+        self._client = self._gate.client(reach=REACH, limits=LISTING)
 
     def __enter__(self) -> Asking:
         return self
@@ -97,15 +99,20 @@ class Asking:
         self._client.close()
 
     def fetch(self, url: str) -> bytes:
-        """The body of an answer. Forbidden or TooLarge as the gate says; Unavailable for any that is none or not 200."""
-        import httpx
-
-        try:
-            answer = self._client.get(url, follow_redirects=True)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(
-                f"It gives no answer that can be used ({type(error).__name__}); try again later."
-            ) from error
+        """The body of an answer. Forbidden, BadRequest or TooLarge as the gate says; Unavailable for any but 200."""
+        for _ in range(MOST_REDIRECTS + 1):
+            self._gate.checked(url, REACH)
+            try:
+                answer = self._client.get(url)
+                onward = urljoin(url, answer.headers.get("location", ""))
+            except ServiceError:
+                raise
+            except Exception as error:
+                # What the gate does not put into words: an answer that is no HTTP.
+                raise Unavailable("It gives no answer that can be used; try again later.") from error
+            if not answer.is_redirect:
+                break
+            url = onward
         if answer.status_code != 200:
             raise Unavailable(f"It answers {answer.status_code}, not the listing; try again later.")
         return answer.content

@@ -198,14 +198,14 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
         )
 
 
-def _language_data(engine: Engine, reader: type[Reader]) -> tuple[Card, ...]:
+def _language_data(engine: Engine, reader: Any) -> tuple[Card, ...]:
     """Data of Tesseract's makers that is not on this machine."""
     here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
     return _published(reader, here)
 
 
 @lru_cache(4)
-def _published(reader: type[Reader], here: frozenset[str]) -> tuple[Card, ...]:
+def _published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
     cards = (
         card_of_reader(
             reader,

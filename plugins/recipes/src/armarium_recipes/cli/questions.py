@@ -58,7 +58,7 @@ def setup(
     asking = not (yes or wants_json()) and at_a_terminal()
     with project_session() as session:
         before = session.get("/api/recipes/project")["answers"] or {}
-        answers = {
+        answers: dict[str, Any] = {
             "purposes": _purposes(session, purpose, before, asking),
             "materials": _materials(material, before, asking),
         }

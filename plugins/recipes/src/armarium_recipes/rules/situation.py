@@ -84,7 +84,9 @@ def require_script(code: str) -> Script:
     found = find_script(code)
     if found is None:
         raise _unknown(
-            "script", code, "Scripts go by codes of ISO 15924 (Latn, Arab); search GET /api/recipes/scripts."
+            "script",
+            code,
+            "Scripts go by codes of ISO 15924 (Latn, Arab); look the script up among the scripts by its name.",
         )
     return found
 
@@ -94,7 +96,9 @@ def require_language(tag: str) -> str:
     found = find_language(tag)
     if found is None or found.code is None:
         raise _unknown(
-            "language", tag, "Languages go by BCP 47 tags (es, la, de-AT); search GET /api/recipes/languages."
+            "language",
+            tag,
+            "Languages go by BCP 47 tags (es, la, de-AT); look the language up among the languages by its name.",
         )
     _, mark, rest = tag.replace("_", "-").partition("-")
     return f"{found.code.partition('-')[0]}{mark}{rest}"

@@ -1,0 +1,52 @@
+"""Every candidate of an evaluation is measured by the same lines, and two of them are compared on those."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from armarium_training.measuring import paired_bootstrap, result_of
+
+
+def test_the_paired_bootstrap_gives_the_interval_that_the_normal_law_gives() -> None:
+    chance = np.random.default_rng(2)
+    one = np.column_stack([chance.binomial(40, 0.10, 500), np.full(500, 40)])
+    other = np.column_stack([chance.binomial(40, 0.12, 500), np.full(500, 40)])
+    told = paired_bootstrap(one, other)
+    assert told is not None
+    differences = (other[:, 0] - one[:, 0]) / 40
+    error = 1.96 * differences.std() / 500**0.5
+    assert told["difference"] == pytest.approx(differences.mean(), abs=1e-6)
+    assert told["interval"] == pytest.approx(
+        [differences.mean() - error, differences.mean() + error], abs=error / 4
+    )
+    assert told["p"] < 0.01
+    same = paired_bootstrap(one, chance.permutation(one))
+    assert same is not None
+    assert same["p"] > 0.5
+    assert paired_bootstrap(one, one[1:]) is None
+    assert paired_bootstrap(one[:1], one[:1]) is None
+
+
+def test_a_page_that_one_of_those_measured_could_not_read_counts_for_none() -> None:
+    def read(distance: int) -> dict[str, object]:
+        score = {"cer": distance / 10, "distance": distance, "reference_chars": 10, "hypothesis_chars": 10}
+        lines = [[distance, 5], [0, 5]]
+        return {
+            "scores": {"diplomatic": score},
+            "words": [1, 2],
+            "lines": {"diplomatic": lines},
+            "seconds": 1.0,
+        }
+
+    pages = [{"document_id": f"p{number}"} for number in range(5)]
+    candidates = [{"model": name, "reader": "linereader"} for name in ("whole", "most", "few")]
+    whole = {page["document_id"]: read(number) for number, page in enumerate(pages)}
+    most = {page: one for page, one in whole.items() if page != "p4"}
+    few = {"p0": read(0), "p1": {"error": "Too faint."}}
+    told = result_of(candidates, pages, [whole, {**most, "p4": {"error": "Too faint."}}, few], ["diplomatic"])
+    first, second, third = told["models"]
+    # The first read the fifth page too, with four characters of ten wrong; both are rated by the other four.
+    assert first["totals"]["diplomatic"]["distance"] == second["totals"]["diplomatic"]["distance"] == 6
+    assert first["speed"]["pages"] == 5
+    assert (third["measured"], third["totals"]) == (False, {})
