@@ -37,7 +37,9 @@ def add_page(desk: Desk, name: str) -> int:
         xs, ys = [x / width for x, _ in points], [y / height for _, y in points]
         rect = [min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)]
         polygon = [list(point) for point in zip(xs, ys, strict=True)]
-        lines.append({"key": str(number), "rect": rect, "polygon": polygon, "text": (text.text or "").strip()})
+        lines.append(
+            {"key": str(number), "rect": rect, "polygon": polygon, "text": (text.text or "").strip()}
+        )
     data = (PAGES / f"{name}.jpg").read_bytes()
     picture = {
         "checksum": desk.library.objects.put_bytes(data),
@@ -50,7 +52,13 @@ def add_page(desk: Desk, name: str) -> int:
     page_id = new_id()
     node = {"id": page_id, "parent_id": box, "doc_type": "file", "file_type": "image", "name": f"{name}.jpg"}
     desk.do("document.add_files", {"nodes": [{**node, "picture": picture}]})
-    taken = {"document_id": page_id, "name": "Checked", "provider": "sample", "model": "sample", "lines": lines}
+    taken = {
+        "document_id": page_id,
+        "name": "Checked",
+        "provider": "sample",
+        "model": "sample",
+        "lines": lines,
+    }
     made = desk.do("segment.take_lines", taken)
     desk.do("segment.pass_ground_truth", {"pass_id": made["pass_id"], "ground_truth": True})
     return len(lines)
@@ -74,6 +82,12 @@ def test_a_hand_is_read_by_the_base_reader_and_its_lines_are_found(
     assert not any(row["card"].startswith("rapidocr:") for row in told["candidates"])
     finders = desk.run(step="find-lines")
     found = row_of(finders, "rapidocr:PP-OCRv6-det@6")
-    print(base["cer"], base["pages_per_hour"], found["lines_found"], found["lines_checked"], found["extra_lines"])
+    print(
+        base["cer"],
+        base["pages_per_hour"],
+        found["lines_found"],
+        found["lines_checked"],
+        found["extra_lines"],
+    )
     assert found["lines_checked"] == lines
     assert found["lines_found"] > lines / 4

@@ -44,7 +44,7 @@ def set_champion(ctx: ActionContext, p: SetChampion) -> dict[str, Any]:
             ctx.conn.execute(champions.delete().where(here))
         return {"hand_id": p.hand_id, "champion": None}
     if hand["withdrawn_at"] is not None:
-        raise refusals.withdrawn_hand(hand)
+        raise refusals.withdrawn_hand(dict(hand))
     card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)

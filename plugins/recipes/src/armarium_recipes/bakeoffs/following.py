@@ -41,10 +41,14 @@ class BakeoffFollower:
 def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
     """Write *outcome* into the row of the bake-off and, after that, its file."""
     change = bakeoffs.update().where(bakeoffs.c.id == job.job_id).values(outcome=dict(outcome))
-    job.save(checkpoint, along=lambda conn: conn.execute(change) and None)
+
+    def write_row(conn: Connection) -> None:
+        conn.execute(change)
+
+    job.save(checkpoint, along=write_row)
     with job.library.db.read_all() as conn:
         row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).one()
-        answer = bakeoff_answer(conn, job.engine, job.library, row._mapping)
+        answer = bakeoff_answer(conn, job.engine, job.library, row._asdict())
     write_file(job.library, {**answer, "state": "done"})
 
 
@@ -62,7 +66,11 @@ def _outcome(
         told = by_name.get((measured["reader"], measured["model"]))
         if (why := _unscored(told)) is not None:
             rows[one["card"]] = {"not_scored": why}
-        elif not one["local"] and (cost := _cost(conn, job, one, told, row["volume"])) is not None:
+        elif (
+            told is not None
+            and not one["local"]
+            and (cost := _cost(conn, job, one, told, row["volume"])) is not None
+        ):
             rows[one["card"]] = {"cost_usd": cost}
     rates = sorted(
         (sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card)

@@ -108,8 +108,8 @@ def no_card(card: str) -> Invalid:
 
 
 def reads_no_lines_here(card: str, why: str) -> Invalid:
-    """422: a card that cannot read a hand's lines on this machine."""
-    return Invalid(f"{card} cannot read the lines of a hand. {why}", code="cannot_read_here")
+    """422: a card that cannot read lines on this machine."""
+    return Invalid(f"{card} cannot read lines here. {why}", code="cannot_read_here")
 
 
 def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:

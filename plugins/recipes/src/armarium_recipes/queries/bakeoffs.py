@@ -20,7 +20,7 @@ from armarium_recipes.schemas.bakeoffs import Bakeoff, Bakeoffs, Champions
 def list_bakeoffs(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
     """Each with its whole table."""
     newest_first = select(bakeoffs).order_by(bakeoffs.c.started_at.desc(), bakeoffs.c.id.desc())
-    items = [bakeoff_answer(conn, engine, library, row._mapping) for row in conn.execute(newest_first)]
+    items = [bakeoff_answer(conn, engine, library, row._asdict()) for row in conn.execute(newest_first)]
     return {"items": items, "count": len(items)}
 
 

@@ -1,0 +1,23 @@
+"""What is made up for when a project is opened: the file of a bake-off that was begun just before the engine was killed."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from armarium.api import Engine, Library
+from armarium_recipes.bakeoffs.files import file_of, write_file
+from armarium_recipes.bakeoffs.table import bakeoff_answer
+from armarium_recipes.models_bakeoffs import bakeoffs
+
+
+def opened(engine: Engine, library: Library) -> None:
+    """Write the files that are not there, each as its bake-off stands now."""
+    with library.db.read_all() as conn:
+        missing = [
+            one
+            for one in conn.execute(select(bakeoffs.c.id)).scalars()
+            if not file_of(library, one).is_file()
+        ]
+        for bakeoff_id in missing:
+            row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == bakeoff_id)).one()
+            write_file(library, bakeoff_answer(conn, engine, library, dict(row._mapping)))
