@@ -99,7 +99,7 @@ class _Reader:
         self.documents = 0
 
     def read(self, events: Any) -> Document:
-        import yaml  # type: ignore[import-untyped]
+        import yaml
 
         for event in events:
             line = event.start_mark.line + 1
@@ -173,7 +173,7 @@ def _plain_value(text: str) -> Any:
 
 def dump(value: Any, heading: str) -> bytes:
     """*value* as a file, with *heading* as its first comment."""
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110)
     return f"# {heading}\n{text}".encode()
