@@ -425,6 +425,7 @@ LISTINGS = (
 
 ELSEWHERE = {
     "/api/recipes/project/bakeoffs": "takes no parameter; proved in plugins/recipes/tests/test_bakeoffs.py",
+    "/api/recipes/project/runs": "takes no parameter; proved in plugins/recipes/tests/test_start.py",
     "/api/recipes/project/champions": "takes no parameter; proved in plugins/recipes/tests/test_champions.py",
     "/api/evaluation/scores": "as cards keep them; its filters are proved in plugins/training/tests/test_evaluation.py",
     "/api/training/model": "one model by its id",

@@ -44,7 +44,7 @@ def _states(client: Any) -> dict[str, tuple[str, int | None]]:
 def _edit(path: Path, before: str, after: str) -> None:
     text = path.read_text()
     assert before in text
-    path.write_text(text.replace(before, after))
+    path.write_text(text.replace(before, after, 1))
 
 
 def test_files_are_written_after_the_commit_and_follow_an_undo(
@@ -96,6 +96,7 @@ def test_an_edited_file_is_taken_in_when_the_project_is_opened(
 FAULTS = [
     ("job: find-lines", "job: find-lines\n  command: rm -rf"),
     ("version: 1", "version: one"),
+    ("settings: {}", "settings:\n    api_key: sk-1"),
     ("id: letters", "id: letters\nid: twice"),
     ("title: Typed letters", "title: !!python/object/apply:os.system [true]"),
 ]
@@ -118,7 +119,7 @@ def test_a_faulty_edit_is_refused_with_its_line_and_the_project_opens(
         assert _states(client)["recipe.yaml"] == ("refused", line)
         assert client.get(URL).json()["recipe"]["title"] == "Typed letters"
         assert after in path.read_text()
-        path.write_text(path.read_text().replace(after, before))
+        path.write_text(path.read_text().replace(after, before, 1))
         opened()
         assert _states(client)["recipe.yaml"] == ("in-step", None)
 

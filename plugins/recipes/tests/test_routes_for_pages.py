@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import insert
 
-from armarium.api import Engine, Library
-from armarium_documents.plugin import armarium_plugin as documents
+from armarium.api import Library
 from armarium_reading.api import episodes
-from armarium_reading.plugin import armarium_plugin as reading
 from armarium_recipes.knowledge.estimates import Figure, sum_of
-from armarium_recipes.plugin import armarium_plugin as recipes
-from armarium_source_model.plugin import armarium_plugin as source_model
 
 PRICES = {"input_cost": 2.0, "output_cost": 6.0}
-
-
-@pytest.fixture
-def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with readers, providers and recipes."""
-    return make_engine(plugins=[documents(), source_model(), reading(), recipes()])
 
 
 @pytest.fixture

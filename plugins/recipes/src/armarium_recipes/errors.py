@@ -8,7 +8,7 @@ from typing import Any
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, missing
 
 unknown_recipe_run = missing(
-    "recipe run", "GET /api/recipes/project/runs lists them.", code="recipe_run_not_found", key="job_id"
+    "recipe run", "The list of runs names them.", code="recipe_run_not_found", key="job_id"
 )
 
 
@@ -82,7 +82,7 @@ def refused_file(name: str, why: str, line: int | None) -> Invalid:
 def not_set_up() -> Invalid:
     """422: the project has no answers and no recipe yet."""
     return Invalid(
-        "The project is not set up. Answer the questions of setup and save them first (PUT /api/recipes/project).",
+        "The project is not set up. Answer the questions of setup and save them first.",
         code="not_set_up",
     )
 
@@ -128,7 +128,7 @@ def not_offered(what: str, choices: Sequence[str]) -> Invalid:
 def unknown_card(card: str) -> Invalid:
     """422: no card of this id is known here."""
     return Invalid(
-        f"No model has the card {card[:200]}. GET /api/recipes/candidates lists those that are known.",
+        f"No model has the card {card[:200]}. The list of candidates names those that are known.",
         code="unknown_card",
     )
 
@@ -176,6 +176,6 @@ def last_language() -> Invalid:
 def unknown_language(tag: str) -> Invalid:
     """422: no language has this tag."""
     return Invalid(
-        f"{tag} is no tag of a language. GET /api/recipes/languages finds it by its name.",
+        f"{tag} is no tag of a language. A search among the languages finds it by its name.",
         code="unknown_language",
     )

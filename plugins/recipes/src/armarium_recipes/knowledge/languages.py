@@ -20,7 +20,7 @@ TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 """The shape of a tag of BCP 47 that begins with a language."""
 _MARKS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"[|\x00-\x1f]+")
-_USUAL_SCRIPT = re.compile(r"\t([A-Z][a-z]{3})?$")
+_USUAL_SCRIPT = re.compile(r"\t(?:[A-Z][a-z]{3})?$", re.MULTILINE)
 _LEVELS = {"|language|": "|\x01|", "|dialect|": "|\x02|"}
 """So that who looks for the word is not answered every row."""
 
@@ -82,8 +82,8 @@ class _Table:
         self.lines = table_lines("languages")
         self.replaced = dict(line.split("\t") for line in table_lines("replaced"))
         # Each field stands between bars, so that a whole one, or the beginning of one, is found by its text alone.
-        searched = "\n".join(_USUAL_SCRIPT.sub("", line) for line in self.lines)
-        barred = "".join(f"|{_PARTS.sub('|', line)}|\n" for line in _folded(searched).split("\n"))
+        searched = _folded(_USUAL_SCRIPT.sub("", "\n".join(self.lines)))
+        barred = re.sub(r"\|{2,}", "|", "|" + searched.replace("\t", "|").replace("\n", "|\n|") + "|\n")
         for level, sign in _LEVELS.items():
             barred = barred.replace(level, sign)
         self.text = barred
@@ -91,7 +91,10 @@ class _Table:
         self.by_code: dict[str, int] = {}
         for row, line in enumerate(self.lines):
             code, codes, _, level, _ = line.split("\t", 4)
-            if level == "language" and code:
+            if level == "dialect":
+                # All that follow are: dialects stand last.
+                break
+            if code:
                 for one in (code, *codes.split("|")):
                     self.by_code.setdefault(one, row)
         self.by_code.pop("", None)

@@ -24,6 +24,7 @@ from armarium_recipes.models import ONLY, files, proposals, starts
 from armarium_recipes.project import yaml_text
 from armarium_recipes.project.saving import saved
 from armarium_recipes.project.yaml_text import Unreadable
+from armarium_recipes.schemas.recipe import Problem
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -236,8 +237,8 @@ def _standing(library: Library, name: str, text: bytes | None, known: Noted | No
     kept_as = beside(name, "project")
     write_file(library, kept_as, text)
     why = (
-        f"It was edited by hand, and the project has changed too; {kept_as} holds what the project keeps. Decide which holds "
-        "(project.decide_file), or remove one of the two."
+        f"It was edited by hand, and the project has changed too; {kept_as} holds what the project keeps. Decide which "
+        "holds, or make the file say what the project keeps."
     )
     return Noted(fallen_out, "both-changed", why, kept_as=kept_as)
 
@@ -281,11 +282,6 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         if set(value) != {"overrides"}:
             raise Unreadable("It holds one key, overrides, with a list.", 1)
         value, nested = value["overrides"] or [], ("overrides",)
-    if part == "recipe":
-        for problem in malformed(engine, library, value):
-            path = problem.detail.get("path")
-            line = document.line_of(path) if isinstance(path, list | tuple) else None
-            raise Unreadable(problem.sentence, line or _line_of_step(document, problem.step))
     params = {part: value}
     try:
         SaveSetup.model_validate(params)
@@ -294,12 +290,22 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         where = (*nested, *(one for one in first["loc"][1:] if isinstance(one, str | int)))
         words = ".".join(map(str, where)) or "the whole"
         raise Unreadable(f"{words}: {first['msg']}.", document.line_of(where) or 1) from None
+    if part == "recipe":
+        for problem in malformed(engine, library, value):
+            raise Unreadable(problem.sentence, _line_of_problem(document, problem))
     return params
 
 
-def _line_of_step(document: yaml_text.Document, step: str | None) -> int | None:
+def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | None:
+    """The line of the place that a problem's sentence begins with (`steps.0.settings`), else of its step."""
+    place = problem.sentence.partition(":")[0]
+    named = {".".join(map(str, path)): line for path, line in document.lines.items() if path}
+    if place in named:
+        return named[place]
     steps = document.value.get("steps")
-    if step is None or not isinstance(steps, list):
+    if problem.step is None or not isinstance(steps, list):
         return None
-    at = next((n for n, one in enumerate(steps) if isinstance(one, Mapping) and one.get("id") == step), None)
+    at = next(
+        (n for n, one in enumerate(steps) if isinstance(one, Mapping) and one.get("id") == problem.step), None
+    )
     return document.line_of(("steps", at)) if at is not None else None
