@@ -201,7 +201,7 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
 def _language_data(engine: Engine, reader: Any) -> tuple[Card, ...]:
     """Data of Tesseract's makers that is not on this machine."""
     here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
-    return _published(reader, here)  # type: ignore[arg-type]
+    return _published(reader, here)
 
 
 @lru_cache(4)
