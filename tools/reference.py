@@ -35,6 +35,7 @@ MODULES = (
     "armarium_finding.api",
     "armarium_exports.api",
     "armarium_iiif.api",
+    "armarium_knowledge.api",
     "armarium_paleography.api",
     "armarium_search.api",
     "armarium_training.api",

@@ -244,7 +244,7 @@ class _Assembly:
         """Why the first card stands before the second."""
         first = ranked[0]
         if len(ranked) == 1 or ranked[1].refused is not None:
-            return [f"{first.name} is the only one here that does it."]
+            return [f"“{first.name}” is the only one here that does it."]
         second, languages = ranked[1], self.situation.languages
         ours, theirs = order_of(first, languages), order_of(second, languages)
         rule = next(rule for rule in CARD_REASONS if ours[rule.at] != theirs[rule.at])
@@ -384,4 +384,4 @@ def _step_id(job: str) -> str:
 
 
 def _share(cer: float | None) -> str:
-    return "none is known" if cer is None else f"{cer * 100:.1f} of 100 characters"
+    return "no figure is known" if cer is None else f"{cer * 100:.1f} of 100 characters"
