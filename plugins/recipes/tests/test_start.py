@@ -65,6 +65,9 @@ def test_a_run_does_its_cards_in_order_and_the_next_start_only_what_is_new(desk:
     assert (summary["pages"], summary["pages_read"], summary["finished"]) == (2, 2, True)
     assert summary["names"] == {"person": 2}
     assert summary["documents_proposed"] is None
+    node = client.get(f"/api/activity/jobs/{run['job_id']}").json()
+    assert node["summary"] == summary
+    assert node["stages"] == desk.get(f"/runs/{run['job_id']}")["cards"]
     plan = desk.plan()
     assert [(one["done"], one["of"]) for one in plan["runs"]] == [(2, 2), (2, 2)]
     assert desk.start(422)["refusals"][0]["kind"] == "nothing-left"

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 from armarium.errors import Invalid
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from armarium.engine import Engine
     from armarium.jobs.context import JobContext
     from armarium.projects.libraries import Library
@@ -80,6 +82,8 @@ class JobKind:
     """Told after the commit that a person paused (True) or resumed (False) job *id*; its own pause is done here."""
     on_cancel: Callable[[Engine, Library | None, str], None] | None = None
     """Told after the commit that job *id* was cancelled; stops what runs elsewhere for it."""
+    describe: Callable[[Connection, str], dict[str, Any]] | None = None
+    """What the answer to one job adds for job *id*, as the caller may see it: its `stages` and, once ended, its `summary`."""
 
     @property
     def lanes(self) -> tuple[str, ...]:

@@ -259,7 +259,9 @@ def one_job(
             if row is not None:
                 if principal.kind == "person":
                     engine.jobs.watch(sight.library, job_id)
-                return json_response({**sight.tree(row), "result": sight.result(row)})
+                kind = engine.jobs.kinds.get(row.kind)
+                more = kind.describe(sight.conn, job_id) if kind is not None and kind.describe else {}
+                return json_response({**sight.tree(row), "result": sight.result(row), **more})
     raise no_such(job_id)
 
 

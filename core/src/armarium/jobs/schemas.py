@@ -53,7 +53,10 @@ class JobTree(JobNode):
     children: list[JobTree] = []
     result: dict[str, Any] | None = None
     """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
-    stages: list[JobNode] | None = None
+    stages: list[JobNode | dict[str, Any]] | None = None
+    """Of an import its stages, as jobs; of a recipe's run its cards, as `GET /api/recipes/project/runs/{job_id}` answers them."""
+    summary: dict[str, Any] | None = None
+    """What an ended run of a recipe made, as `GET /api/recipes/project/runs/{job_id}/summary` answers it."""
 
 
 class LaneState(Message):

@@ -7,6 +7,7 @@ from typing import Literal
 from armarium.api import JobKind, Params
 from armarium_recipes.project.run_rows import KIND
 from armarium_recipes.project.running import cancelled, run_recipe
+from armarium_recipes.project.summary import describe_run
 
 
 class RunArgs(Params):
@@ -24,4 +25,5 @@ RUN_A_RECIPE = JobKind(
     # It waits for imports, downloads and other runs as long as they take.
     retries=1_000_000,
     on_cancel=cancelled,
+    describe=describe_run,
 )

@@ -33,12 +33,18 @@ def insert_run(conn: Connection, job_id: str, **values: Any) -> None:
     conn.execute(runs.insert().values(row))
 
 
-def run_row(conn: Connection, job_id: str) -> dict[str, Any]:
-    """The row as it is; NotFound."""
+def find_run(conn: Connection, job_id: str) -> dict[str, Any] | None:
+    """The row as it is; None for a job that is no run of a recipe."""
     row = conn.execute(runs.select().where(runs.c.job_id == job_id)).first()
+    return None if row is None else row._asdict()
+
+
+def run_row(conn: Connection, job_id: str) -> dict[str, Any]:
+    """As `find_run`; NotFound."""
+    row = find_run(conn, job_id)
     if row is None:
         raise unknown_recipe_run(job_id)
-    return row._asdict()
+    return row
 
 
 def change_run(conn: Connection, job_id: str, **values: Any) -> None:

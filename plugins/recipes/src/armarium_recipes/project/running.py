@@ -345,9 +345,8 @@ def cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def note_cancelled(conn: Connection, job_id: str) -> None:
     """Say of a cancelled run what of it was not run."""
-    try:
-        row = run_rows.run_row(conn, job_id)
-    except ServiceError:
+    row = run_rows.find_run(conn, job_id)
+    if row is None:
         return
     why = "The run was cancelled before it."
     cards = [one if one.get("state") else {**one, "state": "not run", "why": why} for one in row["cards"]]

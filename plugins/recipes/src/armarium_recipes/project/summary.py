@@ -12,7 +12,7 @@ from armarium_knowledge.api import claims, entities, mentions
 from armarium_recipes.models import runs
 from armarium_recipes.project import outputs
 from armarium_recipes.project.accounts import account_of
-from armarium_recipes.project.run_rows import run_row
+from armarium_recipes.project.run_rows import GOING, find_run, run_row
 from armarium_recipes.project.running import WORKFLOWS, followed
 from armarium_workflows.api import failed_pages
 
@@ -34,7 +34,7 @@ def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
         checkpoint = orjson.loads(job[2]) if job[2] else {}
         state = "running" if job[0] == "waiting" and checkpoint else job[0]
         reason = job[1] if job[1] is not None else row["reason"]
-    going = state in ("waiting", "running")
+    going = state in GOING
     cards = [
         _card(conn, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
         for number, one in enumerate(row["cards"])
@@ -89,6 +89,16 @@ def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> 
     return round(total, 1)
 
 
+def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
+    """What the job's own answer says of a run: its cards as `stages` and, once it has ended, its `summary`."""
+    row = find_run(conn, job_id)
+    if row is None:
+        return {}
+    run = run_answer(conn, row)
+    ended = run["state"] not in GOING
+    return {"stages": run["cards"], **({"summary": summary_of(conn, job_id)} if ended else {})}
+
+
 def list_run_rows(conn: Connection) -> list[dict[str, Any]]:
     """All runs, the newest first."""
     found = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
@@ -127,7 +137,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "not_run": [
             {"id": one["id"], "why": one["why"]} for one in run["cards"] if one["state"] == "not run"
         ],
-        "finished": run["state"] not in ("waiting", "running"),
+        "finished": run["state"] not in GOING,
     }
 
 
