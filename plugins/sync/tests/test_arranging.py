@@ -244,7 +244,8 @@ def test_a_duplicate_is_listed_removed_and_brought_back(desk: SyncDesk) -> None:
     assert set(first["keep"]) == {"id", "name", "parent_id", "created_at", "passes"}
     gone = [group["remove"][0]["id"] for group in listed["groups"]]
     url = "/api/sync-folders/duplicates/remove"
-    for wrong in (first["keep"]["id"], "nobody"):
+    assert desk.client.post(url, json={"document_ids": [gone[0], "nobody"]}).status_code == 404
+    for wrong in (first["keep"]["id"], root):
         answer = desk.client.post(url, json={"document_ids": [gone[0], wrong]})
         assert answer.status_code == 409
         assert answer.json()["code"] == "not_a_duplicate"
