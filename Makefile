@@ -18,6 +18,9 @@ REFUSALS = $(foreach family,formats iiif documents images canvas source_model wo
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 
+# The engine is started hundreds of times by the tests: its modules are compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help base dev demo demo-hand evaluate-base serve test lint bench soak openapi docs lock format clean
 

@@ -17,6 +17,7 @@ from armarium.principals import asking, caller
 from armarium.web.checked_routes import all_routes
 
 WITHHELD = "withheld"
+_COUNTS = "counts_withheld"
 
 
 def count_withheld(routes: Iterable[Any]) -> None:
@@ -25,7 +26,10 @@ def count_withheld(routes: Iterable[Any]) -> None:
     Only where rows were left out is the route asked once more, for the engine itself, and both are counted.
     """
     for route in all_routes(routes):
-        if "GET" in (route.methods or ()) and not inspect.iscoroutinefunction(route.endpoint):
+        # The routers of plugins are of the process: a second engine in it finds their routes wrapped already.
+        if getattr(route.endpoint, _COUNTS, False) or inspect.iscoroutinefunction(route.endpoint):
+            continue
+        if "GET" in (route.methods or ()):
             route.endpoint = route.dependant.call = _counting(route.endpoint)
 
 
@@ -48,6 +52,7 @@ def _counting(call: Callable[..., Any]) -> Callable[..., Any]:
                 return Response(orjson.dumps(seen), answer.status_code, headers)
         return answer
 
+    setattr(counted, _COUNTS, True)
     return counted
 
 
