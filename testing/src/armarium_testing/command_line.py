@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -191,17 +192,29 @@ class Machine:
         return ran.err + ran.out
 
 
+def _strangers(base: Path) -> tuple[Path, Path]:
+    """Where the strangers' plugins are installed, and the verdicts on all plugins: once for all modules of a process, for a
+    trial of everything that is installed takes many seconds."""
+    site, verdicts = base / "strangers", base / "plugin-trials.json"
+    if not site.exists():
+        site.mkdir()
+        _install(site)
+        known = Path(os.environ.get("SERVICE_PLUGIN_TRIALS", ""))
+        if known.is_file():
+            shutil.copyfile(known, verdicts)
+    return site, verdicts
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder for the module's machines, with the strangers' plugins installed and no settings of this user's."""
     folder = tmp_path_factory.mktemp("cli")
-    site = folder / "site"
-    site.mkdir()
-    _install(site)
+    site, verdicts = _strangers(tmp_path_factory.getbasetemp())
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SERVICE_", "ARMARIUM_"))]:
             if name not in ("ARMARIUM_SHARED_DATA", "ARMARIUM_NO_BACKGROUND"):
                 patch.delenv(name)
+        patch.setenv("SERVICE_PLUGIN_TRIALS", str(verdicts))
         patch.syspath_prepend(str(site))
         patch.setenv("PYTHONPATH", str(site))
         patch.setenv("COLUMNS", "200")
