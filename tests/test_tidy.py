@@ -25,6 +25,10 @@ REGISTRIES = re.compile(
     ])
 )  # fmt: skip
 PAPERS = re.compile(r"\bpart [ABC] \d|[( ][ABC] \d\.\d\b|\b(arch" r"itecture|qual" r"ity) \d|open[-]fields")
+PROCESS_WIDE = re.compile(
+    r"\b(field_size_limit|setlocale|chdir|setdefaulttimeout|setrecursionlimit|set_int_max_str_digits|seterr|register_namespace"
+    r"|random\.seed|filterwarnings|simplefilter)\("
+)
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
 
 
@@ -75,6 +79,12 @@ def test_what_is_told_names_things_and_not_routes() -> None:
                 if route.search(node.value)
             ]
     assert not found, "\n".join(found)
+
+
+def test_a_family_leaves_alone_what_belongs_to_the_process() -> None:
+    """Families live in one process: what one sets for all of it decides how another reads its files."""
+    sources = tuple(path for path in PYTHON if place(path).startswith("plugins/") and "src" in path.parts)
+    assert lines_matching(PROCESS_WIDE, sources) == []
 
 
 def test_nothing_refers_to_papers_outside_the_repository() -> None:

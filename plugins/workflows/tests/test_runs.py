@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from small_jobs import Ground, edge, node, two_steps
 
+from armarium.api import ServiceError
+
 
 def test_a_run_goes_over_all_pages_node_by_node(ground: Ground) -> None:
     pages = ground.pages(3)
@@ -54,6 +56,16 @@ def test_a_run_without_one_page_done_has_failed(ground: Ground) -> None:
     run = ground.run(two_steps(bad=[bad]), [bad])
     assert run["status"] == "failed"
     assert run["reason"].startswith("No page could be done.")
+
+
+def test_a_run_is_put_beneath_a_job_only_while_that_goes_on(ground: Ground) -> None:
+    (page,) = ground.pages(1)
+    ended = ground.run(two_steps(), [page])
+    given = {"workflow_id": ended["workflow_id"], "page_ids": [page]}
+    for job_id, said in ((ended["thread_id"], "has ended"), ("nothing", "No job has the id")):
+        with pytest.raises(ServiceError, match=said):
+            ground.do("workflow.execute_in_job", {**given, "job_id": job_id})
+    assert len(ground.marks()) == 2
 
 
 def test_what_was_not_done_is_read_again_by_the_same_workflow(ground: Ground) -> None:

@@ -129,7 +129,7 @@ def _nothing(ctx: ActionContext, params: Any) -> Any:
     raise TypeError("this action was never given the function that performs it")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Action(Generic[P]):
     """A named write, made by decorating the function that performs it; the function's name then *is* the action.
 

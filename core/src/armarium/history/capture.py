@@ -13,6 +13,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, Table
@@ -93,14 +95,15 @@ def history_ddl(table: Table) -> list[str]:
     ]
 
 
-def trigger_ddl(table: Table) -> dict[str, str]:
+@lru_cache(maxsize=1024)
+def trigger_ddl(table: Table) -> MappingProxyType[str, str]:
     """Trigger name to its statement, for whatever kind of table *table* is (none for operational and derived)."""
     kind = rules_of(table).kind
     if kind == "tracked":
-        return _tracked_triggers(table) | _append_only_triggers(history_name(table), [])
+        return MappingProxyType(_tracked_triggers(table) | _append_only_triggers(history_name(table), []))
     if kind == "append-only":
-        return _append_only_triggers(table.name, [])
-    return {}
+        return MappingProxyType(_append_only_triggers(table.name, []))
+    return MappingProxyType({})
 
 
 def audit_triggers(columns: Iterable[str]) -> dict[str, str]:

@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, MetaData, Table
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy import Connection, ForeignKeyConstraint, MetaData, Table
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
 from armarium.errors import Conflict, ServiceError
 from armarium.history import audit, capture, derived_indexes
@@ -23,6 +24,7 @@ from armarium.store.tables import rules_of
 if TYPE_CHECKING:
     from alembic.operations import Operations
 
+_DIALECT = sqlite.dialect()
 FORMAT = 1
 """The package format this engine writes; one integer, independent of the version."""
 
@@ -246,22 +248,13 @@ class Schema:
         if table in self.indexes:
             # Made from the rows of the table it follows, when all tables stand and are migrated.
             return
-        keep = [
+        keep = frozenset(
             constraint
             for constraint in table.foreign_key_constraints
             if constraint.referred_table.name in self.by_name
-        ]
-        if rules_of(table).kind == "tracked":
-            for column in table.columns:
-                if not column.nullable and not column.primary_key:
-                    # For the same reason as in the triggers: see `capture._tracked_triggers`.
-                    column.dialect_options["sqlite"]["on_conflict_not_null"] = "ROLLBACK"
-        conn.execute(CreateTable(table, include_foreign_key_constraints=keep))
-        for index in sorted(table.indexes, key=lambda i: str(i.name)):
-            conn.execute(CreateIndex(index))
-        if rules_of(table).kind == "tracked":
-            for statement in capture.history_ddl(table):
-                conn.exec_driver_sql(statement)
+        )
+        for statement in _table_ddl(table, keep):
+            conn.exec_driver_sql(statement)
 
     def _migrate(self, conn: Connection, at: dict[str, int]) -> None:
         for family in self.families:
@@ -280,12 +273,17 @@ class Schema:
                             raise RuntimeError("it ended the transaction in which tables are migrated")
 
     def _regenerate(self, conn: Connection) -> None:
-        """Make every trigger anew from the models."""
-        for name, statement in self.triggers().items():
-            conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {capture.quoted(name)}")
+        """Make every trigger that is not what the models say."""
+        there = _triggers_in(raw_of(conn))
+        for name, statement in self.triggers.items():
+            if there.get(name) == statement:
+                continue
+            if name in there:
+                conn.exec_driver_sql(f"DROP TRIGGER {capture.quoted(name)}")
             with _blaming(self._trigger_homes.get(name, "library")):
                 conn.exec_driver_sql(statement)
 
+    @cached_property
     def triggers(self) -> dict[str, str]:
         """Every trigger these models ask for: name to statement."""
         found = (
@@ -302,10 +300,8 @@ class Schema:
         """Refuse writes in words when triggers or columns are not what the models say."""
         with db.read() as conn:
             raw = raw_of(conn)
-            triggers = dict(
-                raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-            )
-            for name, statement in self.triggers().items():
+            triggers = _triggers_in(raw)
+            for name, statement in self.triggers.items():
                 if triggers.get(name) != statement:
                     state = "is missing from" if name not in triggers else "was changed in"
                     if (home := self._trigger_homes.get(name)) in self._strangers:
@@ -355,6 +351,27 @@ def alter_tracked(operations: Operations, table: str, alter: Callable[[str], Non
     before = _columns(raw, name)
     alter(name)
     capture.rename_kept(raw, name, before, _columns(raw, name))
+
+
+@lru_cache(maxsize=1024)
+def _table_ddl(table: Table, keep: frozenset[ForeignKeyConstraint]) -> tuple[str, ...]:
+    """The statements that make *table* with the foreign keys *keep*, its indexes and its history."""
+    is_tracked = rules_of(table).kind == "tracked"
+    if is_tracked:
+        for column in table.columns:
+            if not column.nullable and not column.primary_key:
+                # For the same reason as in the triggers: see `capture._tracked_triggers`.
+                column.dialect_options["sqlite"]["on_conflict_not_null"] = "ROLLBACK"
+    made: list[DDLElement] = [
+        CreateTable(table, include_foreign_key_constraints=list(keep)),
+        *(CreateIndex(index) for index in sorted(table.indexes, key=lambda i: str(i.name))),
+    ]
+    history = capture.history_ddl(table) if is_tracked else []
+    return (*(str(one.compile(dialect=_DIALECT)) for one in made), *history)
+
+
+def _triggers_in(raw: sqlite3.Connection) -> dict[str, str]:
+    return dict(raw.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall())
 
 
 def _columns(raw: sqlite3.Connection, table: str) -> list[str]:

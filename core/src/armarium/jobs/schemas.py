@@ -54,9 +54,9 @@ class JobTree(JobNode):
     result: dict[str, Any] | None = None
     """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
     stages: list[JobNode | dict[str, Any]] | None = None
-    """Of an import its stages, as jobs; of a recipe's run its cards, as `GET /api/recipes/project/runs/{job_id}` answers them."""
+    """Of an import its stages, as jobs; else the parts of the work, where its kind describes them (`JobKind.describe`)."""
     summary: dict[str, Any] | None = None
-    """What an ended run of a recipe made, as `GET /api/recipes/project/runs/{job_id}/summary` answers it."""
+    """What the work made in all, once it has ended, where its kind describes it."""
 
 
 class LaneState(Message):

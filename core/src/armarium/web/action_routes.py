@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from inspect import Parameter
 from typing import Any, get_type_hints
 
@@ -51,8 +52,14 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
 def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
     """All the routes of *plugin*: those it wrote itself, and those that its queries and actions declare."""
     yield from plugin.routers
+    yield _declared(tuple(plugin.queries), tuple(plugin.actions))
+
+
+@lru_cache(maxsize=256)
+def _declared(queries: tuple[Callable[..., Any], ...], actions: tuple[Action[Any], ...]) -> APIRouter:
+    """The router of what is declared: of the process, as those are that a family writes itself."""
     router = APIRouter()
-    for function in plugin.queries:
+    for function in queries:
         declared = query_of(function)
         assert declared is not None
         router.add_api_route(
@@ -66,7 +73,7 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
             response_model=declared.answer,
             responses=REFUSALS(*declared.refusals),
         )
-    for found in plugin.actions:
+    for found in actions:
         if found.route is not None:
             router.add_api_route(
                 found.route.path,
@@ -80,7 +87,7 @@ def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
                 response_model=written(found.result, found.route.answer),
                 responses=REFUSALS(*found.route.refusals),
             )
-    yield router
+    return router
 
 
 def _tag(path: str) -> str:

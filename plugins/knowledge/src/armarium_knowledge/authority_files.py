@@ -19,7 +19,6 @@ from armarium_knowledge.folding import fold
 HELD = "knowledge.authorities"
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of one line; a longer one is none of these formats."""
-LONGEST_FIELD = 1024 * 1024
 MAX_XML = 64 * 1024 * 1024
 """Bytes of an XML file; `parse_xml` refuses a longer one."""
 _SKOS = "{http://www.w3.org/2004/02/skos/core#}"
@@ -58,7 +57,6 @@ def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
 
 
 def _table(file: IO[bytes], name: str) -> Iterator[Authority]:
-    csv.field_size_limit(LONGEST_FIELD)
     texts = (line.decode("utf-8-sig", "replace").replace("\0", "") for line in _lines(file, name))
     first = next(texts, "")
     delimiter = max(",;\t", key=first.count)

@@ -42,6 +42,15 @@ def unknown_run(thread_id: str) -> NotFound:
     )
 
 
+def job_ended(job_id: str, state: str) -> Conflict:
+    """409: a run is put beneath work that goes on, never beneath what has ended."""
+    return Conflict(
+        f"The job {job_id[:64]} has ended ({state}), so nothing is run as a part of it. Run the workflow by itself.",
+        code="job_ended",
+        state=state,
+    )
+
+
 def system_workflow(name: str) -> Forbidden:
     """403: what ships is read only."""
     return Forbidden(

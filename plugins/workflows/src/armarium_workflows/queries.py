@@ -8,7 +8,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, json_text, query, raw_of
+from armarium.api import Rows, json_text, query, raw_of, withheld_nodes
 from armarium_reading.api import list_episodes
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
 from armarium_workflows.models import chains, executions, runs, workflows
@@ -71,15 +71,15 @@ SortBy = Literal[
 ]
 
 
-def _row(values: Any) -> dict[str, Any]:
+def _row(values: Any, hidden: frozenset[str]) -> dict[str, Any]:
     row = dict(zip(_COLUMNS, values, strict=True))
-    return {**row, "scope_ids": orjson.loads(row["scope_ids"])}
+    return {**row, "scope_ids": [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]}
 
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
     """The run as a list shows it, or None."""
     found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
-    return _row(found) if found is not None else None
+    return _row(found, withheld_nodes(conn)) if found is not None else None
 
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
@@ -159,7 +159,8 @@ def list_runs(
     rows = raw.execute(
         f"SELECT {_SELECT} {_FROM} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
     )
-    items = [_row(row) for row in rows]
+    hidden = withheld_nodes(conn)
+    items = [_row(row, hidden) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
 
 

@@ -53,7 +53,9 @@ class ReadLines(PageJob):
         found["own"] = []
         for other in dict.fromkeys(own.values()):
             mine = [one for one in ids if own.get(one) == other]
-            asked = {"lines": [shape for one, shape in zip(ids, shapes, strict=True) if one in set(mine)]}
+            asked = {
+                "lines": [shape for one, shape in zip(ids, shapes, strict=True) if own.get(one) == other]
+            }
             # Never a provider's model: what reads a line in place of the page's reader is a reader of this machine.
             answer = PageJob.call(self, other, picture, asked)
             read |= zip(mine, answer["readings"], strict=True)

@@ -26,6 +26,7 @@ from armarium_workflows.errors import (
     empty_chain,
     faulty_graph,
     has_written,
+    job_ended,
     no_checkpoint,
     no_override,
     no_pages,
@@ -212,7 +213,10 @@ def _an_execution_in_a_job(ex: Example) -> dict[str, Any]:
 )
 def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
     """For jobs that are made of runs: the run lies beneath *job_id*, and goes over just these pages. NotFound where there is
-    no such job. Its undo takes back all that the run wrote."""
+    no such job, Conflict where it has ended. Its undo takes back all that the run wrote."""
+    job = raw_of(ctx.conn).execute("SELECT state FROM job WHERE id = ?", (p.job_id,)).fetchone()
+    if job is not None and job[0] in FINISHED:
+        raise job_ended(p.job_id, job[0])
     workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
     run = new_run(
         ctx,
