@@ -217,6 +217,7 @@ def heard() -> Iterator[set[str]]:
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_only_the_owner_writes_to_a_table(
     heard: set[str], make_engine: Callable[..., Engine], tmp_path: Path, package: str

@@ -290,6 +290,7 @@ def test_the_walk_finds_what_there_is(ground: Ground) -> None:
     } <= packages
 
 
+@pytest.mark.slow
 def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
     closed = ground.closed()
     wrong = []

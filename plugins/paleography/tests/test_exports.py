@@ -6,6 +6,7 @@ import importlib
 import os
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,15 @@ def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
     folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
     place = folder / "schemas" / "tei_all-4.7.0.rng"
     if place.is_file():
-        schema = etree.RelaxNG(etree.parse(str(place)))
+        schema = compiled(place)
         assert schema.validate(tree), schema.error_log
     return tree, losses
+
+
+@cache
+def compiled(place: Path) -> etree.RelaxNG:
+    """The schema in a file: compiling that of TEI takes seconds."""
+    return etree.RelaxNG(etree.parse(str(place)))
 
 
 def say(desk: Desk, line: str, kind: str, span: tuple[int, int] | None = None, **more: Any) -> dict[str, Any]:
