@@ -141,6 +141,7 @@ def test_without_any_pip_the_refusal_says_what_to_install(
         runtimes.install("tiny")
 
 
+@pytest.mark.slow
 def test_new_requirements_make_the_installation_outdated_and_replace_it(
     runtimes: Runtimes, shop: Path
 ) -> None:
@@ -153,6 +154,7 @@ def test_new_requirements_make_the_installation_outdated_and_replace_it(
     assert len([place for place in (runtimes.folder / "tiny").iterdir() if place.is_dir()]) == 1
 
 
+@pytest.mark.slow
 def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> None:
     place = runtimes.place_of(TINY)
     (place / "bin").mkdir(parents=True)
@@ -171,6 +173,7 @@ def test_packages_that_cannot_be_had_are_named_in_pips_words(runtimes: Runtimes,
     assert not runtimes.installed("tiny")
 
 
+@pytest.mark.slow
 def test_a_runtime_that_does_not_start_is_not_installed(tmp_path: Path, shop: Path) -> None:
     (shop / "requirements.txt").write_text("brokenengine==1.0\n")
     broken = type(

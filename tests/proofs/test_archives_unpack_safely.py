@@ -281,11 +281,13 @@ def test_a_directory_of_more_members_than_are_unpacked_is_refused() -> None:
 # ---------------------------------------------------------------------------- what the proof would not let through
 
 
+@pytest.mark.slow
 def test_a_check_of_names_that_is_gone_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_check_member", lambda name, member, seen: None)
     assert faults(tmp_path, 120, 1)
 
 
+@pytest.mark.slow
 def test_a_limit_of_growth_that_is_gone_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = archives.check_archive
     import armarium_formats.batches.given as given

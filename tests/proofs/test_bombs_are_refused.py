@@ -327,6 +327,7 @@ def test_a_body_without_end_is_not_read(make_engine: Callable[..., Engine]) -> N
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_limit_that_is_gone_is_caught(tmp_path: Path, name: str, without: str) -> None:
     kind, make = BOMBS[name]
     path = tmp_path / name

@@ -414,6 +414,7 @@ def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tm
 # ---------------------------------------------------------------------------- what the proof would not let through
 
 
+@pytest.mark.slow
 def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a file was opened before: by its path, whatever had come to lie there."""
     import armarium_documents.pictures as pictures
@@ -424,6 +425,7 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
     assert faults(tmp_path, 250, 2)
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the rules let any place below the folder of the tests be named."""
     monkeypatch.setattr(PathRules, "material", lambda self, text, principal: Path(os.path.realpath(text)))

@@ -214,3 +214,36 @@ def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
     assert [one["runs"] for one in desk.get("/automatic")["on_add"]] == [True]
     desk.recipe(ORDER, answers={"purposes": ["edit-corpus"]})
     assert "tools" in desk.get("/automatic")["on_add"][0]["why"]
+
+
+def test_a_step_waits_for_as_many_corrected_lines_as_it_asks_for(desk: Desk) -> None:
+    """It is looked at when its turn comes; a run in which it did not hold says how many there are."""
+    page, other = desk.pages(2)
+    desk.lines(page, ["Dear Sir", "I am"])
+    asking = step("find-names-tag-words", "entities", "names", when={"corrected_lines_at_least": 3})
+    desk.recipe(asking)
+    (card,) = desk.run_whole()["cards"]
+    assert (card["state"], card["account"]["pages"]) == ("not run", 0)
+    assert card["why"] == "Once 3 lines are corrected. So far there are 2."
+    desk.lines(other, ["Yours"])
+    (card,) = desk.run_whole()["cards"]
+    assert (card["state"], card["account"]["pages"]) == ("done", 2)
+
+
+def test_a_step_for_doubtful_readings_passes_over_the_others(desk: Desk) -> None:
+    """By the mean of what the readers said of a page; where nothing is below, the card says so."""
+    sure, doubtful = desk.pages(2)
+    for page, confidence in ((sure, 0.95), (doubtful, 0.6)):
+        read = [{"segment_id": one, "text": "Dear Sir", "confidence": confidence} for one in desk.lines(page)]
+        with desk.library.db.read() as conn:
+            asked = "SELECT pass_id FROM segment WHERE id = ?"
+            (pass_id,) = conn.exec_driver_sql(asked, (read[0]["segment_id"],)).one()
+        taken = {"document_id": page, "pass_id": pass_id, "provider": "a-reader", "readings": read}
+        desk.do("reading.take", taken)
+    asking = step("find-names-tag-words", "entities", "names", when={"confidence_below": 0.9})
+    desk.recipe(asking)
+    (card,) = desk.run_whole()["cards"]
+    assert (card["state"], card["account"]["pages"]) == ("done", 1), card
+    desk.recipe({**asking, "when": {"confidence_below": 0.5}})
+    (card,) = desk.run_whole(redo=["names"])["cards"]
+    assert card["why"] == "Once lines were read with a confidence below 0.5. That holds for no page."

@@ -110,14 +110,10 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         raise refused_file(p.name, fault.why, fault.line) from None
     agreed = files.Noted(files.digest_of(there), "in-step", kept_as=known.kept_as)
     files.note(ctx.conn, p.name, agreed)
-    edited = files.beside(p.name, "edited")
-
-    def write() -> None:
-        if p.keep == "project":
-            files.write_file(library, edited, there)
-        files.write_files(library)
-
-    ctx.on_commit(write)
+    if p.keep == "project":
+        # Before the commit: a kill right after it would have the next opening write over the only copy.
+        files.write_file(library, files.beside(p.name, "edited"), there)
+    ctx.on_commit(lambda: files.write_files(library))
     return saved(ctx.conn).answer()
 
 

@@ -215,7 +215,11 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
     for entry in entries:
         card = entry.get("card")
         record = str(entry.get("record"))
-        if not isinstance(card, dict) or not record.isdigit() or "recognition" not in card.get("types", ()):
+        if (
+            not isinstance(card, dict)
+            or not record.isdigit()
+            or "recognition" not in texts_of(card.get("types"))
+        ):
             continue
         weights = f"zenodo-{record}.{text_of(entry.get('weights')).rpartition('.')[2]}"
         if not weights.endswith(SUFFIXES):
@@ -228,7 +232,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
         )
         licence = text_of(card.get("licence"), 80) or text_of(entry.get("licence"), 80)
         availability, words = _availability(is_here, runs, software)
-        cer = card.get("cer")
+        cer, size = card.get("cer"), entry.get("size_gb")
         yield Card(
             id=f"linereader:{doi}@{text_of(entry.get('version'), 40) or '1'}",
             name=text_of(entry.get("title")) or doi,
@@ -240,7 +244,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             languages=_tags(texts_of(card.get("languages"))),
             licence=licence or None,
             open_licence=is_open(licence),
-            size_gb=float(entry.get("size_gb") or 0),
+            size_gb=float(size) if isinstance(size, int | float) else 0,
             memory_gb=1.5,
             trainable=False,
             runs_where="this_mac",

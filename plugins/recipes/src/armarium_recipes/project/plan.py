@@ -193,9 +193,9 @@ def _left(conn: Connection, run: RunCard, pages: Sequence[str], again: bool) -> 
     if again:
         return list(pages), f"It is done again on all {len(pages)} pages."
     left = [page for page in pages if page not in done]
-    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages." if len(left) < len(
-        pages
-    ) else None
+    if len(left) == len(pages):
+        return left, None
+    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages."
 
 
 def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:

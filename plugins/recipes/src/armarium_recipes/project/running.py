@@ -29,6 +29,7 @@ from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import Saved
 from armarium_recipes.schemas.recipe import Override
+from armarium_workflows.api import pages_done
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -235,7 +236,8 @@ class _Runner:
         if recipe is None or card.job in outputs.UNTOLD:
             return
         with self.job.library.db.write() as conn:
-            pages = done_in(conn, child)
+            # None for a job that is no run of a workflow.
+            pages = pages_done(conn, child)
             if "line_readings" in recipe.gives:
                 texts = outputs.fingerprints(conn, pages)
             # A page that was cut is done, and so are the halves that stand for it.
@@ -288,13 +290,6 @@ def _there(conn: Connection, pages: Sequence[str]) -> list[str]:
     )
     known = set(conn.execute(asked).scalars())
     return [page for page in pages if page in known]
-
-
-def done_in(conn: Connection, thread_id: str) -> list[str]:
-    """The pages that a run of a workflow did; none for another job."""
-    from armarium_workflows.api import pages_done
-
-    return pages_done(conn, thread_id)
 
 
 def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple[list[str], str | None]:

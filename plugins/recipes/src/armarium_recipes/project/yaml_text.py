@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 LONGEST = 1 << 20
@@ -166,8 +167,9 @@ def _plain_value(text: str) -> Any:
         return _WORDS[text]
     if _INTEGER.match(text):
         return int(text)
-    if _NUMBER.match(text):
-        return float(text)
+    # A number beyond those of JSON, such as 1e999, is text: it could be written back as none.
+    if _NUMBER.match(text) and isfinite(number := float(text)):
+        return number
     return text
 
 
