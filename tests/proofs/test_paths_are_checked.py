@@ -307,6 +307,7 @@ def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
     assert wrong == [], "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) -> None:
     """An agent's and a bound device's: none at first, then one."""
     without = ground.token(libraries=[str(ground.second.path)])

@@ -33,6 +33,10 @@ OURS = {
 HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 
 
+# Trying them all takes as long as a thousand other tests.
+pytestmark = pytest.mark.slow
+
+
 @dataclass
 class Crowd:
     """An engine that was offered all the mild ones at once, and a project that was there before them."""
@@ -138,7 +142,6 @@ def _installed_wheel(broken: Broken, folder: Path, target: Path) -> None:
     subprocess.run([*pip, "install", *offline, "--target", target, wheel], check=True, capture_output=True)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path: Path) -> None:
     """In the program itself: nothing that a command does imports what does not let it go on, nor prints what that prints."""

@@ -364,6 +364,7 @@ def test_decoded_pictures_stay_within_their_memory(tmp_path: Path) -> None:
     assert pictures.held_bytes == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "how"), [("JPEG", {}), ("JPEG", {"progressive": True}), ("PNG", {})])
 @pytest.mark.parametrize("size", ["512,", "256,", "64,"])
 def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(

@@ -28,6 +28,7 @@ def picture(sample: SamplePage, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return path
 
 
+@pytest.mark.slow
 def test_it_is_a_reader(picture: Path, sample: SamplePage, tmp_path: Path) -> None:
     proof = exercise_reader(RapidOcrReader, tmp_path, page=picture, least_lines=len(sample.lines) // 2)
     assert proof.left_out == {}
