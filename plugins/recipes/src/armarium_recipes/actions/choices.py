@@ -45,7 +45,8 @@ def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     choice = {"id": card.id, "source": card.source}
     step = {"id": "read", "job": "read-a-line", "layer": "reading", "card": choice}
     recipe = {"id": "letters", "title": "Typed letters", "steps": [step]}
-    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe})
+    # A choice that was made before for this step would hold in place of the download.
+    ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe, "overrides": []})
     assert ex.library is not None
     with ex.library.db.read() as conn:
         (entry,) = make_plan(ex.engine, ex.library, conn).downloads
