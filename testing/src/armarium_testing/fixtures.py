@@ -39,6 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
 OWNER_TOKEN = "an-owner-token-for-tests-only-0123456789"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tables_made_once() -> Iterator[None]:
+    from armarium_testing.ready_tables import tables_made_once
+
+    with tables_made_once():
+        yield
+
+
 @pytest.fixture(scope="module")
 def short_home() -> Iterator[Path]:
     """A folder with a path short enough for a Unix socket; a Mac's folder for temporary files has a long one."""

@@ -207,8 +207,9 @@ class Schema:
         with db.write() as conn:
             self._create(conn, present, at)
             self._migrate(conn, at)
+            made = _names(conn)
             for table in self.tables:
-                if table.name not in present and table.name not in _names(conn):
+                if table.name not in present and table.name not in made:
                     self._create_table(conn, table)
             for table in self.indexes:
                 # A migration may have made the followed table anew, which gives its rows other numbers.
@@ -315,13 +316,14 @@ class Schema:
                         "Reading goes on; writes are refused. Restore a snapshot."
                     )
                     return
+            columns_in = _all_columns(raw)
             for table in self.tables:
                 asked = {column.name for column in table.columns}
                 wanted = {table.name: asked}
                 if table in self.tracked:
                     wanted[capture.history_name(table)] = asked | capture.OWN_COLUMNS
                 for name, columns in wanted.items():
-                    if lacking := columns.difference(_columns(raw, name)):
+                    if lacking := columns.difference(columns_in.get(name, ())):
                         if (home := self.home[table.name]) in self._strangers:
                             raise FamilyFault(
                                 home,
@@ -376,6 +378,16 @@ def _triggers_in(raw: sqlite3.Connection) -> dict[str, str]:
 
 def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in raw.execute(f"PRAGMA table_info({capture.quoted(table)})")]
+
+
+def _all_columns(raw: sqlite3.Connection) -> dict[str, set[str]]:
+    # One statement: 250 of them took a third of the time of opening a project.
+    found: dict[str, set[str]] = {}
+    for table, column in raw.execute(
+        "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table'"
+    ):
+        found.setdefault(table, set()).add(column)
+    return found
 
 
 def _names(conn: Connection) -> set[str]:

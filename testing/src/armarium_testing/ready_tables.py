@@ -1,0 +1,66 @@
+"""New databases of one process get their tables as a copy of the first: a test pays for a project, not for its DDL.
+
+A test makes hundreds of projects with the same tables. The first of each kind is made as a user's is; what stands in it
+then (tables, indexes, triggers, versions, no project yet) is kept in memory and copied, page by page, into the next.
+Every opening still compares it with the models. Tests in processes of their own (kills, faults, the command line) make
+each project as a user's engine does.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from armarium.history.schema import Schema
+from armarium.store.database import PAGE_BYTES, raw_of
+
+if TYPE_CHECKING:
+    from armarium.store.database import Database
+
+
+@contextmanager
+def tables_made_once() -> Iterator[None]:
+    """While it is open, `Schema.ensure` copies the tables of an empty database that this process made before."""
+    ensure = Schema.ensure
+    images: dict[Hashable, tuple[Schema, sqlite3.Connection]] = {}
+
+    def copied(self: Schema, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
+        if not _is_empty(db):
+            return ensure(self, db, before_change=before_change)
+        key = _what_is_asked(self)
+        if key in images:
+            with closing(sqlite3.connect(db.path)) as file:
+                file.execute("PRAGMA synchronous = OFF")
+                images[key][1].backup(file)
+            ensure(self, db, before_change=before_change)
+            return True
+        changed = ensure(self, db, before_change=before_change)
+        image = sqlite3.connect(":memory:", check_same_thread=False)
+        image.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        with closing(sqlite3.connect(db.path)) as file:
+            file.backup(image)
+        # The schema is kept with it: what its key counts by identity lives as long as the key.
+        images[key] = self, image
+        return changed
+
+    Schema.ensure = copied  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Schema.ensure = ensure  # type: ignore[method-assign]
+        for _, image in images.values():
+            image.close()
+
+
+def _is_empty(db: Database) -> bool:
+    with db.read() as conn:
+        return raw_of(conn).execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
+def _what_is_asked(schema: Schema) -> Hashable:
+    return (
+        tuple((family.name, family.version, id(family.metadata)) for family in schema.families),
+        tuple(id(table) for table in schema.tables),
+    )
