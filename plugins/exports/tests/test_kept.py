@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from exports_desk import MACHINE, Desk
 
-from armarium.api import ServiceError
+from armarium.api import NotFound, ServiceError
+from armarium_exports.pages import Unit
+from armarium_exports.rendering.units import render
 
 
 def keep(
@@ -345,3 +347,14 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
     assert "Changed" in texts[pages[0]]
     assert "Text 1" in texts[pages[1]]
     assert "Text 2" in texts[pages[2]]
+
+
+def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk) -> None:
+    box = desk.box()
+    page, gone = desk.page(box, "1.png", ["Dear Sir"]), "0" * 32
+    written, losses = render(desk.engine, desk.library, Unit(box, "Box", (gone, page)), "markdown")
+    assert "Dear Sir" in written.decode()
+    assert losses == []
+    with pytest.raises(NotFound) as refused:
+        render(desk.engine, desk.library, Unit(box, "Box", (gone,)), "plain-text")
+    assert refused.value.code == "no_pages"

@@ -109,3 +109,10 @@ def unknown_export(export_id: str) -> NotFound:
         code="unknown_export",
         id=export_id,
     )
+
+
+def no_pages(title: str) -> NotFound:
+    """404: none of the pages of a file is there any more."""
+    return NotFound(
+        f"No page of {title} is in the project any more; there is nothing to write.", code="no_pages"
+    )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import Engine, Library, NotFound
+from sqlalchemy import select
+
+from armarium.api import Engine, Library, NotFound, among
+from armarium_documents.api import documents
+from armarium_exports.errors import no_pages
 from armarium_exports.pages import ReadablePage, Unit, readable_page
 from armarium_exports.rendering.corpus import tei_corpus
 from armarium_exports.rendering.texts import markdown, plain_text
@@ -30,7 +34,13 @@ def render(
     if format_name in ("alto", "pagexml", "tei"):
         return _layout(engine, library, unit, format_name)
     with library.db.read() as conn:
-        pages: list[ReadablePage] = [readable_page(conn, one) for one in unit.page_ids]
+        # One may have gone since the unit was put together: the step that took it has this file written again.
+        there = set(
+            conn.execute(select(documents.c.id).where(among(documents.c.id, unit.page_ids))).scalars()
+        )
+        pages: list[ReadablePage] = [readable_page(conn, one) for one in unit.page_ids if one in there]
+    if not pages:
+        raise no_pages(unit.title)
     if format_name == "word":
         return word(unit.title, pages), []
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)

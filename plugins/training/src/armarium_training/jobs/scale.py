@@ -34,7 +34,6 @@ class Scale:
         self.compute = kind(job)
         self.kept: dict[str, Any] = {
             "step": "packing",
-            "rows": 0,
             "skipped": [],
             "landed": 0,
             "already": 0,
@@ -74,9 +73,8 @@ class Scale:
         """A row for each shard, some in each transaction."""
         size, pages = self.args.shard_size, self.args.page_ids
         total = -(-len(pages) // size)
-        while self.kept["rows"] < total:
+        while (first := self._count(None)) < total:
             self.job.check()
-            first = self.kept["rows"]
             numbers = range(first, min(total, first + ROWS_AT_ONCE))
             rows = [
                 {
@@ -89,7 +87,6 @@ class Scale:
                 }
                 for number in numbers
             ]
-            self.kept = {**self.kept, "rows": numbers.stop}
 
             def along(conn: Connection, rows: list[dict[str, Any]] = rows) -> None:
                 conn.execute(shards.insert().values(rows) if len(rows) == 1 else shards.insert(), rows)
