@@ -11,6 +11,7 @@ import inspect
 import re
 import tempfile
 from collections.abc import Iterator, Set
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import CodeType
@@ -59,12 +60,14 @@ RELATIONS = (
     "SELECT id AS match_id, from_segment_id AS segment_id FROM segment_match WHERE withdrawn_at IS NULL",
     f"SELECT id AS item_id, folder_id FROM canvas_item WHERE folder_id IN {_LIVE}",
     "SELECT key FROM classification",
-    "SELECT id AS job_id FROM job",
+    "SELECT id AS job_id, kind AS job_kind FROM job",
     "SELECT id AS batch_id FROM image_batch",
     "SELECT id AS audit_id FROM audit ORDER BY seq DESC LIMIT 200",
 )
 ENGINE_RELATIONS = ("SELECT id AS token_id FROM token WHERE NOT revoked AND kind = 'agent'",)
 """What is read together belongs together: a segment with its pass and its page."""
+MEANT_TWICE = ("SELECT DISTINCT proposal_id FROM finding_page",)
+"""Ids that two families call alike: where documents begin, and what looks alike."""
 
 
 class Ground:
@@ -85,7 +88,7 @@ class Ground:
         self.engine.start(jobs=False)
         self.app = create_app(engine=self.engine, jobs=False)
         self.actions = dict(_actions_of(self.app, self.engine))
-        self.relations = (*RELATIONS, *_relations_by_name(self.app, self.engine))
+        self.relations = (*RELATIONS, *MEANT_TWICE, *_relations_by_name(self.app, self.engine))
         self.laid = 0
         self.asked = 0
         self.lay()
@@ -108,7 +111,8 @@ class Ground:
         for found in self.engine.actions.all():
             try:
                 params = self.params(found.name)
-                if found.undoable and found.scope == "library":
+                begins = found.result is not None and "job_id" in found.result.model_fields
+                if (found.undoable or begins) and found.scope == "library":
                     self.engine.run(self.library, found.name, params, LOCAL_OWNER)
                     self.use_up(found.name)
             except (ServiceError, FileExistsError):
@@ -188,7 +192,9 @@ class Ground:
             )
             threads = going.scalars().all()
         for thread in threads:
-            self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
+            # One whose end was asked for keeps its job until somebody works on it, which nobody does here.
+            with suppress(ServiceError):
+                self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
 
     def _make_room(self, action: str) -> None:
         """What an example brings is not here already: keys that it chooses, a picture that others bring as well."""
@@ -280,6 +286,10 @@ class Ground:
                 found |= {name: value for name, value in chance.choice(agreeing).items() if value is not None}
         return found
 
+    def jobs(self, kind: str) -> list[str]:
+        """The jobs of a kind."""
+        return [row["job_id"] for rows in self.rows for row in rows if row.get("job_kind") == kind]
+
     def close(self) -> None:
         self.engine.close()
         self.folder.cleanup()
@@ -303,7 +313,6 @@ def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
             column = next((key for key in (name, "id") if key in table.c and table.c[key].primary_key), None)
             if column and (table.name == noun or table.name.endswith(f"_{noun}")):
                 yield f"SELECT {column} AS {name} FROM {table.name}"
-                break
 
 
 def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:

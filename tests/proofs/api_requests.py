@@ -119,6 +119,15 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
     "/api/documents/{doc_id}/artifacts": {"artifact_type": ("transcription", "segmentation")},
 }
 """Values that only one path gives a meaning to; the first of each go together."""
+JOBS = {
+    "/api/check/runs/": "check",
+    "/api/evaluation/runs/": "evaluate-models",
+    "/api/find-documents/runs/": "find-documents-in-a-folder",
+    "/api/reading-at-scale/jobs/": "read-at-scale",
+    "/api/training/reasons/": "gather-reasons",
+    "/api/training/reasons-ab/": "reasons-ab",
+}
+"""Whose job a path asks after: any other's is 404."""
 ONE_OF = {
     "/api/locations/resolve": ("segmentId", "documentId", "artifactId", "annotationId"),
     "/api/source-settings/resolve": ("segment_id", "document_id"),
@@ -270,6 +279,16 @@ class Asker:
             name: values[0] if self.plainly else chance.choice(values)
             for name, values in PLACES.get(path, {}).items()
         }
+        of_kind = next(
+            (
+                jobs
+                for start, kind in JOBS.items()
+                if path.startswith(start) and (jobs := self.ground.jobs(kind))
+            ),
+            (),
+        )
+        if of_kind:
+            scene["job_id"] = chance.choice(of_kind)
         scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
         if path.endswith("/registry/resolve"):
             # Another request may have given the project another name; its path stays.

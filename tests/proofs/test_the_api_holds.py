@@ -74,6 +74,15 @@ NEVER_MET = {
     "GET /api/recipes/project/bakeoffs/{bakeoff_id}": "no bake-off begins here; tried there too",
     "GET /api/recipes/project/bakeoffs/{bakeoff_id}/picture": "as the one before",
     "POST /api/recipes/project/bakeoffs/{bakeoff_id}/use": "as the one before",
+    "POST /api/recipes/assemble": "its answers go together, which chance does not find; tried in "
+    "plugins/recipes/tests/test_rules_answers.py",
+    "POST /api/find-documents/proposals/{proposal_id}/join": "its pages go together, which chance does not find; tried in "
+    "plugins/finding/tests/test_proposals.py",
+    "POST /api/find-documents/proposals/{proposal_id}/move-page": "as the one before",
+    "POST /api/find-documents/proposals/{proposal_id}/split": "as the one before",
+    "GET /api/likeness": "no picture is described by vectors here; tried in plugins/paleography/tests/test_likeness.py",
+    "GET /api/sync-folders/{folder_id}/arrangement": "no folder on this disk is tied here for long; tried in plugins/sync/tests",
+    "GET /api/sync-folders/{folder_id}/intake": "as the one before",
 }
 """Operations that cannot succeed here, and why."""
 CHECKS_OFF = ("positive_data_acceptance", "use_after_free", "object_level_authorization")

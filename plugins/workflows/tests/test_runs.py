@@ -182,6 +182,20 @@ def test_undoing_the_start_takes_back_all_that_the_run_wrote(ground: Ground) -> 
     ground.client.post(f"/api/actions/audit/{undone.json()['audit_ids'][-1]}/undo")
     assert len(ground.marks()) == 4
     assert ground.of(answer["thread_id"])["status"] == "done"
+    # What was done again is taken back again: all of it named, and by its start alone.
+    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    done_again = [row["id"] for row in listed if row["inverse_of"]]
+    undone = ground.client.post("/api/actions/audit/undo", json={"audit_ids": done_again})
+    assert undone.status_code == 200, undone.text
+    assert ground.marks() == []
+    undone = ground.client.post("/api/actions/audit/undo", json={"audit_ids": undone.json()["audit_ids"]})
+    assert len(ground.marks()) == 4
+    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    start = next(
+        row["id"] for row in listed if row["action_name"] == "workflow.execute" and row["inverse_of"]
+    )
+    assert ground.client.post(f"/api/actions/audit/{start}/undo").status_code == 200
+    assert ground.marks() == []
 
 
 def test_read_again_and_resume_are_undone_only_while_nothing_was_written(ground: Ground) -> None:

@@ -95,6 +95,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
 def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
     """*rows*, and what goes with those whose action `undoes_sets`: all that the work which it started has written."""
     found = {row.id: row for row in rows}
+    begun = {_origin_id(raw, row) for row in rows}
     for row in rows:
         name, _, redo = _origin(raw, row)
         action = bus.engine.actions.find(name)
@@ -111,7 +112,9 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
                 "SELECT id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) "
                 "AND undone = 0 AND undoable = 1 AND inverse_of IS NULL"
             )
-            ids = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
+            members = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
+            # A member that was taken back and done again stands by the step that did it again.
+            ids = [(_standing(raw, one),) for (one,) in members if one not in begun]
         found |= {one: _row(raw, one) for (one,) in ids if one not in found}
     return sorted(found.values(), key=lambda row: -row.seq)
 
@@ -315,6 +318,16 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
         identity = inverse_of
         (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (identity,)).fetchone()
     return identity
+
+
+def _standing(raw: sqlite3.Connection, audit_id: str) -> str:
+    """The step by which *audit_id*, which is in effect, is so: itself, or the last that did it again."""
+    query = (
+        "SELECT redo.id FROM audit AS undo JOIN audit AS redo ON redo.inverse_of = undo.id "
+        "WHERE undo.inverse_of = ? AND redo.undone = 0"
+    )
+    again = raw.execute(query, (audit_id,)).fetchone()
+    return audit_id if again is None else _standing(raw, again[0])
 
 
 def _mark(raw: sqlite3.Connection, row: Row) -> None:

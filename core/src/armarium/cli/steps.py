@@ -188,10 +188,19 @@ def _last(session: Session, *, undone: bool) -> list[str]:
         if is_undo == undone:
             if not row["set_id"]:
                 return [row["id"]]
-            return [one["id"] for one in _walk(session, set_id=row["set_id"], undone=False)]
+            outermost = row["set_id"] if undone else _outermost(session, row["set_id"])
+            return [one["id"] for one in _walk(session, set_id=outermost, undone=False)]
         if undone and not row["inverse_of"]:
             raise Refused("There is nothing to do again: nothing was taken back since the last step.")
     raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")
+
+
+def _outermost(session: Session, set_id: str) -> str:
+    """The set of the work that began the work of *set_id*: a run of a recipe for the workflows it runs."""
+    around = next(
+        (row["set_id"] for row in _walk(session, target_id=set_id, undone=False) if row["set_id"]), None
+    )
+    return set_id if around in (None, set_id) else _outermost(session, around)
 
 
 def _changed_rows(session: Session, row: dict[str, Any]) -> bool:
