@@ -95,7 +95,7 @@ def show_plan(found: dict[str, Any]) -> None:
         ]
         table("Start would run", ["work", "where", "pages to do", "time", "cost"], rows)
         typer.echo(
-            f"Total: {dollars(found['estimate']['total_cost_usd'])} for {plural(found['pages'], 'page')}."
+            f"Cost in all: {dollars(found['estimate']['total_cost_usd'])} for {plural(found['pages'], 'page')}."
         )
     for run in found["runs"]:
         if run["note"]:
