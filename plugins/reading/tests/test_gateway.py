@@ -283,6 +283,16 @@ def test_offline_only_this_machine_is_asked(
     assert ask_of(desk, provider="Here").answer == ""
 
 
+def test_a_project_may_ask_this_machine_alone(desk: Desk, provider: LoopbackProvider) -> None:
+    provider.add_to(desk.engine, "Here")
+    provider.add_to(desk.engine, "There", "openai", host="http://203.0.113.9")
+    desk.engine.run(desk.library, "library.set", {"local_only_ai": True}, LOCAL_OWNER)
+    error = refused(desk, provider, provider="There", pages_may_leave=True)
+    assert (error.status, error.code) == (403, "offline")
+    assert "local_only_ai" in error.detail
+    assert ask_of(desk, provider="Here").answer == ""
+
+
 def test_rights_are_asked_of_all_that_is_shown(
     engine: Engine, desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

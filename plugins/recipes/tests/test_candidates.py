@@ -244,6 +244,12 @@ def test_offline_is_a_state_and_no_error(
     found = ask(client, online=True)
     assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
     assert found["items"]
+    monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"local_only": False}))
+    assert client.patch("/api/library/settings", json={"local_only_ai": True}).status_code == 200
+    found = ask(client, online=True)
+    client.patch("/api/library/settings", json={"local_only_ai": None})
+    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
+    assert all("local_only_ai" in one["detail"] for one in found["sources"] if one["state"] == "offline")
     assert net.asked == []
 
 

@@ -53,6 +53,9 @@ def test_refusals_come_in_their_order_and_nothing_is_queued(desk: Desk) -> None:
     # What only a model of this machine may have is not taught elsewhere.
     assert refused(body(local) | stay) == (422, "nothing_to_teach")
     assert refused(body(page) | stay) == (403, "pages_may_leave")
+    desk.do("library.set", {"local_only_ai": True})
+    assert refused(body(page)) == (403, "offline")
+    desk.do("library.set", {"local_only_ai": None})
     assert refused(body(page)) == (412, "no_hub_token")
     assert desk.rows("SELECT 1 FROM job WHERE kind = 'train-a-model'") == []
 

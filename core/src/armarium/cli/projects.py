@@ -64,6 +64,13 @@ def settings(
     reading_rule: Annotated[
         Literal["strict", "relaxed"] | None, typer.Option(help="Which readings count.")
     ] = None,
+    local_only_ai: Annotated[
+        bool | None,
+        typer.Option(
+            "--local-only-ai/--any-ai",
+            help="Whether models of this machine alone are asked for this project.",
+        ),
+    ] = None,
     snapshot_every: Annotated[
         str | None,
         typer.Option(help="How often what changed is kept in a snapshot: 30m, 12h, 1d; off for never."),
@@ -78,6 +85,7 @@ def settings(
     given = {
         "name": name,
         "reading_rule": reading_rule,
+        "local_only_ai": local_only_ai,
         "snapshot_interval_seconds": None if snapshot_every is None else _seconds(snapshot_every),
         "snapshot_retention_count": keep,
         "snapshot_offsite_path": None if copy_to in (None, OFF) else full_path(copy_to),

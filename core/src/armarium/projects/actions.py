@@ -261,6 +261,8 @@ class LibrarySettings(Params):
 
     name: ProperName | None = None
     reading_rule: Literal["strict", "relaxed"] | None = None
+    local_only_ai: bool | None = None
+    """Whether models of this machine alone are asked for this project, and no catalogue of models elsewhere."""
     entity_types: list[ShortName] | None = Field(default=None, max_length=200)
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
     snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
@@ -280,6 +282,7 @@ class LibrarySettings(Params):
 SETTING_DEFAULTS: dict[str, Any] = {
     "name": None,
     "reading_rule": "strict",
+    "local_only_ai": False,
     "entity_types": [],
     "scripts": [],
     "snapshot_interval_seconds": 0,

@@ -125,6 +125,11 @@ class Library:
         """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
         return self.settings().get(key, default)
 
+    @property
+    def asks_this_machine_alone(self) -> bool:
+        """Whether its setting `local_only_ai` keeps it from models that are not on this machine, and from asking for any."""
+        return bool(self.setting("local_only_ai"))
+
     def settings(self) -> dict[str, Any]:
         """Every setting that was set."""
         with self.db.read() as conn:

@@ -185,6 +185,15 @@ def held_offline(provider: str) -> Forbidden:
     )
 
 
+def project_held_local(provider: str) -> Forbidden:
+    """403: the project asks models of this machine alone, and the provider is not on it."""
+    return Forbidden(
+        f"This project asks models of this machine alone (its setting local_only_ai), and {provider} is not on this machine. "
+        "Choose a model server of this machine, or have the owner change that setting.",
+        code="offline",
+    )
+
+
 def pages_stay(provider: str) -> Forbidden:
     """403: nobody said that pages may leave this machine."""
     return Forbidden(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError, missing
+from armarium.api import Conflict, Forbidden, Invalid, Library, NotFound, ServiceError, missing
 
 unknown_training = missing(
     "training", "Name it by the job id that its start answered.", code="unknown_training", key="job_id"
@@ -47,12 +47,19 @@ class NeedsToken(ServiceError):
         )
 
 
-def pages_stay(what: str) -> Forbidden:
-    """403: pages would leave this machine, and nobody said that they may."""
-    return Forbidden(
-        f"{what} sends pages to another machine. Send pages_may_leave true if they may leave this one.",
-        code="pages_may_leave",
-    )
+def refuse_to_leave(library: Library, what: str, *, pages_may_leave: bool) -> None:
+    """403 where the project asks this machine alone, or nobody said that its pages may leave it."""
+    if library.asks_this_machine_alone:
+        raise Forbidden(
+            f"{what} is done by another machine, and this project asks this one alone (its setting local_only_ai). Have its "
+            "owner change that setting, or do the work here.",
+            code="offline",
+        )
+    if not pages_may_leave:
+        raise Forbidden(
+            f"{what} sends pages to another machine. Send pages_may_leave true if they may leave this one.",
+            code="pages_may_leave",
+        )
 
 
 def no_pages() -> Invalid:

@@ -157,6 +157,8 @@ class _Call:
         local = self.sender.is_here(address)
         if not local and engine.settings.local_only:
             raise errors.held_offline(row.name)
+        if not local and self.caller.library.asks_this_machine_alone:
+            raise errors.project_held_local(row.name)
         refuse_by_rights(self.caller, request.subject, local=local)
         if not local and not request.pages_may_leave:
             raise errors.pages_stay(row.name)

@@ -29,6 +29,11 @@ MAX_KEPT = 32 << 20
 State = Literal["read", "searched", "cached", "not-searched", "offline", "failed"]
 
 
+HELD = "The engine is held offline"
+HELD_HERE = "This project asks this machine alone (its setting local_only_ai)"
+"""Why no other machine is asked, though *online* was said: the beginning of a sentence."""
+
+
 @dataclass(slots=True)
 class Found:
     """What a source of candidates gave, and what it did for it, in a sentence."""

@@ -29,14 +29,14 @@ _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 OUTSIDE = "It is outside the catalogue and cannot be fetched from here yet."
 
 
-def search_hub(engine: Engine, languages: Sequence[str], *, online: bool) -> Found:
+def search_hub(engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None) -> Found:
     """The hub's models for *languages*: as they were last listed for these, and, *online*, asked for anew after a day."""
     tags = sorted({tag.split("-")[0].lower() for tag in languages})[:MOST_LANGUAGES]
     name = f"model-hub-{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
     listing = discovery.kept(engine, name)
     cards = [] if listing is None else list(_cards(engine, listing.entries))
-    if online and engine.settings.local_only:
-        return Found("offline", "The engine is held offline; what was found before stands.", cards)
+    if online and held:
+        return Found("offline", f"{held}; what was found before stands.", cards)
     if not online and listing is None:
         return Found("not-searched", "It was not searched for these languages yet; ask with online=true.")
     if listing is not None and (not online or listing.is_fresh):

@@ -50,11 +50,11 @@ def repository_cards(engine: Engine) -> list[Card]:
     return [] if listing is None else list(_cards(engine, listing.entries))
 
 
-def search_repository(engine: Engine, *, online: bool) -> Found:
+def search_repository(engine: Engine, *, online: bool, held: str | None = None) -> Found:
     """The models of the repository: from what is kept, and, *online*, fetched where that is a day old."""
     listing = discovery.kept(engine, NAME)
-    if online and engine.settings.local_only:
-        return Found("offline", f"The engine is held offline; {_had(listing)}.", repository_cards(engine))
+    if online and held:
+        return Found("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
     if not online:
         if listing is None:
             return Found("not-searched", "Its models have not been listed yet; ask with online=true.")

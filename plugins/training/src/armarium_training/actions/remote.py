@@ -46,8 +46,7 @@ def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
     )
     if not found.lines:
         raise errors.nothing_to_teach(p.teacher)
-    if not p.pages_may_leave:
-        raise errors.pages_stay("A training at the model hub")
+    errors.refuse_to_leave(ctx.project, "A training at the model hub", pages_may_leave=p.pages_may_leave)
     if hub_key(ctx.engine) is None:
         raise errors.NeedsToken()
     hub: type[Compute] = ctx.engine.drivers.load(COMPUTE, HUB)

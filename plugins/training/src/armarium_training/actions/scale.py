@@ -71,8 +71,7 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
     compute = _compute(ctx, p, place)
     is_here = compute.stays_here(p.flavor)
     if not is_here:
-        if not p.pages_may_leave:
-            raise errors.pages_stay("Reading at scale")
+        errors.refuse_to_leave(ctx.project, "Reading at scale", pages_may_leave=p.pages_may_leave)
         if compute.needs_hub_token and hub_key(ctx.engine) is None:
             raise errors.NeedsToken()
     args = ScaleArgs(

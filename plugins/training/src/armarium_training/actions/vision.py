@@ -52,8 +52,7 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
     count = _lines(ctx, p, pages, held, is_here)
     if not is_here:
-        if not p.pages_may_leave:
-            raise errors.pages_stay("A training at the model hub")
+        errors.refuse_to_leave(ctx.project, "A training at the model hub", pages_may_leave=p.pages_may_leave)
         if hub_key(ctx.engine) is None:
             raise errors.NeedsToken()
     trainer = trainer_of(ctx.engine, CARD) if is_here else trainer_named(ctx.engine, CARD)
