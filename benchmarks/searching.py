@@ -172,7 +172,7 @@ def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> 
                 lines = (
                     raw_of(conn)
                     .execute(
-                        "SELECT r.segment_id, r.content FROM segment s JOIN representation r ON r.segment_id = s.id "
+                        "SELECT r.segment_id, r.content FROM segment s JOIN content_representation r ON r.segment_id = s.id "
                         "WHERE length(r.content) > 9 ORDER BY random() LIMIT 4000"
                     )
                     .fetchall()
