@@ -8,6 +8,7 @@ from armarium_search.jobs import JOBS
 from armarium_search.models import metadata
 from armarium_search.queries.saved import list_saved
 from armarium_search.queries.search import search
+from armarium_search.resting import RestingVectors
 from armarium_search.routes import router
 from armarium_search.vectors.embedders import GROUP, check_embedder
 
@@ -35,5 +36,9 @@ def armarium_plugin() -> Plugin:
         check_driver=check_embedder,
         on_open=(entries.begin,),
         on_step=(entries.note_step,),
-        extras={"doctor": (entries.examine,), "rebuild": (entries.remake,)},
+        extras={
+            "doctor": (entries.examine,),
+            "rebuild": (entries.remake,),
+            "rests_on_text": (RestingVectors(),),
+        },
     )
