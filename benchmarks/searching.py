@@ -56,7 +56,7 @@ def _ask(engine: Engine, library: Library, query: str, **more: Any) -> dict[str,
 
     with library.db.read() as conn:
         params = SearchParams(query=query, search_type="fulltext", **more)
-        answer = search(conn, library, engine, params)
+        answer = search(conn, library, engine, OWNER, params)
     orjson.dumps(answer)
     return answer
 
