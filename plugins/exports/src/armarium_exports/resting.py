@@ -12,7 +12,7 @@ from armarium_documents.api import ancestor_ids
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_source_model.api import StaleRow
 
-WHY = "The file was written before its page changed; a job writes it again, or POST /api/export/kept/{id}/write does now."
+WHY = "The file was written before its page changed; a job writes it again, or you write the kept export now."
 
 
 class RestingExports:
