@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import random
 import re
@@ -22,27 +23,52 @@ from armarium_source_model.api import (
 from benchmarks.places import OWNER
 
 LINES = 36
+LONGEST = 300
+"""Characters of the longest line that is taken: what is longer in these files is a paragraph."""
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COLUMNS = tuple(column.name for column in documents.columns)
 BATCH = 200
 
 
 def real_lines() -> list[str]:
-    """The lines of the text files among the sample data; without them, lines of made words."""
-    found: list[str] = []
-    for place in sorted(DATA.rglob("*.txt")) if DATA.is_dir() else ():
+    """The transcribed lines of the sample data, handwriting and print; without them, lines of made words."""
+    found = [line for line in _of_hands() if len(line.split()) > 3]
+    for place in sorted((DATA / "lines-toebler").rglob("*.gt.txt")):
         found += [
             line.strip() for line in place.read_text("utf-8", "replace").splitlines() if len(line.split()) > 3
         ]
     for place in sorted(DATA.rglob("*.xml")) if DATA.is_dir() else ():
-        text = place.read_text("utf-8", "replace")
-        found += [line for line in re.findall(r"<Unicode>([^<]{20,})</Unicode>", text) if "\n" not in line]
+        found += _of_page(place.read_text("utf-8", "replace"))
     chance = random.Random(5)
     while len(found) < 500:
         found.append(
             " ".join("".join(chance.choices("aeioulnrst", k=chance.randint(2, 9))) for _ in range(7))
         )
     return found
+
+
+def _of_hands() -> list[str]:
+    import duckdb
+
+    places = sorted(str(place) for place in (DATA / "hand-lines").glob("*.parquet"))
+    if not places:
+        return []
+    rows = duckdb.read_parquet(places).project("text, line_id, page").order("page, line_id").fetchall()
+    return [row[0].strip() for row in rows]
+
+
+_LINE = re.compile(r"<(?:\w+:)?TextLine\b.*?</(?:\w+:)?TextLine>", re.DOTALL)
+_CONTENT = re.compile(r'\bCONTENT="([^"]*)"')
+_UNICODE = re.compile(r"<(?:\w+:)?Unicode>([^<]*)</")
+
+
+def _of_page(text: str) -> Iterator[str]:
+    for line in _LINE.findall(text):
+        # The last reading of a line of PAGE is its own; those before it are of its words.
+        words = _CONTENT.findall(line) or _UNICODE.findall(line)[-1:]
+        joined = html.unescape(" ".join(words)).strip()
+        if len(joined.split()) > 3 and len(joined) <= LONGEST and "\n" not in joined:
+            yield joined
 
 
 def pages(count: int) -> Iterator[list[str]]:

@@ -39,6 +39,8 @@ SCRIPTS = (
     "workflow_runs",
     "layout_jobs",
     "searching",
+    "likeness",
+    "knowing",
     "synced_folder",
     "finding_documents",
     "map_shapes",

@@ -56,7 +56,7 @@ def _ask(engine: Engine, library: Library, query: str, **more: Any) -> dict[str,
 
     with library.db.read() as conn:
         params = SearchParams(query=query, search_type="fulltext", **more)
-        answer = search(conn, library, engine, params)
+        answer = search(conn, library, engine, OWNER, params)
     orjson.dumps(answer)
     return answer
 
@@ -169,16 +169,25 @@ def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> 
 
         def side(one: Engine, other: Library, *, keeps: bool) -> Callable[[], float]:
             with other.db.read() as conn:
-                rows = raw_of(conn).execute("SELECT id FROM segment ORDER BY random() LIMIT 400").fetchall()
-            turn = iter(range(10**9))
+                lines = (
+                    raw_of(conn)
+                    .execute(
+                        "SELECT r.segment_id, r.content FROM segment s JOIN content_representation r ON r.segment_id = s.id "
+                        "WHERE length(r.content) > 9 ORDER BY random() LIMIT 4000"
+                    )
+                    .fetchall()
+                )
+            chance = random.Random(25)
 
             def work() -> float:
                 times = []
                 for _ in range(REPEATS):
-                    number = next(turn)
+                    # As corrections are: one letter of the line is another.
+                    segment_id, text = lines.pop()
+                    at = chance.choice([place for place, sign in enumerate(text) if sign != " "])
                     given = {
-                        "segment_id": rows[number % len(rows)][0],
-                        "text": f"corrected line {number} de la ciudad",
+                        "segment_id": segment_id,
+                        "text": f"{text[:at]}{chance.choice('aeinrst')}{text[at + 1 :]}",
                     }
                     times.append(seconds(lambda g=given: one.run(other, "representation.create", g, OWNER)))
                 return statistics.median(times)

@@ -56,6 +56,36 @@ def test_the_server_says_who_is_trusted_as_what(desk: Desk) -> None:
     assert [one["trust"] for one in desk.verdicts(target_id=target)] == ["person", "model", "model", "model"]
 
 
+def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
+    """What this family says of a page rests on another text: kind, id, words, what to do."""
+    (family,) = [
+        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "verdict" in one.kinds
+    ]
+    with desk.library.db.read() as conn:
+        rows = family.stale(conn, desk.library, [page])
+    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+
+
+def test_a_verdict_is_in_doubt_when_another_reading_counts_and_stands_when_its_own_does(desk: Desk) -> None:
+    page, line, target = reading(desk)
+
+    def judge(reading_id: str, **more: Any) -> str:
+        body = {"layer": "readings", "target_id": reading_id, "segment_id": line, "reasons": "Seen", **more}
+        answer = desk.client.post("/api/check/verdicts", json=body)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["id"])
+
+    first = judge(target, verdict="confirm")
+    assert in_doubt(desk, page) == []
+    correction = {"segment_id": line, "text": "Dear Sir and friends"}
+    desk.do("representation.create", correction)
+    assert in_doubt(desk, page) == [("verdict", first, "Dear Sir and friend", "redo")]
+    second = judge(target, verdict="correct", correction="Dear Sirs")
+    assert in_doubt(desk, page) == [("verdict", second, "Dear Sir and friend", "redo")]
+    desk.do("representation.create", {**correction, "text": "Dear Sirs"})
+    assert in_doubt(desk, page) == []
+
+
 @pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
 def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
     _, _, target = reading(desk)

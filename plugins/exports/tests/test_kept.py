@@ -33,6 +33,16 @@ def kept_now(desk: Desk, format_name: str = "markdown", per: str = "page") -> di
     return found
 
 
+def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
+    """What this family says of a page rests on another text: kind, id, words, what to do."""
+    (family,) = [
+        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "export" in one.kinds
+    ]
+    with desk.library.db.read() as conn:
+        rows = family.stale(conn, desk.library, [page])
+    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+
+
 def test_pages_are_written_and_written_again_as_they_change(desk: Desk) -> None:
     box = desk.box()
     first, second = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["Farewell"])
@@ -45,7 +55,10 @@ def test_pages_are_written_and_written_again_as_they_change(desk: Desk) -> None:
     stamp = paths[second].stat().st_mtime_ns
     desk.do("representation.create", {"segment_id": desk.lines(first)[0], "text": "Dear Madam"})
     assert desk.kept()[0]["pending"] == 1
+    assert in_doubt(desk, first) == [("export", desk.kept()[0]["id"], paths[first].name, "redo")]
+    assert in_doubt(desk, second) == []
     desk.work()
+    assert in_doubt(desk, first) == []
     assert "Dear Madam" in paths[first].read_text()
     assert "Dear Sir" not in paths[first].read_text()
     assert paths[second].stat().st_mtime_ns == stamp

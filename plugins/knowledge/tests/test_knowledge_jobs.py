@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from knowledge_desk import Desk, Page
 from armarium.api import Invalid, new_id
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
+from armarium_knowledge.authority_files import known
+from armarium_knowledge.folding import fold
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_testing.model_provider import Answer, LoopbackProvider
 from armarium_testing.recipe_jobs import exercise_recipe_job
@@ -222,6 +225,23 @@ NO_FILES = (
     ("no.json", b'{"id": '),
     ("wide.csv", b'uri,name\nhttp://a/1,"' + b"x" * 1_100_000 + b'"\n'),
 )
+
+
+def test_a_file_of_very_many_rows_is_read_row_by_row(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "long.csv"
+    rows = (f"http://a.org/{number},Nobody {number}\n" for number in range(60_000))
+    file.write_text("uri,name\n" + "".join(rows) + "http://a.org/juan,Juan García\n")
+    tracemalloc.start()
+    try:
+        found = known(desk.library, file, {fold("Juan Garcia")})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    named = found.called("Juan Garcia")
+    assert named is not None
+    assert named[0].uri == "http://a.org/juan"
+    # The file has 2 MB: nothing of it is held but the rows that name what was asked for.
+    assert peak < 1_000_000
 
 
 def test_a_file_that_is_none_is_refused_in_words(desk: Desk, tmp_path: Path) -> None:

@@ -97,9 +97,9 @@ class SearchDesk:
         assert visibility is not None
         if visibility.surely_all(who) or not visibility.limits(who):
             with self.library.db.read() as conn:
-                return search(conn, self.library, self.engine, params)
+                return search(conn, self.library, self.engine, who, params)
         with visibility.read(who) as conn:
-            return search(conn, self.library, self.engine, params)
+            return search(conn, self.library, self.engine, who, params)
 
     def rows(self, statement: str, *given: Any) -> list[Any]:
         with self.library.db.read() as conn:

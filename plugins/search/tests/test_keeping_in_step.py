@@ -101,3 +101,24 @@ def test_empty_trash_leaves_nothing_behind(desk: SearchDesk) -> None:
     for table in ("source_model_page_text", "search_artifact"):
         assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)]
     assert examined(desk) == []
+
+
+def test_corrections_of_one_line_leave_what_counts_on_the_whole_page(desk: SearchDesk) -> None:
+    page = desk.page("alpha beta", "alpha beta", "con-", "vento viejo", "gamma delta", "epsilon")
+    steps = {
+        0: "alpha omega",  # its words stood twice
+        2: "con",  # a word went on in the next line
+        3: "vento nuevo",
+        4: "gamma del-",  # a word goes on now
+        5: "ta \u200f zeta",
+        1: "Straße",
+    }
+    for line, text in steps.items():
+        desk.correct(page.lines[line], text)
+        assert examined(desk) == [], text
+    assert desk.ids("delta") == desk.ids('"nuevo gamma"') == desk.ids("strasse") == [page.id]
+    assert desk.ids("convento") == desk.ids("viejo") == []
+    desk.undo()
+    assert desk.ids("strasse") == []
+    assert desk.ids('"alpha beta"') == [page.id]
+    assert examined(desk) == []

@@ -24,6 +24,16 @@ def taught(desk: SearchDesk) -> list[str]:
     return pages
 
 
+def in_doubt(desk: SearchDesk, page: str) -> list[tuple[str, str, str | None, str]]:
+    """What this family says of a page rests on another text: kind, id, words, what to do."""
+    (family,) = [
+        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "embedding" in one.kinds
+    ]
+    with desk.library.db.read() as conn:
+        rows = family.stale(conn, desk.library, [page])
+    return [(one.kind, one.id, one.text, one.todo) for one in rows]
+
+
 def test_without_vectors_a_hybrid_search_answers_words_and_says_so(desk: SearchDesk) -> None:
     page = desk.page("alpha")
     answer = desk.ask("alpha", search_type="hybrid")
@@ -53,10 +63,13 @@ def test_passages_are_found_by_likeness_stale_ones_are_said_and_brought_up_to_da
     state = desk.ask("convento", search_type="hybrid")["semantic"]
     assert (state["stale"], state["missing"]) == (1, 1)
     assert "2 pages" in state["notice"]
+    assert in_doubt(desk, pages[0]) == [("embedding", pages[0], None, "redo")]
+    assert in_doubt(desk, pages[1]) == []
     desk.do("search.embed", {})
     desk.run_jobs()
     state = desk.ask("convento", search_type="hybrid")["semantic"]
     assert (state["pages"], state["stale"], state["missing"], state["notice"]) == (5, 0, 0, None)
+    assert in_doubt(desk, pages[0]) == []
     desk.do("search.embed", {"learn_anew": True})
     desk.run_jobs()
     assert desk.ask("convento", search_type="hybrid")["semantic"]["pages"] == 5

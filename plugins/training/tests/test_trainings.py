@@ -64,9 +64,26 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert one["evaluation_history"] == []
     assert [seen["document_id"] for seen in one["card"]["training_set"]["documents"]] == [page]
     assert [kept["document_id"] for kept in one["card"]["held_out"]] == [held]
+    line = next(iter(one["card"]["training_set"]["documents"][0]["texts"]))
+    assert in_doubt(desk, page) == []
+    desk.do("representation.create", {"segment_id": line, "text": "Another text"})
+    assert in_doubt(desk, page) == [("training-line", model["id"], line, "redo")]
+    assert in_doubt(desk, held) == []
     with desk.library.db.read() as conn:
         assert desk.engine.jobs is not None
         assert conn is not None
+
+
+def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
+    """What this family says of a page rests on another text: kind, id, line, what to do."""
+    (family,) = [
+        one
+        for name, one in desk.engine.plugins.contributions("rests_on_text")
+        if "training-line" in one.kinds
+    ]
+    with desk.library.db.read() as conn:
+        rows = family.stale(conn, desk.library, [page])
+    return [(one.kind, one.id, one.segment_id, one.todo) for one in rows]
 
 
 def test_one_line_in_ten_is_for_validation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def query(
 
     The plugin names it among its `queries`. *name* is what clients call it, else the function's own. *refusals* are the
     statuses beside those of any route. POST is for a question that is too long for an address, and writes nothing either.
-    A parameter of type `Library` or `Engine` is given the project or the engine that is asked.
+    A parameter of type `Library`, `Engine` or `Principal` is given the project or the engine that is asked, or who asks.
     """
 
     def mark(function: F) -> F:

@@ -16,6 +16,7 @@ from armarium.actions.query import query_of
 from armarium.engine import Engine
 from armarium.messages import written
 from armarium.plugin import Plugin
+from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web.http import (
     REFUSALS,
@@ -103,7 +104,7 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
 
     hints = get_type_hints(function, include_extras=True)
     _, *taken = inspect.signature(function).parameters.values()
-    asked = {Library: CurrentLibrary, Engine: CurrentEngine}
+    asked = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
     wants_library = hints.get("library") is Library
     parameters = [
         one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))

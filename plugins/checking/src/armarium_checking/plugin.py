@@ -9,6 +9,7 @@ from armarium_checking.jobs import CHECK
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
 from armarium_checking.queries import list_verdicts, read_run
+from armarium_checking.resting import RestingVerdicts
 from armarium_checking.routes import router
 
 
@@ -24,5 +25,5 @@ def armarium_plugin() -> Plugin:
         jobs=(CHECK,),
         queries=(read_run, list_verdicts),
         routers=(router,),
-        extras={EXTRAS: (READINGS,)},
+        extras={EXTRAS: (READINGS,), "rests_on_text": (RestingVerdicts(),)},
     )

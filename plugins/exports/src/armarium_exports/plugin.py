@@ -9,6 +9,7 @@ from armarium_exports.keeping import note_changes
 from armarium_exports.models import metadata
 from armarium_exports.queries import list_kept, list_sites
 from armarium_exports.receivers.routes import list_receivers, report
+from armarium_exports.resting import RestingExports
 
 
 @hookimpl
@@ -34,4 +35,5 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=(EXPORT, PUBLISH),
         queries=(list_kept, list_sites, list_receivers, report),
         on_step=(note_changes,),
+        extras={"rests_on_text": (RestingExports(),)},
     )

@@ -45,8 +45,16 @@ def _count(text: str, sought: str) -> int:
 
 
 def occurrences(term: Term, text: Folded) -> float:
-    """How often a text has a term; what is not as written counts by its weight. None of a phrase's places overlap."""
-    return sum(weight * text.count(words, as_prefix=term.is_prefix) for words, weight in term.alternatives)
+    """How often a text has a term. None of a phrase's places overlap.
+
+    What is not as written counts by its weight and once: a common word that is like the one that was asked for says no
+    more by standing there ten times.
+    """
+    found = 0.0
+    for words, weight in term.alternatives:
+        often = text.count(words, as_prefix=term.is_prefix)
+        found += weight * (often if weight == 1 else min(often, 1))
+    return found
 
 
 def matches(terms: Iterable[Term], text: Folded) -> bool:

@@ -12,6 +12,8 @@ metadata = MetaData()
 
 # Words come folded, each parted by a blank: this tokenizer parts them there and changes nothing.
 _AS_THEY_ARE = ("tokenize='ascii'",)
+# No lengths of texts are kept: they are weighed by the texts themselves, and each correction would write them again.
+_PAGES = (*_AS_THEY_ARE, "columnsize=0")
 
 text_index = derived_index(
     "search_text",
@@ -20,7 +22,7 @@ text_index = derived_index(
     module="fts5",
     values={"words": "{row}.words", "halves": "{row}.halves"},
     columns=("words", "halves"),
-    options=_AS_THEY_ARE,
+    options=_PAGES,
 )
 """In which pages which words stand; the database keeps it in step with the texts that count."""
 

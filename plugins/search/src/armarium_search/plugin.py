@@ -8,6 +8,8 @@ from armarium_search.jobs import JOBS
 from armarium_search.models import metadata
 from armarium_search.queries.saved import list_saved
 from armarium_search.queries.search import search
+from armarium_search.recipe_jobs import VECTORS
+from armarium_search.resting import RestingVectors
 from armarium_search.routes import router
 from armarium_search.vectors.embedders import GROUP, check_embedder
 
@@ -18,7 +20,7 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="search",
         summary="Full text, vectors and saved searches",
-        prefixes=("search", "saved_search", "embeds"),
+        prefixes=("search", "saved_search", "embeds", "make-a-vector"),
         metadata=metadata,
         actions=(
             actions.create,
@@ -29,11 +31,16 @@ def armarium_plugin() -> Plugin:
             actions.embed,
         ),
         jobs=JOBS,
+        recipe_jobs=(VECTORS,),
         queries=(search, list_saved),
         routers=(router,),
         driver_groups=(GROUP,),
         check_driver=check_embedder,
         on_open=(entries.begin,),
         on_step=(entries.note_step,),
-        extras={"doctor": (entries.examine,), "rebuild": (entries.remake,)},
+        extras={
+            "doctor": (entries.examine,),
+            "rebuild": (entries.remake,),
+            "rests_on_text": (RestingVectors(),),
+        },
     )

@@ -56,7 +56,16 @@ class SearchParams(Params):
         bool, Field(description="Find words a letter or two away, as they are misread or spelled otherwise")
     ] = False
     highlight_results: bool = True
-    compile: Annotated[bool, Field(description="Let a model turn the sentence into a query")] = False
+    compile: Annotated[bool, Field(description="Let a model turn the sentence into a query and filters")] = (
+        False
+    )
+    provider: Annotated[
+        Word | None, Field(description="Whose model turns it; else the first that may be asked")
+    ] = None
+    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    pages_may_leave: Annotated[
+        bool, Field(description="Whether the sentence may be sent to another machine for it")
+    ] = False
 
 
 class Excerpt(Message):

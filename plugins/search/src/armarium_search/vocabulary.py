@@ -26,6 +26,9 @@ MOST = 40
 """Words that stand beside one that was asked for."""
 CONFUSED = str.maketrans({"v": "u", "j": "i", "y": "i", "f": "s", "ꝑ": "p"})
 """Letters that one spelling has for another, or that are misread for each other: the long s looks like an f."""
+LONGER = 0.4
+"""What a letter more or fewer adds to the distance of a word: readers take a letter for another more often than they
+leave one out."""
 _HELD = "search.vocabulary"
 
 
@@ -74,19 +77,23 @@ class Vocabulary:
             self.newest = number
 
     def near(self, word: str) -> list[tuple[str, float]]:
-        """The words at most two letters from *word*, the likest first, with their distance; itself not among them."""
+        """The words at most two letters from *word*, the likest first, with their distance; itself not among them.
+
+        A letter that is often misread for another counts half, one more or fewer by `LONGER` more than another letter.
+        """
         edits = 1 if len(word) == SHORTEST else 2
         bits, plain = _letters(word), word.translate(CONFUSED)
-        found: list[tuple[float, str]] = []
+        found: list[tuple[float, float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):
+            longer = LONGER * abs(length - len(word))
             for other in self.by_length[length].near(bits, edits) if length in self.by_length else ():
                 distance = OSA.distance(word, other, score_cutoff=edits)
                 if 0 < distance <= edits:
-                    likely = OSA.distance(plain, other.translate(CONFUSED))
+                    changed = other.translate(CONFUSED)
+                    cost = (distance + OSA.distance(plain, changed)) / 2 + longer
                     # Of words as far away, those come first that share their beginning and the order of their letters.
-                    unlike = 1 - JaroWinkler.similarity(plain, other.translate(CONFUSED))
-                    found.append(((distance + likely) / 2 + unlike, other))
-        return [(other, distance) for distance, other in sorted(found)[:MOST]]
+                    found.append((cost, 1 - JaroWinkler.similarity(plain, changed), other))
+        return [(other, cost) for cost, _, other in sorted(found)[:MOST]]
 
 
 def vocabulary_of(library: Library, conn: Connection) -> Vocabulary:

@@ -85,6 +85,22 @@ def fold_text(text: str) -> FoldedText:
     return FoldedText(" ".join(words_of(_SEPARATES.sub("", text))), " ".join(halves))
 
 
+def fold_again(folded: FoldedText, before: str, old: str, new: str) -> FoldedText | None:
+    """What a folded text becomes where its one line *old* is *new* now; *before* is the text that stands before the line.
+
+    None where that cannot be told from the line alone: a word goes on over one of its ends, or its words stand twice.
+    """
+    if "\n" in old or "\n" in new or any(part.rstrip()[-1:] in HYPHENS for part in (before, old, new)):
+        return None
+    words, gone, come = (
+        f" {one} " for one in (folded.words, " ".join(words_of(old)), " ".join(words_of(new)))
+    )
+    at = words.find(gone)
+    if at < 0 or not gone.strip() or not come.strip() or words.find(gone, at + 1) >= 0:
+        return None
+    return FoldedText(f"{words[:at]}{come}{words[at + len(gone) :]}"[1:-1], folded.halves)
+
+
 class Word(NamedTuple):
     """A folded word and where it stands: the characters from `start` up to `end` (code points)."""
 

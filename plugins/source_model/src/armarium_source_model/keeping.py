@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, NotFound, raw_of
 from armarium_documents.api import documents, renditions, representations
 from armarium_source_model.counting import ReadingRule
-from armarium_source_model.folding import fold_text
+from armarium_source_model.folding import FoldedText, fold_again, fold_text, words_of
 from armarium_source_model.models import (
     due_pages,
     page_texts,
@@ -81,7 +81,11 @@ def note_step(ctx: ActionContext) -> None:
     changed = sorted(pages)
     if is_reading and changed:
         read = set().union(
-            *(ctx.touched(table, "segment_id") for table in (representations, reading_choices))
+            *(
+                ctx.touched(table, "segment_id")
+                for table in (representations, reading_choices)
+                if table.name in touched
+            )
         )
         changed = [one for one in changed if not splice(ctx.conn, one, read, rule)]
     for page in changed[:MOST_AT_ONCE]:
@@ -125,13 +129,21 @@ def _row(conn: Connection, document_id: str, rule: ReadingRule) -> tuple[str, ..
 
 
 def _values(
-    document_id: str, pass_id: str, text: str, spans: Iterable[tuple[str, int, int]]
+    document_id: str,
+    pass_id: str,
+    text: str,
+    spans: Iterable[tuple[str, int, int]],
+    folded: FoldedText | None = None,
 ) -> tuple[str, ...]:
-    # What no database holds, half of a pair of surrogates, is no letter to search for either.
-    text = text.encode("utf-8", "replace").decode()
-    folded = fold_text(text)
+    text = _kept(text)
+    folded = folded or fold_text(text)
     written = orjson.dumps(list(spans)).decode()
     return (document_id, pass_id, text, written, folded.words, folded.halves, text_fingerprint(text))
+
+
+def _kept(text: str) -> str:
+    # What no database holds, half of a pair of surrogates, is no letter to search for either.
+    return text.encode("utf-8", "replace").decode()
 
 
 def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule) -> bool:
@@ -142,50 +154,61 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     """
     raw = raw_of(conn)
     row = raw.execute(
-        f"SELECT pass_id, text, spans, words || ' ' || halves FROM {page_texts} WHERE document_id = ?",
+        "SELECT pass_id, text, spans, words, halves, "
+        f"(SELECT count(*) FROM {passes} p WHERE p.document_id = t.document_id AND p.deleted_at IS NULL), "
+        f"EXISTS (SELECT 1 FROM {due_pages} d WHERE d.document_id = t.document_id) "
+        f"FROM {page_texts} t WHERE document_id = ?",
         (document_id,),
     ).fetchone()
-    if (
-        row is None
-        or raw.execute(f"SELECT 1 FROM {due_pages} WHERE document_id = ?", (document_id,)).fetchone()
-    ):
+    if row is None or row[6]:
         return False
     pass_id, text, spans = row[0], row[1], orjson.loads(row[2])
-    if working_pass(conn, document_id, rule)[0] != pass_id:
+    folded: FoldedText | None = FoldedText(row[3], row[4])
+    # The only pass of a page is the one it is read by; of several a reading may make another that.
+    if row[5] != 1 and working_pass(conn, document_id, rule)[0] != pass_id:
         return False
     counting = counting_of_segments(conn, read, rule=rule)
-    here = {one[0] for one in spans}
-    of_pass = raw.execute(
-        f"SELECT s.id FROM json_each(?) j JOIN {segments} s ON s.id = j.value "
-        "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
-        (orjson.dumps(sorted(one for one in read if one)).decode(), document_id, pass_id),
-    ).fetchall()
-    changed = {one[0] for one in of_pass}
-    if not changed <= here:
-        return False
-    parts: list[str] = []
-    placed: list[tuple[str, int, int]] = []
-    at = before = 0
-    for segment_id, start, end in spans:
-        new = old = text[start:end]
-        if segment_id in changed:
-            new = counting[segment_id].text if segment_id in counting else ""
-            if not new or _writing(new) != _writing(old):
-                return False
-        between = text[before:start]
-        parts += [between, new]
-        placed.append((segment_id, at + len(between), at + len(between) + len(new)))
-        at, before = placed[-1][2], end
-    row_now = _values(document_id, pass_id, "".join(parts), placed)
+    places = {one[0]: number for number, one in enumerate(spans)}
+    if not read <= places.keys():
+        of_pass = raw.execute(
+            f"SELECT s.id FROM json_each(?) j JOIN {segments} s ON s.id = j.value "
+            "WHERE s.document_id = ? AND s.pass_id = ? AND s.deleted_at IS NULL",
+            (orjson.dumps(sorted(one for one in read if one)).decode(), document_id, pass_id),
+        ).fetchall()
+        read = {one[0] for one in of_pass}
+        if not read <= places.keys():
+            return False
+    known = f" {row[3]} {row[4]} "
+    words: list[str] = []
+    # From the last line back: what stands before a line has not moved yet.
+    for number in sorted((places[one] for one in read), reverse=True):
+        segment_id, start, end = spans[number]
+        old, new = text[start:end], _kept(counting[segment_id].text) if segment_id in counting else ""
+        if not new or _writing(new) != _writing(old):
+            return False
+        # Folding a page anew takes longer than the correction; a line is folded in a hundredth of that.
+        folded = folded and fold_again(folded, text[:start], old, new)
+        words += words_of(new)
+        text = f"{text[:start]}{new}{text[end:]}"
+        moved = len(new) - len(old)
+        spans[number] = (segment_id, start, end + moved)
+        if moved:
+            spans[number + 1 :] = [
+                (one, first + moved, last + moved) for one, first, last in spans[number + 1 :]
+            ]
+    row_now = _values(document_id, pass_id, text, spans, folded)
     raw.execute(_PUT, row_now)
-    _add_words(raw, set(" ".join(row_now[4:6]).split()) - set(row[3].split()))
+    _add_words(
+        raw, (one for one in words if f" {one} " not in known) if folded else " ".join(row_now[4:6]).split()
+    )
     return True
 
 
 def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
     # One statement, for a page has hundreds of words, nearly all of them known.
-    written = orjson.dumps(list(dict.fromkeys(words))).decode()
-    raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
+    if new := list(dict.fromkeys(words)):
+        written = orjson.dumps(new).decode()
+        raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
 
 
 def _writing(text: str) -> tuple[str | None, str | None]:

@@ -360,6 +360,8 @@ def is_language(tag: str) -> bool:
 
 def script_of(text: str) -> str | None:
     """The script of most letters of *text*, or None when it has none that is told by its letters."""
+    if text.isascii():
+        return "Latn" if any(map(str.isalpha, text[:5000])) else None
     counts: Counter[str] = Counter()
     for ch in text[:5000]:
         if ch.isalpha():

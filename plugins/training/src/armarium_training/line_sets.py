@@ -17,6 +17,7 @@ from armarium_source_model.api import (
     list_passes,
     reading_rule,
     segments,
+    text_fingerprint,
     working_pass,
 )
 
@@ -24,6 +25,8 @@ FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
 """Why a reading counts, where a person made or chose it."""
 PERSON = "human"
+FINGERPRINT = 16
+"""Signs of the fingerprint of a taught text that a card keeps."""
 
 
 class TaughtLine(NamedTuple):
@@ -74,7 +77,15 @@ class LineSet:
         told = {
             key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")
         }
-        seen = [{"document_id": page, "checksum": self.checksums.get(page)} for page in self.pages]
+        taught: dict[str, dict[str, str]] = {}
+        for line in self.lines:
+            taught.setdefault(line.document_id, {})[line.segment_id] = text_fingerprint(line.text)[
+                :FINGERPRINT
+            ]
+        seen = [
+            {"document_id": page, "checksum": self.checksums.get(page), "texts": taught.get(page, {})}
+            for page in self.pages
+        ]
         return {**told, "documents": seen}
 
 

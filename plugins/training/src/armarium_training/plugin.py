@@ -16,6 +16,7 @@ from armarium_training.queries.evaluation import list_scores, read_evaluation
 from armarium_training.queries.reasons import read_comparison, read_gathering
 from armarium_training.queries.scale import read_scale
 from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.resting import RestingModels
 from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
 from armarium_training.trainers import GROUP as TRAINERS
 
@@ -77,4 +78,5 @@ def armarium_plugin() -> Plugin:
         routers=(routes.router,),
         driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
         check_driver=_check_driver,
+        extras={"rests_on_text": (RestingModels(),)},
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from armarium.api import ActionContext, Example, Route, action
+from armarium.api import ActionContext, Example, Library, Route, action
 from armarium_knowledge import samples
 from armarium_knowledge.errors import gone_from_text, not_confirmable
 from armarium_knowledge.models import claim_sources, claims, interpretations, mentions
@@ -113,7 +113,7 @@ class RestingKnowledge:
 
     kinds = ("mention", "statement", "interpretation", "artifact")
 
-    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Mentions, statements, interpretations, catalogue records and passages of these pages."""
         return [
             *staleness.mentions_in_doubt(conn, document_ids),

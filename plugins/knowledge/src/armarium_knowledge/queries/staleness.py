@@ -8,7 +8,7 @@ from typing import Any, Literal
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, among, query, raw_of
+from armarium.api import Engine, Library, among, query, raw_of
 from armarium_documents.api import ARTIFACTS, artifacts, require_document
 from armarium_knowledge.errors import name_nothing_about, unknown_step
 from armarium_knowledge.models import claim_sources, interpretations, mentions
@@ -102,14 +102,18 @@ def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[St
 
 
 def in_doubt(
-    engine: Engine, conn: Connection, document_ids: Sequence[str], segment_ids: Iterable[str] | None = None
+    engine: Engine,
+    library: Library,
+    conn: Connection,
+    document_ids: Sequence[str],
+    segment_ids: Iterable[str] | None = None,
 ) -> list[dict[str, Any]]:
     """What every family says rests on changed text of these pages; with *segment_ids*, on these lines or a whole page."""
     only = None if segment_ids is None else set(segment_ids)
     return [
         one._asdict()
         for _, family in engine.plugins.contributions("rests_on_text")
-        for one in family.stale(conn, document_ids)
+        for one in family.stale(conn, library, document_ids)
         if only is None or one.segment_id is None or one.segment_id in only
     ]
 
@@ -118,6 +122,7 @@ def in_doubt(
 def list_staleness(
     conn: Connection,
     engine: Engine,
+    library: Library,
     segment_id: str | None = None,
     document_id: str | None = None,
     audit_id: str | None = None,
@@ -136,7 +141,7 @@ def list_staleness(
         own = get_segment(conn, segment_id).document_id
         pages = {own} if pages is None else pages & {own}
         lines = {segment_id} if lines is None else lines & {segment_id}
-    items = in_doubt(engine, conn, sorted(pages or ()), lines)
+    items = in_doubt(engine, library, conn, sorted(pages or ()), lines)
     return {"items": items, "count": len(items)}
 
 

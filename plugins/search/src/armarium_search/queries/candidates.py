@@ -12,7 +12,7 @@ that was made first comes first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -27,6 +27,8 @@ from armarium_source_model.api import fold_text, page_text, page_texts, reading_
 
 EXACT = 500
 """Pages with the words of a query up to which everything is exact."""
+OF_EACH = 3
+"""Pages with each of the words beside one of the query that are weighed, where there are more than `EXACT`."""
 COUNTED = 2_000
 """As many are counted where there are more."""
 FUSION = 60
@@ -120,10 +122,27 @@ def _by_text(asked: Asked, found: Found) -> None:
     if len(rows) > EXACT:
         del rows[EXACT:]
         found.last_text = rows[-1][0]
+        rows += _of_each_spelling(asked)
     for _, document_id, words, halves in rows:
         one = _candidate(found, document_id)
         one.by_text = True
         one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(words, halves)))
+
+
+def _of_each_spelling(asked: Asked) -> list[Any]:
+    """The first texts with each word that stands beside one of the query: a rare one is not lost behind common ones."""
+    rows = []
+    for term in asked.parsed.wanted:
+        for spelling, weight in term.alternatives:
+            if weight < 1:
+                only = replace(term, alternatives=((spelling, weight),))
+                others = [only if one is term else one for one in asked.parsed.wanted]
+                rows += asked.rows(
+                    f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
+                    f"ORDER BY {text_index}.rowid LIMIT {OF_EACH}",
+                    words=expression(others),
+                )
+    return rows
 
 
 def _by_name(asked: Asked, found: Found) -> None:

@@ -12,8 +12,10 @@ from armarium_search.queries.asked import SEARCHED, Asked
 from armarium_search.vocabulary import SHORTEST, vocabulary_of
 from armarium_source_model.api import page_texts, page_words
 
-FARTHER = 0.5
+FARTHER = 0.25
 """What a letter of distance leaves of a word's weight."""
+FEW = 10
+"""Pages up to which it is counted how many have a word that is like one of the query."""
 SUGGESTED = 5
 LOOKED_AT = 40
 """Words that begin like the last of the query, of which those are suggested that the caller may see."""
@@ -30,23 +32,28 @@ def widened(asked: Asked) -> tuple[Parsed, dict[str, list[str]]]:
             for number, word in enumerate(term.words):
                 if len(word) < SHORTEST:
                     continue
-                near = [(other, far) for other, far in vocabulary.near(word) if is_seen(asked, other)]
-                stands.setdefault(word, [other for other, _ in near])
-                for other, far in near:
+                near = [
+                    (other, far, seen)
+                    for other, far in vocabulary.near(word)
+                    if (seen := pages_seen(asked, other, FEW))
+                ]
+                stands.setdefault(word, [other for other, _, _ in near])
+                for other, far, seen in near:
                     changed = (*term.words[:number], other, *term.words[number + 1 :])
-                    alternatives.setdefault(changed, FARTHER**far)
+                    # A page with a word of many pages is less likely the one that is meant than that of a rare word.
+                    alternatives.setdefault(changed, FARTHER**far / seen**0.5)
         terms.append(replace(term, alternatives=tuple(alternatives.items())))
     return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
 
 
-def is_seen(asked: Asked, word: str) -> bool:
-    """Whether a page that the caller sees whole, and that is not in the Trash, has the folded *word*."""
+def pages_seen(asked: Asked, word: str, most: int = 1) -> int:
+    """How many pages that the caller sees whole, and that are not in the Trash, have the folded *word*; at most *most*."""
     rows = asked.rows(
         f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
-        f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :word AND {SEARCHED} LIMIT 1",
+        f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :word AND {SEARCHED} LIMIT {most}",
         word=f'"{word}"',
     )
-    return bool(rows)
+    return len(rows)
 
 
 def suggestions(asked: Asked, nothing_found: bool) -> list[str]:
@@ -61,7 +68,7 @@ def suggestions(asked: Asked, nothing_found: bool) -> list[str]:
     words = list(_beginning_with(asked, last.words[0]))
     if nothing_found and not words:
         near = vocabulary_of(asked.library, asked.conn).near(last.words[0])
-        words = [word for word, _ in near[:LOOKED_AT] if is_seen(asked, word)]
+        words = [word for word, _ in near[:LOOKED_AT] if pages_seen(asked, word)]
     return [" ".join([*before, word]) for word in words[:SUGGESTED]]
 
 
@@ -73,6 +80,6 @@ def _beginning_with(asked: Asked, word: str) -> Iterable[str]:
     )
     found = 0
     for (other,) in rows:
-        if found < SUGGESTED and is_seen(asked, other):
+        if found < SUGGESTED and pages_seen(asked, other):
             found += 1
             yield other

@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, query
+from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, documents
+from armarium_search.compiling import compiled
 from armarium_search.contributions import Hit, kinds_of, scopes_of
 from armarium_search.errors import bad_word
 from armarium_search.language import SCOPES, Parsed, parse
@@ -37,10 +38,6 @@ INCLUDES = ("content", "entities", "claims", "artifacts", "interpretations")
 MOST_BESIDE = 100
 """Entities, claims, artifacts and interpretations that one answer may hold of each."""
 
-MODEL_MISSING = (
-    "No model of this engine turns sentences into queries yet; the words were searched as they were written."
-)
-
 
 @query(
     "/api/search",
@@ -50,7 +47,9 @@ MODEL_MISSING = (
     name="search",
     method="POST",
 )
-def search(conn: Connection, library: Library, engine: Engine, params: SearchParams) -> dict[str, Any]:
+def search(
+    conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams
+) -> dict[str, Any]:
     """The best first; of an empty query the documents that were changed last."""
     began = perf_counter()
     check_words(params.search_type, params.sort_by, params.sort_direction)
@@ -58,17 +57,20 @@ def search(conn: Connection, library: Library, engine: Engine, params: SearchPar
     for word in params.include:
         if word not in INCLUDES and word not in kinds:
             raise bad_word("include", word, dict.fromkeys((*INCLUDES, *kinds)))
-    parsed = parse(params.query, {*SCOPES, *scopes_of(engine)})
+    scopes = {*SCOPES, *scopes_of(engine)}
+    written = params.query
+    params, compiled_query, compilation_error = compiled(engine, library, principal, params, scopes)
+    parsed = parse(params.query, scopes)
     asked = ask(conn, engine, library, params, parsed)
     answer = _recent(asked) if parsed.is_empty else _searched(asked)
     behind = asked.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
     return {
-        "query": params.query,
+        "query": written,
         **answer,
         "count": len(answer["results"]),
         "filters_applied": params.filters.model_dump(exclude_none=True) if params.filters else None,
-        "compiled_query": None,
-        "compilation_error": MODEL_MISSING if params.compile else None,
+        "compiled_query": compiled_query,
+        "compilation_error": compilation_error,
         "pages_behind": behind,
         "execution_time_ms": round((perf_counter() - began) * 1000, 3),
     }

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext
+from armarium.api import ActionContext, Library
 from armarium_documents.api import representations
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.readings import counting_of_segments, readings_of
@@ -113,7 +113,7 @@ class RestsOnText(Protocol):
     kinds: tuple[str, ...]
     """The words that its rows are called by."""
 
-    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """Those of these pages whose text is another by now."""
         ...
 
@@ -128,7 +128,7 @@ class StaleReadings:
 
     kinds = ("reading",)
 
-    def stale(self, conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
+    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
         """A translation of what was corrected since, for instance."""
         why = "The reading that it was made from does not count any more."
         return [

@@ -1,0 +1,43 @@
+"""What of checking rests on text: verdicts on readings of lines that say something else by now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from armarium.api import ActionContext, Library, among
+from armarium_checking.models import verdicts
+from armarium_documents.api import representations
+from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints, text_fingerprint
+
+LAYER = "readings"
+WHY = "The line was given another reading after it was judged; have that one judged."
+
+
+class RestingVerdicts:
+    """The newest verdict on each line; those before it are history. Verdicts on statements rest on the statements."""
+
+    kinds = ("verdict",)
+
+    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
+        """Those of which neither the reading that was judged nor the correction that was given counts now."""
+        v, r = verdicts.c, representations.c
+        rows = conn.execute(
+            select(v.id, v.document_id, r.segment_id, r.content, v.correction)
+            .join(representations, r.id == v.target_id)
+            .where(among(r.document_id, document_ids), v.layer == LAYER, r.segment_id.is_not(None))
+            .order_by(v.created_at, v.id)
+        ).all()
+        newest = {row.segment_id: row for row in rows}
+        now = segment_fingerprints(conn, newest, reading_rule(conn))
+        return [
+            StaleRow("verdict", row.id, row.document_id, segment_id, row.content, "redo", WHY)
+            for segment_id, row in newest.items()
+            if now.get(segment_id)
+            not in {text_fingerprint(one) for one in (row.content, row.correction) if one}
+        ]
+
+    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
+        """What is said of a reading is said of that one alone; the other is judged by a verdict of its own."""
+        return False

@@ -1,0 +1,97 @@
+"""A sentence made into a query and filters by a model, where the caller asks for it and may."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from armarium.api import Engine, Library, Principal, ServiceError
+from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with_provider, served_models
+from armarium_search.language import parse
+from armarium_search.schemas import Day, Filters, SearchParams
+
+USE_CASE = "compile-a-search"
+SECONDS = 30.0
+"""The longest that whoever searches waits for the model."""
+SYSTEM = "You turn what a historian asks into a query of a search engine for the pages of an archive."
+PROMPT = (
+    "Write the query for what is asked below, and filters only where it plainly states them. The query holds few words, in "
+    "the language in which they were asked, as they would stand on the page: words (all must be there), "
+    '"phrases", a beginning as plat*, NOT before what is to be left out, and the scopes people:, places:, organizations:, '
+    'dates: (1832, 183X, 1832/1840), name: and tag:, each before a word or a "phrase". Leave out words such as find, letters '
+    "about, or who wrote."
+)
+VIEWERS = "A viewer may not have a model asked; the words were searched as they were written. Ask somebody who may edit."
+NO_MODEL = (
+    "No model that may be asked turns sentences into queries, so the words were searched as they were written. Add a "
+    "provider of this machine, or name one in `provider` and say that what is sent may leave with `pages_may_leave`."
+)
+
+
+class Sentence(BaseModel):
+    """What the model answers: a query, and the filters that a sentence states."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    date_from: Day | None = None
+    date_to: Day | None = None
+    languages: Annotated[list[Annotated[str, Field(max_length=35)]], Field(max_length=20)] = []
+    is_starred: bool | None = None
+
+
+class Compiled(NamedTuple):
+    """What is searched, with the query that a model wrote, or why it is searched as it was written."""
+
+    params: SearchParams
+    query: str | None
+    error: str | None
+
+
+def compiled(
+    engine: Engine, library: Library, principal: Principal, params: SearchParams, scopes: set[str]
+) -> Compiled:
+    """*params* as a model understands their sentence; a filter that the caller states wins over one of the model's."""
+    if not params.compile or not params.query.strip():
+        return Compiled(params, None, None)
+    if principal.role == "viewer":
+        return Compiled(params, None, VIEWERS)
+    try:
+        provider, model = _whom(engine, params)
+        if provider is None:
+            return Compiled(params, None, NO_MODEL)
+        request = ModelRequest(
+            provider=provider,
+            model=model,
+            prompt=PROMPT,
+            system=SYSTEM,
+            material=params.query,
+            subject=Subject(library.uuid, kind="project"),
+            use_case=USE_CASE,
+            pages_may_leave=params.pages_may_leave,
+            seconds=SECONDS,
+        )
+        found = ask(Caller(engine, library, principal), request, Sentence).answer
+        parse(found.query, scopes)
+    except ServiceError as refusal:
+        return Compiled(params, None, f"{refusal.detail} The words were searched as they were written.")
+    of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
+    stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
+    filters = Filters(**{**of_model, **stated}) if of_model or stated else None
+    return Compiled(params.model_copy(update={"query": found.query, "filters": filters}), found.query, None)
+
+
+def _whom(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:
+    """The provider that was named, else the first whose model may be asked with what is allowed."""
+    if params.provider is not None:
+        return params.provider, params.model
+    for served in served_models(engine):
+        name, model = str(served.provider["name"]), str(served.model["model_id"])
+        if "text" in served.model["capabilities"]:
+            try:
+                placed_with_provider(engine, name, model, pages_may_leave=params.pages_may_leave)
+            except ServiceError:
+                continue
+            return name, model
+    return None, None

@@ -1,0 +1,64 @@
+"""The recipe job of searching: vectors for what was read, so that pages are found by likeness too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from armarium.api import Example, JobContext, JobKind, RecipeJob
+from armarium_search.schemas import EmbedParams
+
+
+class VectorArgs(EmbedParams):
+    """The settings, and the pages that were read."""
+
+    page_ids: list[str] = Field(max_length=100_000)
+
+
+def make_vectors(job: JobContext) -> dict[str, Any]:
+    """Start the work on vectors, once, however often it is run again.
+
+    It is of all pages at once, for those whose text is the same keep their vectors: the pages given, and any others that
+    were corrected since.
+    """
+    kept = dict(job.checkpoint)
+    if "job_id" not in kept:
+        given = {"embedder": job.args.embedder, "learn_anew": job.args.learn_anew}
+        outcome = job.act(
+            "search.embed",
+            given,
+            checkpoint=lambda answer: {"job_id": answer["job_id"]},
+            done=len(job.args.page_ids),
+        )
+        kept = {"job_id": (outcome.result or {})["job_id"]}
+    return {"pages": len(job.args.page_ids), "output": kept}
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    page = ex.run("document.create", {"name": "A leaf", "doc_type": "page"})["id"]
+    own = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
+    line = {"document_id": page, "pass_id": own, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.8, 0.1]}}
+    made = ex.run("segment.create_many", {"segments": [line]})["items"]
+    ex.run("representation.create", {"segment_id": made[0]["id"], "text": "Dear Sir, the convent is sold"})
+    return {"page_id": page}
+
+
+VECTORS = RecipeJob(
+    kind=JobKind(
+        name="make-a-vector",
+        lane="database",
+        summary="Have passages given vectors",
+        run=make_vectors,
+        args=VectorArgs,
+    ),
+    name="Make a vector",
+    description="Gives the passages of pages vectors, so that pages are found by likeness, misread words among them.",
+    layer="vectors",
+    takes=("page_reading",),
+    gives=("vectors",),
+    settings=EmbedParams,
+    writes=("search.embed",),
+    each="scope",
+    example=_example,
+)

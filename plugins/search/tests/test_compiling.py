@@ -1,0 +1,91 @@
+"""A sentence is turned into a query by a model: when it is asked for, where it may be, and never at the price of an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from search_desk import SearchDesk
+
+from armarium.principals import LOCAL_OWNER
+from armarium_testing.model_provider import Answer, LoopbackProvider
+
+SENTENCE = "letters about the plague from before 1800"
+
+
+@pytest.fixture
+def provider() -> Iterator[LoopbackProvider]:
+    """A provider on this machine; not yet one of the engine's."""
+    with LoopbackProvider() as running:
+        yield running
+
+
+def compiled(
+    desk: SearchDesk, query: str = SENTENCE, **more: Any
+) -> tuple[list[str], str | None, str | None]:
+    answer = desk.ask(query, compile=True, **more)
+    found = [one["document_id"] for one in answer["results"]]
+    assert answer["query"] == query
+    return found, answer["compiled_query"], answer["compilation_error"]
+
+
+def test_a_model_writes_query_and_filters_and_only_the_sentence_is_sent(
+    desk: SearchDesk, provider: LoopbackProvider
+) -> None:
+    old = desk.page("la peste en la villa", date_iso="1762")
+    new = desk.page("otra peste", date_iso="1832")
+    assert compiled(desk)[0:2] == ([], None)
+    assert "No model that may be asked" in str(compiled(desk)[2])
+    provider.add_to(desk.engine, "Loopback")
+    provider.answers = [json.dumps({"query": "peste", "date_to": "1799"})]
+    assert compiled(desk) == ([old.id], "peste", None)
+    assert compiled(desk, filters={"date_from": "1800", "date_to": "1900"})[0] == [new.id]
+    sent = json.dumps(provider.asked)
+    assert SENTENCE in sent
+    assert "villa" not in sent
+    assert len(provider.asked) == 2
+    desk.ask("peste")
+    desk.ask("", compile=True)
+    assert len(provider.asked) == 2
+    assert desk.rows("SELECT DISTINCT use_case FROM episode") == [("compile-a-search",)]
+
+
+def test_what_a_model_does_wrong_leaves_the_words_as_they_were_written(
+    desk: SearchDesk, provider: LoopbackProvider
+) -> None:
+    page = desk.page("la peste")
+    provider.add_to(desk.engine, "Loopback")
+    wrong: list[str | Answer] = [
+        "drop the tables",
+        json.dumps({"query": "NOT peste"}),
+        json.dumps({"query": "x " * 400}),
+        json.dumps({"query": "peste", "parent_id": "elsewhere"}),
+        Answer(status=400),
+    ]
+    for answer in wrong:
+        provider.answers = [answer]
+        found, query, error = compiled(desk, "peste")
+        assert (found, query) == ([page.id], None), answer
+        assert str(error).endswith("The words were searched as they were written."), answer
+    found, query, error = compiled(desk, "peste", provider="Nobody")
+    assert (found, query) == ([page.id], None)
+    assert "Nobody" in str(error)
+
+
+def test_a_viewer_has_no_model_asked_and_nothing_leaves_unasked(
+    desk: SearchDesk, provider: LoopbackProvider
+) -> None:
+    page = desk.page("la peste")
+    provider.answers = [json.dumps({"query": "peste"})]
+    provider.add_to(desk.engine, "Far", host="http://203.0.113.9")
+    assert "No model that may be asked" in str(compiled(desk)[2])
+    assert "Far" in str(compiled(desk, provider="Far")[2])
+    provider.add_to(desk.engine, "Loopback")
+    viewer = replace(LOCAL_OWNER, role="viewer", name="a guest", token_id="guest")
+    answer = desk.ask_as(viewer, "peste", compile=True)
+    assert [one["document_id"] for one in answer["results"]] == [page.id]
+    assert "viewer" in answer["compilation_error"]
+    assert provider.asked == []

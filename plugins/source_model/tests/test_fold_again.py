@@ -1,0 +1,33 @@
+"""A corrected line folded alone gives what folding the whole page gives, or says that it cannot."""
+
+from __future__ import annotations
+
+import random
+
+from armarium_source_model.folding import fold_again, fold_text
+
+PIECES = (
+    "de", "la", "de la", "Straße", "ſo", "fiŭ", "شَعب", "漢字", "कि", "con-", "vento", "œu", "-", "=", "\u00ad", "…", "A", "a\u0301",
+    "\u0301", "\u200f", "ﬁ", "\t", "\u2028", "Σας", "1", "\u3000",
+)  # fmt: skip
+
+
+def test_a_line_folded_alone_is_the_page_folded_anew() -> None:
+    chance = random.Random(25)
+    alone = 0
+    for _ in range(4000):
+        lines = [
+            " ".join(chance.choices(PIECES, k=chance.randint(1, 4))) for _ in range(chance.randint(1, 5))
+        ]
+        breaks = [chance.choice(("\n", "\n", "\n\n", " ")) for _ in lines[1:]] + [""]
+        at = chance.randrange(len(lines))
+        new = " ".join(chance.choices(PIECES, k=chance.randint(1, 4)))
+        before = "".join(line + end for line, end in zip(lines[:at], breaks[:at], strict=True))
+        after = breaks[at] + "".join(
+            line + end for line, end in zip(lines[at + 1 :], breaks[at + 1 :], strict=True)
+        )
+        found = fold_again(fold_text(before + lines[at] + after), before, lines[at], new)
+        if found is not None:
+            alone += 1
+            assert found == fold_text(before + new + after), (before, lines[at], new, after)
+    assert alone > 800
