@@ -22,7 +22,14 @@ def proved(report: dict[str, Any]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "workload",
-    ["workloads:SHELVES", "workloads:IMPORT", "workloads:TRANSFER", "workloads:CUTS", "run_workload:RUN"],
+    [
+        "workloads:SHELVES",
+        "workloads:IMPORT",
+        "workloads:TRANSFER",
+        "workloads:CUTS",
+        "run_workload:RUN",
+        "recipe_workload:RECIPE_RUN",
+    ],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
     report = strike(workload, tmp_path, "--random", "6", env=HERE)
@@ -82,7 +89,14 @@ def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
     "workload",
-    ["workloads:SHELVES", "workloads:IMPORT", "workloads:TRANSFER", "workloads:CUTS", "run_workload:RUN"],
+    [
+        "workloads:SHELVES",
+        "workloads:IMPORT",
+        "workloads:TRANSFER",
+        "workloads:CUTS",
+        "run_workload:RUN",
+        "recipe_workload:RECIPE_RUN",
+    ],
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
     report = strike(workload, tmp_path, "--random", "500", env=HERE)

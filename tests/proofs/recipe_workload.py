@@ -1,0 +1,75 @@
+"""A run of a recipe that is struck in the proofs: pages put in order, then their regions found; one run, once a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workloads import PATIENCE, carry_on
+
+from armarium.actions import Example
+from armarium.engine import Engine
+from armarium.principals import LOCAL_OWNER
+from armarium.projects.libraries import Library
+from armarium_layout.actions.samples import lined_page
+from armarium_testing.faults import Say, Workload
+
+PAGES = 4
+STEPS = ("put-in-order", "find-regions")
+RECIPE = {
+    "id": "struck",
+    "title": "Order and regions",
+    "suits": {"scripts": ["Latn"], "languages": ["en"], "material": ["typescript"]},
+    "steps": [
+        {"id": job, "job": job, "layer": "lines", "card": {"id": f"builtin:{job}@1", "source": "shipped"}}
+        for job in STEPS
+    ],
+}
+ANSWERS = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}
+
+
+def _set_up(engine: Engine, library: Library, folder: Path) -> None:
+    ex = Example(engine, library, LOCAL_OWNER, folder)
+    for _ in range(PAGES):
+        lined_page(ex)
+    engine.run(library, "project.save_setup", {"answers": ANSWERS, "recipe": RECIPE}, LOCAL_OWNER)
+
+
+def _start(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+    engine.run(library, "project.start", {}, LOCAL_OWNER)
+    say("started")
+    engine.jobs.run_until_idle(library, PATIENCE)
+    say("ended")
+
+
+def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
+    wrong: list[str] = []
+    with library.db.read() as conn:
+        runs = (
+            conn.exec_driver_sql("SELECT j.state FROM recipes_run r JOIN job j ON j.id = r.job_id")
+            .scalars()
+            .all()
+        )
+        orders = conn.exec_driver_sql(
+            "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
+        ).all()
+        regions = conn.exec_driver_sql(
+            "SELECT document_id, count(DISTINCT pass_id) FROM segment WHERE deleted_at IS NULL AND kind = 'region'"
+            " GROUP BY document_id"
+        ).all()
+    if len(runs) > 1 or ("started" in said and not runs):
+        wrong.append(f"{len(runs)} runs are there")
+    wrong += [
+        f"{what} of {document} {'were' if count > 1 else 'was'} made {count} times"
+        for what, found in (("the order", orders), ("the regions", regions))
+        for document, count in found
+        if count != 1
+    ]
+    for state in runs:
+        if state != "done" or (len(orders), len(regions)) != (PAGES, PAGES):
+            wrong.append(f"the run is {state}, {len(orders)} pages are in order, {len(regions)} have regions")
+    return wrong
+
+
+RECIPE_RUN = Workload(
+    plugins=lambda: None, prepare=_set_up, work=_start, check=_each_page_once, finish=carry_on
+)
