@@ -19,7 +19,7 @@ from armarium.api import NotFound, ServiceError, among, json_text, now, withheld
 from armarium_documents.api import documents, pages_under
 from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
-from armarium_sync.errors import folder_gone
+from armarium_sync.errors import disk_refuses, folder_gone
 from armarium_sync.identifiers import stamped
 from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
@@ -297,7 +297,7 @@ class Writer:
         except Unusable as error:
             return self._noted_blocked(disk, draft, str(error))
         except OSError as error:
-            raise _disk_refuses(draft.path, error) from error
+            raise disk_refuses(draft.path, error) from error
         loss_path, loss_stamp, loss_digest = f"{draft.path}.loss.json", None, None
         try:
             loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None), settle=False)
@@ -305,7 +305,7 @@ class Writer:
         except Unusable as error:
             self.warn(f"{loss_path}: {error}")
         except OSError as error:
-            raise _disk_refuses(loss_path, error) from error
+            raise disk_refuses(loss_path, error) from error
         self.written += 1
         written_at = now()
 
@@ -393,12 +393,3 @@ def _is_placed(row: Row[Any], document_id: str) -> bool:
     """Whether a file lies where the engine put it, so that it takes the new name of its page."""
     folder, _, name = row.path.rpartition("/")
     return bool(folder == row.format and f"--{document_id}." in name)
-
-
-def _disk_refuses(path: str, error: OSError) -> ServiceError:
-    from armarium.api import Conflict
-
-    return Conflict(
-        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine the right to; it is tried again.",
-        code="disk_refuses",
-    )
