@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from armarium.api import Conflict, Invalid, NotFound, missing
+from armarium.api import Conflict, Invalid, NotFound, ServiceError, missing
 
 no_folder = missing(
     "synced folder", "List the synced folders to find the right id.", code="unknown_sync_folder"
