@@ -290,6 +290,7 @@ def _times(rounds: int) -> list[Result]:
     del texts[PAGES:]
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         box = filled_box(engine, library, texts)
+        draw_pictures(library)
         seconds, proposal_id = [], ""
         for _ in range(rounds + 1):
             job = engine.run(library, "finddocs.run", {"scope_ids": [box]}, OWNER).result or {}
@@ -333,6 +334,32 @@ def _times(rounds: int) -> list[Result]:
             limit=1.0,
         ),
     ]
+
+
+def draw_pictures(library: Any) -> None:
+    """Let every page have a thumbnail whose ink and hash are worked out, as after they were made."""
+    from sqlalchemy import select
+
+    from armarium_documents.api import documents, thumbnails
+    from armarium_finding.models import pictures
+
+    dice = random.Random(2)
+    with library.db.write() as conn:
+        pages = [row[0] for row in conn.execute(select(documents.c.id).where(documents.c.doc_type == "page"))]
+        size = {"width": 200, "height": 300, "size_bytes": 9000, "made_at": "2026-01-01T00:00:00Z"}
+        conn.execute(
+            thumbnails.insert(), [{"document_id": one, "checksum": f"{one:0>64}", **size} for one in pages]
+        )
+        looks = [
+            {
+                "document_id": one,
+                "checksum": f"{one:0>64}",
+                "hash": f"{dice.getrandbits(64):016x}",
+                "ink": dice.random() / 4,
+            }
+            for one in pages
+        ]
+        conn.execute(pictures.insert(), looks)
 
 
 def filled_box(engine: Any, library: Any, texts: Sequence[str]) -> str:

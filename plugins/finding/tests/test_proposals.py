@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from finding_desk import MACHINE, Desk
 
 from armarium.api import Engine
+from armarium_finding.actions.samples import kept_params
 
 NOWHERE = "f" * 32
 LETTER = "Madrid, 3 de mayo de 1950.\nMuy señor mío:\nHe recibido su carta y le agradezco mucho sus noticias"
@@ -438,3 +440,18 @@ def test_folders_of_one_page_of_blank_pages_and_of_pages_without_text(desk: Desk
         assert len(found["documents"]) == count
         assert found["documents"][0]["page_ids"] == pages
         assert desk.post(found["id"], "accept").status_code == 200
+
+
+def test_a_proposal_larger_than_one_free_field_is_kept_adjusted_and_put_back(desk: Desk) -> None:
+    """As of a folder of some thousand pages, whose joins fill more than the mebibyte that a caller's JSON may have."""
+    folder, pages = desk.box([LETTER, CABLE])
+    sent = json.loads(kept_params(folder, pages, (LETTER, CABLE))["proposal"])
+    sent["documents"][0]["reasons"] = ["Begins: opening. " * 80_000]
+    proposal_id = str(desk.do("finddocs.propose", {"folder_id": folder, "proposal": json.dumps(sent)})["id"])
+    kept = desk.proposal(proposal_id)
+    assert kept["documents"][0]["reasons"] == sent["documents"][0]["reasons"]
+    answer = desk.post(proposal_id, "join", document_index=0)
+    assert answer.status_code == 200, answer.text
+    assert pages_of(answer.json()["proposal"]) == [pages]
+    desk.undo(answer.json()["audit_id"])
+    assert desk.proposal(proposal_id) == kept

@@ -234,6 +234,11 @@ def supersede_geometry(ctx: ActionContext, artifact_id: str, pass_id: str) -> No
     ctx.changed(artifact_ids=[artifact_id])
 
 
+def fill_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
+    """Give an artifact that this very step made its data, which may be larger than what callers may send."""
+    ctx.conn.execute(artifacts.update().where(artifacts.c.id == artifact_id).values(data=dict(data)))
+
+
 def revise_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
     """Let the data of an artifact be these; its version grows."""
     one = artifacts.update().where(artifacts.c.id == artifact_id)

@@ -114,7 +114,8 @@ def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]:
     """What the pages of a proposal say, those that *conn* shows."""
-    rows = conn.execute(said.select().where(said.c.proposal_id == proposal_id))
+    shown = select(said.c.document_id, said.c.kind, said.c.kind_weight, said.c.date, said.c.parties)
+    rows = conn.execute(shown.where(said.c.proposal_id == proposal_id))
     return {
         row.document_id: {
             "kind": None if row.kind is None else (row.kind, row.kind_weight),
@@ -127,7 +128,8 @@ def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]
 
 def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
     """Give the documents and groups of a proposal what is worked out: names, kinds, dates, parties."""
-    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, proposal["page_ids"]))
+    first = [one["page_ids"][0] for one in proposal["documents"]]
+    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, first))
     names = {row[0]: row[1] for row in conn.execute(named)}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)

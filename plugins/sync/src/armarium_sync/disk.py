@@ -142,11 +142,12 @@ class Disk:
         return found.hexdigest()
 
     def write(self, path: str, data: bytes, is_ours: Callable[[str], bool], *, settle: bool = True) -> str:
-        """Put *data* there, whole or not at all; its new stamp. Without *settle* its name is on the disk itself after `flush_folders`. A file that is there is replaced if *is_ours* says so of
-        its digest, also where it became another in the very moment. Unusable else, and nothing was changed."""
+        """Put *data* there, whole or not at all; its new stamp. Without *settle* its name is on the disk itself after
+        `flush_folders`. A file that is there is replaced if *is_ours* says so of its digest, also where it became another
+        in the very moment. Unusable else, and nothing was changed."""
         place = self.place(path)
         self._make_folder(place.parent)
-        there = self.digest(path)
+        there = self.digest(path) if os.path.lexists(place) else None
         mode = None
         if there is not None:
             if not is_ours(there):
@@ -169,8 +170,9 @@ class Disk:
                     raise Unusable("Another file came to lie there; it is not overwritten.") from None
             else:
                 self._replace(path, fresh, place, is_ours)
-        finally:
+        except BaseException:
             fresh.unlink(missing_ok=True)
+            raise
         if settle:
             flush_path(place.parent)
         return self.stamp(path) or ""
@@ -225,6 +227,8 @@ class Disk:
         flush_path(before.parent)
 
     def _make_folder(self, folder: Path) -> None:
+        if folder.is_dir():
+            return
         missing = []
         while not folder.is_dir():
             missing.append(folder)

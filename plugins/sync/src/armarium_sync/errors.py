@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from armarium.api import Conflict, Invalid, NotFound, missing
+from armarium.api import Conflict, Invalid, NotFound, ServiceError, missing
 
 no_folder = missing(
     "synced folder", "List the synced folders to find the right id.", code="unknown_sync_folder"
@@ -120,3 +120,11 @@ def not_arranged(path: str) -> Conflict:
 def not_moved(path: str) -> Conflict:
     """409: a file that lies where its document says."""
     return Conflict(f"{path} was not moved by hand; there is nothing to follow.", code="not_moved")
+
+
+def disk_refuses(path: str, error: OSError) -> ServiceError:
+    """What stops a write for want of room or of a right."""
+    return Conflict(
+        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine the right to; it is tried again.",
+        code="disk_refuses",
+    )

@@ -72,6 +72,11 @@ def owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
     return dict(rows.fetchall())
 
 
+def file_at(conn: Connection, folder_id: str, path: str) -> Row[Any]:
+    """The row of the file at *path*, which is known."""
+    return conn.execute(select(files).where(files.c.folder_id == folder_id, files.c.path == path)).one()
+
+
 def is_known(conn: Connection, folder_id: str, digest: str) -> bool:
     """Whether a version was written to the folder or taken in from it before."""
     row = raw_of(conn).execute(
@@ -88,17 +93,15 @@ def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) ->
     )
 
 
-def put_file(conn: Connection, folder_id: str, path: str, **values: Any) -> str:
-    """Note what is known of the file at *path*; its id."""
-    row = conn.execute(
-        select(files.c.id).where(files.c.folder_id == folder_id, files.c.path == path)
-    ).scalar()
-    if row is not None:
-        change_file(conn, row, **values)
-        return str(row)
-    made = new_id()
-    conn.execute(files.insert().values(id=made, folder_id=folder_id, path=path, **values))
-    return made
+def put_file(conn: Connection, folder_id: str, path: str, **values: Any) -> None:
+    """Note what is known of the file at *path*, known before or not; *values* name its role."""
+    names = ", ".join(values)
+    changed = ", ".join(f"{name} = excluded.{name}" for name in values)
+    raw_of(conn).execute(
+        f"INSERT INTO {files} (id, folder_id, path, {names}) VALUES (?, ?, ?{', ?' * len(values)})"
+        f" ON CONFLICT (folder_id, path) DO UPDATE SET {changed}",
+        (new_id(), folder_id, path, *values.values()),
+    )
 
 
 def change_file(conn: Connection, file_id: str, **values: Any) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, select
@@ -19,7 +19,7 @@ from armarium.api import NotFound, ServiceError, among, json_text, now, withheld
 from armarium_documents.api import documents, pages_under
 from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
-from armarium_sync.errors import folder_gone
+from armarium_sync.errors import disk_refuses, folder_gone
 from armarium_sync.identifiers import stamped
 from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
@@ -47,7 +47,7 @@ BATCH = 20
 """Pages between two notes of what was written."""
 
 HANDS = 4
-"""Files that are put on the disk at a time."""
+"""Files that are put on the disk at a time; most of it is waiting for the disk."""
 
 AHEAD = 60.0
 """Seconds by which a change may seem to lie ahead, before the clock is taken to have been put back."""
@@ -64,10 +64,25 @@ class Draft:
     mark: str
     losses: bytes
     row: Row[Any] | None
+    digest: str = field(init=False)
+    loss_digest: str = field(init=False)
 
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+    def __post_init__(self) -> None:
+        self.digest = hashlib.sha256(self.data).hexdigest()
+        self.loss_digest = hashlib.sha256(self.losses).hexdigest()
+
+
+Noting = Callable[[Connection], None]
+"""What is to be noted of a file, once its name is on the disk itself."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Pages whose files are on their way to the disk."""
+
+    pages: Sequence[tuple[str, int]]
+    drafts: list[Draft]
+    results: list[Future[Noting]]
 
 
 def mark_of(engine: Engine, library: Library, document_id: str, format_name: str) -> str | None:
@@ -118,11 +133,26 @@ class Writer:
         moment = time.time() * 1000
         limit = moment - quiet * 1000
         due = [(one, at) for one, at in waits if at <= limit or at > moment + AHEAD * 1000]
-        for start in range(0, len(due), BATCH):
-            self.check()
-            self._batch(folder, disk, due[start : start + BATCH])
-            self.progress(min(start + BATCH, len(due)), len(due))
-        later = [at for one, at in waits if (one, at) not in set(due)]
+        # While the disk takes one batch, the next is exported; what is noted of the one and announced of the other is one
+        # commit. A kill leaves at most files that are known as ours and pages that go on waiting.
+        with ThreadPoolExecutor(HANDS, "armarium-sync-write") as hands:
+            batch: _Batch | None = None
+            for start in range(0, len(due), BATCH):
+                try:
+                    self.check()
+                    chosen = due[start : start + BATCH]
+                    drafts = self._drafts(folder, disk, chosen)
+                except BaseException:
+                    self._settle(disk, batch, ())
+                    raise
+                self._settle(disk, batch, drafts)
+                results = [hands.submit(self._put, disk, one) for one in drafts]
+                batch = _Batch(chosen, drafts, results)
+                self.progress(start, len(due))
+            self._settle(disk, batch, ())
+            self.progress(len(due), len(due))
+        written = set(due)
+        later = [at for one, at in waits if (one, at) not in written]
         return max(0.05, (min(later) - limit) / 1000) if later else None
 
     def _spread(self, folder: Row[Any]) -> None:
@@ -156,7 +186,8 @@ class Writer:
             if drop:
                 done_with(conn, self.folder_id, drop)
 
-    def _batch(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> None:
+    def _drafts(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> list[Draft]:
+        """The files of these pages that are to be written, as they are now."""
         ids = [one for one, _ in due]
         barred = withheld(self.library, self.principal, ids, "export")
         drafts: list[Draft] = []
@@ -183,22 +214,29 @@ class Writer:
                 draft = self._draft(disk, one, names[one], format_name, row)
                 if draft is not None:
                     drafts.append(draft)
+        return drafts
+
+    def _settle(self, disk: Disk, batch: _Batch | None, coming: Sequence[Draft]) -> None:
+        """Note *batch* as written once it is on the disk, and let the versions be known that are *coming*."""
+        notings: list[Noting] = []
+        failure: BaseException | None = None
+        if batch is not None:
+            for result in batch.results:
+                try:
+                    notings.append(result.result())
+                except Exception as error:
+                    failure = error
+            disk.flush_folders(one.path for one in batch.drafts)
         with self.library.db.write() as conn:
-            known = [one.digest for one in drafts] + [
-                hashlib.sha256(one.losses).hexdigest() for one in drafts
-            ]
-            know(conn, self.folder_id, known, "written")
-        if len(drafts) > HANDS:
-            # Most of it is waiting for the disk.
-            with ThreadPoolExecutor(HANDS, "armarium-sync-write") as hands:
-                results = list(hands.map(lambda one: self._put(disk, one), drafts))
-        else:
-            results = [self._put(disk, one) for one in drafts]
-        disk.flush_folders(one.path for one in drafts)
-        with self.library.db.write() as conn:
-            for result in results:
-                result(conn)
-            done_with(conn, self.folder_id, due)
+            for note in notings:
+                note(conn)
+            if batch is not None and failure is None:
+                done_with(conn, self.folder_id, batch.pages)
+            if failure is None:
+                known = [digest for one in coming for digest in (one.digest, one.loss_digest)]
+                know(conn, self.folder_id, known, "written")
+        if failure is not None:
+            raise failure
 
     def _draft(
         self, disk: Disk, document_id: str, title: str, format_name: str, row: Row[Any] | None
@@ -246,7 +284,7 @@ class Writer:
         }
         return Draft(document_id, format_name, path, data, mark, (json_text(losses) + "\n").encode(), row)
 
-    def _put(self, disk: Disk, draft: Draft) -> Callable[[Connection], None]:
+    def _put(self, disk: Disk, draft: Draft) -> Noting:
         """Write one file and its report; what is to be noted of it."""
         row = draft.row
         if row is not None and row.path != draft.path:
@@ -259,15 +297,15 @@ class Writer:
         except Unusable as error:
             return self._noted_blocked(disk, draft, str(error))
         except OSError as error:
-            raise _disk_refuses(draft.path, error) from error
+            raise disk_refuses(draft.path, error) from error
         loss_path, loss_stamp, loss_digest = f"{draft.path}.loss.json", None, None
         try:
             loss_stamp = disk.write(loss_path, draft.losses, self._is_ours(None), settle=False)
-            loss_digest = hashlib.sha256(draft.losses).hexdigest()
+            loss_digest = draft.loss_digest
         except Unusable as error:
             self.warn(f"{loss_path}: {error}")
         except OSError as error:
-            raise _disk_refuses(loss_path, error) from error
+            raise disk_refuses(loss_path, error) from error
         self.written += 1
         written_at = now()
 
@@ -355,12 +393,3 @@ def _is_placed(row: Row[Any], document_id: str) -> bool:
     """Whether a file lies where the engine put it, so that it takes the new name of its page."""
     folder, _, name = row.path.rpartition("/")
     return bool(folder == row.format and f"--{document_id}." in name)
-
-
-def _disk_refuses(path: str, error: OSError) -> ServiceError:
-    from armarium.api import Conflict
-
-    return Conflict(
-        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine the right to; it is tried again.",
-        code="disk_refuses",
-    )

@@ -28,7 +28,7 @@ def _example(ex: Any) -> dict[str, Any]:
 )
 def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
     """Raises NotFound, Conflict where it was superseded or the document was decided, Invalid for what cannot be done."""
-    proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
+    proposal = store.require_current(ctx.conn, p.proposal_id)
     change, by = p.change, ctx.principal.name
     touched = [change.document_index]
     if change.op == "join":

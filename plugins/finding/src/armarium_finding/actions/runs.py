@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
-from armarium_documents.api import require_live
+from armarium_documents.api import fill_artifact, require_live
 from armarium_finding import errors, store
 from armarium_finding.actions.samples import kept_params, lettered_pages
 from armarium_finding.loose import folders_of, pages_in_scope
@@ -105,7 +105,6 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     except (ValidationError, orjson.JSONDecodeError) as fault:
         raise errors.not_a_proposal("its JSON does not fit.") from fault
     _check(ctx, p.folder_id, sent)
-    data = store.fresh(sent.model_dump(mode="json"))
     head = {"pages": len(sent.page_ids), "leaves": sent.leaves, "documents_proposed": len(sent.documents)}
     kept = ctx.run(
         "artifact.create",
@@ -113,13 +112,14 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
             "document_id": p.folder_id,
             "artifact_type": store.GROUPING,
             "content": orjson.dumps({**head, "job_id": sent.job_id}).decode(),
-            "data": data,
             "step_name": store.STEP,
             "provider": "builtin",
             "model": sent.method,
         },
     )
     proposal_id = str(kept["id"])
+    # Beside the action: a folder of some thousand pages has more joins than one free field may hold.
+    fill_artifact(ctx, proposal_id, store.fresh(sent.model_dump(mode="json")))
     ctx.bulk_insert(
         said,
         (

@@ -30,6 +30,7 @@ from armarium_sync.rows import (
     change_file,
     disk_of,
     documents_in,
+    file_at,
     file_by_id,
     forget_at,
     is_known,
@@ -86,7 +87,8 @@ def _take_example(ex: Example) -> dict[str, Any]:
         data = place.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         about = {"role": "layout", "document_id": held.document_id, "format": "pagexml"}
-        file_id = put_file(conn, folder_id, "0001.xml", **about, digest=digest, seen=digest)
+        put_file(conn, folder_id, "0001.xml", **about, digest=digest, seen=digest)
+        file_id = file_at(conn, folder_id, "0001.xml").id
     place.write_bytes(data.replace(b"Dear Sir", b"Dear Madam"))
     return {"file_id": file_id}
 
@@ -146,7 +148,8 @@ def _follow_example(ex: Example) -> dict[str, Any]:
     (scans / "0001.png").rename(scans / "letters" / "first.png")
     with ex.library.db.write() as conn:
         about = {"role": "other", "format": "picture", "seen": digest}
-        return {"file_id": put_file(conn, folder_id, "letters/first.png", **about)}
+        put_file(conn, folder_id, "letters/first.png", **about)
+        return {"file_id": file_at(conn, folder_id, "letters/first.png").id}
 
 
 @action(
