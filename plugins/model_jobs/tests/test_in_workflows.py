@@ -148,7 +148,7 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, cl
         (name, thread_id) for name in ("read-a-line", "correct", "check")
     ]
     # Undoing the one step that started the run takes back all of it; the ledger keeps what was asked.
-    ((start,),) = desk.rows("SELECT id FROM audit WHERE action = 'workflow.execute'")
+    ((start,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'workflow.execute'")
     desk.engine.undo(desk.library, [start], LOCAL_OWNER)
     after = table_digests(desk.library.db, desk.engine.library_schema)
     assert {name for name in after if after[name] != before[name]} == set()

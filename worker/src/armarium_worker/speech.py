@@ -52,7 +52,7 @@ class Transcriber(Reader):
 
     def transcribe(self, recording: Path) -> Transcript:
         """What is spoken in the file; Refused for one that cannot be decoded."""
-        raise NotImplementedError
+        raise Refused(f"{self.label} writes down no recordings; choose a transcriber that does.")
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:

@@ -8,7 +8,8 @@ from typing import Any
 from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
 from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES, TRANSCRIBE
 from armarium_reading.providers.served import lane_of, who_reads_lines
-from armarium_reading.readers import choose, choose_transcriber
+from armarium_reading.readers import TRANSCRIBERS, choose, choose_transcriber
+from armarium_reading.sample_transcriber import SampleTranscriber
 from armarium_reading.schemas.reading import (
     FindLinesSettings,
     ReadLinesSettings,
@@ -50,7 +51,7 @@ def _place_transcriber(engine: Engine, library: Library, settings: TranscribeSet
 
 
 def _recording(ex: Example) -> dict[str, Any]:
-    """A second of silence."""
+    """A second of silence, and a transcriber of the sample that needs no model."""
     import io
     import wave
 
@@ -69,7 +70,8 @@ def _recording(ex: Example) -> dict[str, Any]:
     folder_id = ex.run("document.create", {"name": "Interviews", "doc_type": "folder"})["id"]
     node = {"id": new_id(), "parent_id": folder_id, "doc_type": "file", "file_type": "audio", "name": "1.wav"}
     ex.run("document.add_files", {"nodes": [{**node, "picture": recording}]})
-    return {"page_id": node["id"]}
+    ex.engine.drivers.give(TRANSCRIBERS, SampleTranscriber.name, SampleTranscriber)
+    return {"page_id": node["id"], "settings": {"transcriber": SampleTranscriber.name}}
 
 
 def _page(ex: Example) -> dict[str, Any]:
