@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from checking_desk import BUILTIN, MACHINE, Desk
 
-from armarium.api import Engine
+from armarium.api import Engine, Invalid, NotFound
 from armarium_checking import jobs
 from armarium_testing.conformance import exercise_plugin
+from armarium_testing.recipe_jobs import exercise_recipe_job
 
 NOWHERE = "f" * 32
 
@@ -196,3 +197,11 @@ def test_a_person_does_not_write_a_runs_corrections(desk: Desk) -> None:
     sent["verdicts"] = [one]
     desk.do("check.take", sent, MACHINE)
     assert desk.verdicts()[0]["trust"] == "model"
+
+
+def test_it_is_a_recipe_job_that_conforms(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "recipe").mkdir()
+    assert exercise_recipe_job(desk.engine, "check", tmp_path / "recipe") == []
+    job = desk.engine.recipe_jobs["check"]
+    with pytest.raises((NotFound, Invalid), match="nobody"):
+        job.placed(desk.engine, desk.library, job.parse({"provider": "nobody", "model": "none"}))

@@ -15,9 +15,10 @@ import armarium_reader_vision
 from armarium.api import Settings
 from armarium.runtimes.registry import interpreter, read_marker
 from armarium.samples import sample_pages
+from armarium_reader_vision.pages import VisionPages
 from armarium_reader_vision.reader import VISION, VisionReader, box_of
 from armarium_reading.api import LineShape, Refused, exercise_reader
-from armarium_worker import WorkerProcess, WorkerRefused
+from armarium_worker import Page, WorkerProcess, WorkerRefused
 from armarium_worker.instructions import bare_line, read_line
 
 PACKAGE = Path(armarium_reader_vision.__file__).parent
@@ -60,6 +61,28 @@ def test_it_is_a_reader_of_lines(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_chat_model_reads_whole_pages_and_another_is_refused(tmp_path: Path) -> None:
+    python = runtime_python()
+    page = tmp_path / "page.jpg"
+    page.write_bytes(sample_pages(count=1, scale=0.4)[0].jpeg)
+    (tmp_path / "suite").mkdir()
+    chat = tiny_model("chat", tmp_path / "models" / "chat", python)
+    proof = exercise_reader(VisionPages, tmp_path / "suite", page=page, python=python, model=chat)
+    assert proof.left_out == {}
+    assert "read_page: a page" in proof.checked
+    trocr = tiny_model("trocr", tmp_path / "models" / "trocr", python)
+    worker = WorkerProcess(
+        "armarium_reader_vision.pages:VisionPages", python=python, packages={PACKAGE.name: PACKAGE}
+    )
+    try:
+        with pytest.raises(WorkerRefused, match="trocr reads single lines"):
+            worker.call("load", {"model": str(trocr)})
+    finally:
+        worker.kill()
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     python = runtime_python()
@@ -80,6 +103,28 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
                 worker.call("load", {"model": str(config)})
     finally:
         worker.kill()
+
+
+def test_the_lines_of_a_page_share_its_height_in_their_order() -> None:
+    from PIL import Image
+
+    reader = VisionPages()
+    shown: list[str] = []
+    reader.inputs = lambda picture, instruction: shown.append(instruction) or {"input_ids": _Tokens()}  # type: ignore[assignment,func-returns-value,method-assign]
+    reader.write = lambda inputs, start, most: ("```\nMuy  señor\n\nmío\n```", 0.5)  # type: ignore[assignment,method-assign]
+    image = Image.new("RGB", (100, 80), "white")
+    assert list(reader.read_page(Page(Path("1.png"), 100, 80, image))) == []
+    image.putpixel((3, 3), (0, 0, 0))
+    first, second = reader.read_page(Page(Path("1.png"), 100, 80, image))
+    assert (first.reading.text, first.reading.confidence, second.reading.text) == ("Muy señor", 0.5, "mío")
+    assert (first.line.rect, second.line.rect) == ((0, 0, 100, 40), (0, 40, 100, 40))
+    assert first.line.kind_raw == "place-unknown"
+    assert "line by line" in shown[0]
+    assert len(shown) == 1
+
+
+class _Tokens:
+    shape = (1, 7)
 
 
 def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> None:

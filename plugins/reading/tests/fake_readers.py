@@ -17,6 +17,9 @@ from armarium_worker import (
     Refused,
     RemoteFile,
     Runtime,
+    SpokenLine,
+    Transcriber,
+    Transcript,
 )
 
 WHITE = (255, 255, 255)
@@ -144,3 +147,26 @@ class Boastful(FakeReader):
         """Always sure."""
         for _ in lines:
             yield LineReading("boastful", 0.9)
+
+
+class FakeTranscriber(Transcriber):
+    """Hears two sentences in every recording of sound, beyond its edges, and silence; the frames say how long it is."""
+
+    name = "ear"
+    label = "Ear"
+    languages = ("es",)
+
+    def transcribe(self, recording: Path) -> Transcript:
+        """Refuses what is no WAV file."""
+        import wave
+
+        try:
+            with wave.open(str(recording)) as sound:
+                seconds = sound.getnframes() / sound.getframerate()
+        except (wave.Error, EOFError) as error:
+            raise Refused(f"The recording cannot be decoded ({error}). Import it again.") from error
+        lines = [
+            SpokenLine(-1, seconds / 4, " Buenos\ndías.", 0.8),
+            SpokenLine(seconds / 4, seconds / 2, " "),
+        ]
+        return Transcript(seconds, [*lines, SpokenLine(seconds, seconds * 2, f"In {self.language}.", 2.0)])

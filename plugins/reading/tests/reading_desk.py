@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import fake_readers
-from fake_readers import WHITE, FakeReader, FinderOnly, NeedsModel, NeedsRuntime
+from fake_readers import WHITE, FakeReader, FakeTranscriber, FinderOnly, NeedsModel, NeedsRuntime
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_reading.readers import GROUP
+from armarium_reading.readers import GROUP, TRANSCRIBERS
 
 
 def give_fakes(engine: Engine) -> None:
@@ -19,6 +19,8 @@ def give_fakes(engine: Engine) -> None:
     for reader in (FakeReader, FinderOnly, NeedsModel, NeedsRuntime):
         engine.drivers.give(GROUP, reader.name, reader)
     engine.drivers.give(GROUP, "broken", fake_readers.WHITE)
+    engine.drivers.give(TRANSCRIBERS, "ear", FakeTranscriber)
+    engine.drivers.give(TRANSCRIBERS, "broken", fake_readers.WHITE)
 
 
 @dataclass

@@ -23,6 +23,7 @@ def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
         "find-lines": ("lines", ("page_image",), ("lines",)),
         "read-a-line": ("reading", ("lines",), ("line_readings",)),
         "read-a-page": ("reading", ("page_image",), ("page_reading",)),
+        "transcribe-speech": ("reading", ("recording",), ("line_readings",)),
     }
 
 

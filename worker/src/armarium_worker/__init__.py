@@ -1,4 +1,5 @@
-"""The framed protocol that the engine and its worker processes speak, and the reader contract; no dependencies.
+"""The framed protocol that the engine and its worker processes speak, and the contracts of readers and
+transcribers; no dependencies.
 
 This distribution runs on both sides: in the engine (`WorkerProcess`) and inside a runtime's own interpreter
 (`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
@@ -19,6 +20,7 @@ from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
 from .reading import ModelFile, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
 from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
+from .speech import SpokenLine, Transcriber, Transcript
 
 __all__ = [
     "MAX_BINARY",
@@ -38,6 +40,9 @@ __all__ = [
     "Refused",
     "RemoteFile",
     "Runtime",
+    "SpokenLine",
+    "Transcriber",
+    "Transcript",
     "WorkerContext",
     "WorkerDied",
     "WorkerError",

@@ -13,6 +13,25 @@ def read_line(language: str | None = None) -> str:
     )
 
 
+def read_page(language: str | None = None) -> str:
+    """How to read the picture of a whole page, written in *language* (BCP 47) where that is known."""
+    known = f" The language is {language} (BCP 47)." if language else ""
+    return (
+        f"The picture shows one page of a historical document.{known} Transcribe it line by line, in the order in which it is "
+        "read and letter by letter as it is written: each line of the page on a line of its own. Keep the spelling, "
+        "abbreviations, capitals and punctuation, and correct nothing. Where nothing can be read, answer nothing. Answer with "
+        "the transcription alone, without numbers, quotation marks or explanations."
+    )
+
+
+def bare_lines(answer: str) -> list[str]:
+    """The lines of a page in a model's *answer*, without the fences that models put around and without empty ones."""
+    text = answer.strip()
+    if text.startswith("```") and text.endswith("```") and len(text) >= 6:
+        text = text[3:-3]
+    return [line for row in text.splitlines() if (line := " ".join(row.split()))]
+
+
 def bare_line(answer: str) -> str:
     """The transcription in a model's *answer*: one line, without the blanks and fences that models put around."""
     text = answer.strip()

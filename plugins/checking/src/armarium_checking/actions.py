@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Invalid, NotFound, Route, action, cancel_with_undo, new_id
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
 from armarium_checking import errors
-from armarium_checking.layers import Layer, Target, layer_named
+from armarium_checking.layers import Layer, Target, layer_named, placed
 from armarium_checking.models import verdicts
 from armarium_checking.queries import JOB_KIND, read_run
 from armarium_checking.schemas import (
@@ -21,7 +21,7 @@ from armarium_checking.schemas import (
     VerdictParams,
 )
 from armarium_documents.api import pages_under
-from armarium_reading.api import own_prompt, placed_with_provider
+from armarium_reading.api import own_prompt
 
 
 def _page_with_reading(ex: Example) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     """Put a check run in the queue. A checker that needs no model is `builtin`, `agreement`."""
     layer = layer_named(ctx.engine, p.layer)
     chosen = p.checker.provider, p.checker.model
-    lane = None if chosen in layer.checkers else _lane(ctx, layer, p)
+    lane = placed(ctx.engine, layer, chosen, pages_may_leave=p.pages_may_leave).lane
     prompt = None
     if p.prompt_file is not None:
         if chosen in layer.checkers:
@@ -82,18 +82,6 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, lane=lane)
     ctx.target(*p.scope_ids, job_id)
     return {"job_id": job_id, "state": "waiting"}
-
-
-def _lane(ctx: ActionContext, layer: Layer, p: RunParams) -> str | None:
-    """Where a provider's model checks; Forbidden where pages would leave unasked."""
-    chosen = p.checker.provider, p.checker.model
-    try:
-        if layer.ask is not None:
-            return placed_with_provider(ctx.engine, *chosen, pages_may_leave=p.pages_may_leave).lane
-    except (Invalid, NotFound):
-        # A provider or model that the engine does not have is no checker either.
-        pass
-    raise errors.unknown_checker(*chosen, ("/".join(one) for one in layer.checkers))
 
 
 @action(

@@ -50,7 +50,8 @@ def run_check(job: JobContext) -> dict[str, Any]:
             job.save(kept, done=number + 1, total=len(pages))
     if kept["first"] and not kept["checked"]:
         raise errors.nothing_could_be_checked(kept["first"])
-    return {name: kept[name] for name in ("total", *ANSWERS)}
+    counts = {name: kept[name] for name in ("total", *ANSWERS)}
+    return {**counts, "output": counts} if len(pages) == 1 else counts
 
 
 CHECK = JobKind(

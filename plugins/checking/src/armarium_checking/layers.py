@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from armarium.api import Engine, JobContext
-from armarium_checking.errors import unknown_layer
+from armarium.api import Engine, Invalid, JobContext, NotFound, Placement
+from armarium_checking.errors import unknown_checker, unknown_layer
+from armarium_reading.api import placed_with_provider
 
 EXTRAS = "check_layers"
 """The name under which a plugin's `extras` hold its layers."""
@@ -78,3 +79,18 @@ def layer_named(engine: Engine, name: str) -> Layer:
     if name not in known:
         raise unknown_layer(name, known)
     return known[name]
+
+
+def placed(
+    engine: Engine, layer: Layer, checker: tuple[str, str], *, pages_may_leave: bool = False
+) -> Placement:
+    """Where *checker* (provider and model) checks; Forbidden where pages would leave unasked, NotFound where there is none."""
+    if checker in layer.checkers:
+        return Placement()
+    try:
+        if layer.ask is not None:
+            return placed_with_provider(engine, *checker, pages_may_leave=pages_may_leave)
+    except (Invalid, NotFound):
+        # A provider or model that the engine does not have is no checker either.
+        pass
+    raise unknown_checker(*checker, ("/".join(one) for one in layer.checkers))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_checking import actions
 from armarium_checking.asking import READINGS
-from armarium_checking.jobs import CHECK
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
 from armarium_checking.queries import list_verdicts, read_run
+from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.resting import RestingVerdicts
 from armarium_checking.routes import router
 
@@ -22,7 +22,7 @@ def armarium_plugin() -> Plugin:
         prefixes=("check",),
         metadata=metadata,
         actions=(actions.run, actions.cancel, actions.verdict, actions.take),
-        jobs=(CHECK,),
+        recipe_jobs=RECIPE_JOBS,
         queries=(read_run, list_verdicts),
         routers=(router,),
         extras={EXTRAS: (READINGS,), "rests_on_text": (RestingVerdicts(),)},

@@ -43,19 +43,34 @@ class RunParams(Params):
     pages_may_leave: bool = False
 
 
-class CheckArgs(Params):
-    """The arguments of a check run."""
+class CheckSettings(Params):
+    """What is checked in a workflow or a recipe, and by whom; what is stated here needs no model."""
 
-    layer: str
+    layer: Name = Field(default="readings", description="What is checked: readings, claims or entities.")
+    provider: Name = Field(
+        default="builtin", description="Whose model checks; builtin compares readings and needs none."
+    )
+    model: Name = Field(default="agreement", description="The model.")
+    kind: Name = Field(default="transcription", description="The kind of reading that is checked.")
+    pass_model: Name | None = Field(
+        default=None,
+        description="Check the newest pass of this model or reader; left out: each page's newest.",
+    )
+    language: Name | None = Field(
+        default=None, description="What a model is told that the page is written in."
+    )
+    prompt: SourceText | None = Field(
+        default=None, description="What a model is asked in place of the question that comes with the engine."
+    )
+    pages_may_leave: bool = Field(
+        default=False, description="Whether pages may be sent to a provider of another machine."
+    )
+
+
+class CheckArgs(CheckSettings):
+    """The arguments of a check run; the prompt is the file's text as it was when the run was started."""
+
     page_ids: list[str]
-    provider: str
-    model: str
-    kind: str
-    pass_model: str | None = None
-    language: str | None = None
-    prompt: SourceText | None = None
-    """What a model is asked in place of ours; the file as it was when the run was started."""
-    pages_may_leave: bool = False
 
 
 class StartedRun(Message):

@@ -1,4 +1,4 @@
-"""What other families may use of documents: its tables, the rules of the tree, pictures of pages, pages beneath."""
+"""What other families may use of documents: its tables, the rules of the tree, pictures of pages, recordings, pages beneath."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from armarium_documents.queries.files import (
     PageImage,
     is_picture_of,
     page_image,
+    primary_recording,
     primary_row,
     still_image,
     thumbnail_path,
@@ -42,6 +43,7 @@ from armarium_documents.queries.tree import (
     folder_above,
     lineage,
     pages_under,
+    recordings_under,
     require_all_live,
     require_document,
     require_live,
@@ -98,8 +100,10 @@ __all__ = [
     "place_documents",
     "place_in_source",
     "place_on_disk",
+    "primary_recording",
     "primary_row",
     "read_date",
+    "recordings_under",
     "renditions",
     "replace_metadata",
     "representations",

@@ -107,6 +107,15 @@ def not_materialized(rendition_id: str) -> NotFound:
     )
 
 
+def no_recording(document_id: str, name: str) -> NotFound:
+    """404: the node is no recording."""
+    return NotFound(
+        f"“{name}” is no recording. Choose one, or import a file of speech (WAV, FLAC, Ogg, MP3 or M4A).",
+        code="no_recording",
+        document_id=document_id,
+    )
+
+
 def no_picture(document_id: str, name: str) -> NotFound:
     """404: the node has no picture of its own."""
     return NotFound(

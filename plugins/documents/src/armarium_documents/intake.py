@@ -25,7 +25,7 @@ def file_node(
         metadata["linked"] = True
     if source.pages:
         metadata["page_count"] = source.pages
-    else:
+    elif not source.is_recording:
         metadata |= {"width": source.width, "height": source.height}
     picture = {
         "checksum": source.checksum,
@@ -39,7 +39,7 @@ def file_node(
         "id": node_id,
         "parent_id": parent_id,
         "doc_type": "file",
-        "file_type": "pdf" if source.is_pdf else "image",
+        "file_type": "pdf" if source.is_pdf else "audio" if source.is_recording else "image",
         "name": name,
         "path": None if path is None else str(path),
         "metadata": metadata,

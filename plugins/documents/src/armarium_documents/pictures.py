@@ -1,4 +1,5 @@
-"""What a file to be imported holds: one picture, or pages that are pictured one by one (TIFF of several pages, PDF).
+"""What a file to be imported holds: one picture, pages that are pictured one by one (TIFF of several pages, PDF), or a
+recording of speech, which is kept as it is.
 
 Everything is opened through the guard; every refusal is an `Invalid` with a sentence. Which file it is about stands
 beside it wherever it is shown.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from armarium.api import Invalid, Library, ObjectStore, image_info, open_image, open_plain
 from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
+from armarium_documents.recordings import recording_type
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -66,6 +68,10 @@ class SourceFile:
     def is_pdf(self) -> bool:
         return self.mime_type == "application/pdf"
 
+    @property
+    def is_recording(self) -> bool:
+        return self.mime_type.startswith("audio/")
+
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
@@ -106,6 +112,9 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
         pages = _pdf_pages(_rewound_path(file))
         checksum = _store(library.objects, path, file, before, link)
         return SourceFile(checksum, before[1], "application/pdf", pages)
+    if (mime_type := recording_type(head)) is not None:
+        checksum = _store(library.objects, path, file, before, link)
+        return SourceFile(checksum, before[1], mime_type, 0)
     info = image_info(_rewound_path(file), max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
         checksum = _store(library.objects, path, file, before, link)

@@ -25,6 +25,9 @@ PICTURE_SUFFIXES = frozenset(
     {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
 )
 
+RECORDING_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".m4a"})
+"""Recordings of speech, which are kept as they are."""
+
 _SYSTEM_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 
 PROJECT = ".library"
@@ -143,10 +146,13 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
     suffix = path.suffix.casefold()
     if suffix in (LAYOUT_SUFFIXES if left is None else left):
         return Found("left", position, path, real=real)
-    if suffix not in PICTURE_SUFFIXES:
+    if suffix not in PICTURE_SUFFIXES | RECORDING_SUFFIXES:
         words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
         return Found(
-            "refused", position, path, f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected."
+            "refused",
+            position,
+            path,
+            f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected, or a recording as WAV, FLAC, Ogg, MP3 or M4A.",
         )
     return Found("file", position, path, real=real)
 

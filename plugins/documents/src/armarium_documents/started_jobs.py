@@ -18,7 +18,7 @@ from armarium.api import (
     action,
     cancel_with_undo,
 )
-from armarium_documents.queries.tree import pages_under
+from armarium_documents.queries.tree import pages_under, recordings_under
 
 ScopeIds = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=128)]],
@@ -48,20 +48,24 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         f"Start{job.id.title().replace('-', '')}", __base__=job.settings, scope_ids=(ScopeIds, ...)
     )
 
+    thing = "recording" if "recording" in job.takes else "page"
+    under = recordings_under if "recording" in job.takes else pages_under
+
     def start(ctx: ActionContext, p: Params) -> dict[str, Any]:
         scope: list[str] = cast(Any, p).scope_ids
-        pages = pages_under(ctx.conn, scope, for_processing=True)
+        pages = under(ctx.conn, scope, for_processing=True)
         if not pages:
             what = "The node holds" if len(scope) == 1 else "The nodes hold"
             raise Invalid(
-                f"{what} no page to work on; name pages, or a folder with pages in it.", code="no_pages"
+                f"{what} no {thing} to work on; name {thing}s, or a folder with {thing}s in it.",
+                code="no_pages",
             )
         settings = job.settings.model_validate(p.model_dump(exclude={"scope_ids"}))
         placement = job.placed(ctx.engine, ctx.project, settings)
         queued = ctx.enqueue(
             job.id,
             job.arguments(pages, settings),
-            title=f"{job.name} ({len(pages)} {'page' if len(pages) == 1 else 'pages'})",
+            title=f"{job.name} ({len(pages)} {thing if len(pages) == 1 else thing + 's'})",
             subject={"kind": "document", "id": pages[0]} if len(pages) == 1 else None,
             model=placement.model,
             lane=placement.lane,

@@ -78,15 +78,16 @@ class VisionReader(Reader):
         """Each line's picture on its own; how sure the model is, is the mean share of the letters it wrote."""
         for line in lines:
             picture = page.image.crop(box_of(line, page.width, page.height))
-            inputs = self._inputs(picture)
+            inputs = self.inputs(picture, read_line(self.language))
             start = 0 if not self.chats else int(inputs["input_ids"].shape[-1])
-            text, sure = self._write(inputs, start)
+            text, sure = self.write(inputs, start, MAX_NEW_TOKENS)
             yield LineReading(bare_line(text) if self.chats else text.strip(), sure)
 
-    def _inputs(self, picture: Any) -> Any:
+    def inputs(self, picture: Any, instruction: str) -> Any:
+        """What the model is given: *picture*, and to a chat model the *instruction*."""
         if not self.chats:
             return self.processor(images=picture, return_tensors="pt").to(self.network.device)
-        content = [{"type": "image", "image": picture}, {"type": "text", "text": read_line(self.language)}]
+        content = [{"type": "image", "image": picture}, {"type": "text", "text": instruction}]
         return self.processor.apply_chat_template(
             [{"role": "user", "content": content}],
             add_generation_prompt=True,
@@ -95,13 +96,14 @@ class VisionReader(Reader):
             return_tensors="pt",
         ).to(self.network.device)
 
-    def _write(self, inputs: Any, start: int) -> tuple[str, float | None]:
+    def write(self, inputs: Any, start: int, most: int) -> tuple[str, float | None]:
+        """What the model writes after its first *start* tokens, *most* tokens at most, and how sure it is."""
         import torch
 
         with torch.inference_mode():
             made = self.network.generate(
                 **inputs,
-                max_new_tokens=MAX_NEW_TOKENS,
+                max_new_tokens=most,
                 do_sample=False,
                 num_beams=1,
                 output_scores=True,

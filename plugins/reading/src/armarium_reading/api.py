@@ -24,7 +24,7 @@ from armarium_reading.proving import ReaderProof, exercise_reader
 from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
-from armarium_reading.readers import Choice, choose, load_reader, models_folder, runtime_folder
+from armarium_reading.readers import TRANSCRIBERS, Choice, choose, load_reader, models_folder, runtime_folder
 from armarium_reading.readers import readers as installed_readers
 from armarium_reading.standing import Standing, standing_of
 from armarium_worker import (
@@ -38,12 +38,16 @@ from armarium_worker import (
     Refused,
     RemoteFile,
     Runtime,
+    SpokenLine,
+    Transcriber,
+    Transcript,
 )
 
 __all__ = [
     "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
+    "TRANSCRIBERS",
     "Asked",
     "Caller",
     "Choice",
@@ -67,8 +71,11 @@ __all__ = [
     "Reply",
     "Runtime",
     "ServedModel",
+    "SpokenLine",
     "Standing",
     "Subject",
+    "Transcriber",
+    "Transcript",
     "Wire",
     "ask",
     "ask_in_job",

@@ -18,6 +18,10 @@ def commands() -> typer.Typer:
     program = typer.Typer()
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium lines 0001.jpg")(lines)
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium read --language es")(read)
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium transcribe Interviews --model small --language es",
+    )(transcribe)
     return program
 
 
@@ -103,6 +107,29 @@ def read(
             typer.echo(f"\n{hint}")
 
     answer({"job_id": job_id, **outcome, "hint": hint}, words)
+
+
+def transcribe(
+    ids: Scope = None,
+    transcriber: Annotated[str, typer.Option(help="Which transcriber listens.")] = "whisper",
+    model: Annotated[
+        str | None, typer.Option(help="A model of this machine, for transcribers that need one.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="BCP 47; left out, the model finds out.")] = None,
+) -> None:
+    """Write down the speech of recordings; each gets a new pass, a line for each sentence with its time."""
+    with project_session() as session:
+        params: dict[str, Any] = {"scope_ids": scope_of(session, ids), "transcriber": transcriber}
+        params |= {key: value for key, value in (("model", model), ("language", language)) if value}
+        job_id = session.act("reading.transcribe_speech", params)["result"]["job_id"]
+        finished(session, job_id, "Transcribe")
+        outcome = result_of(session, job_id)
+
+    def words() -> None:
+        typer.echo(f"Wrote down {plural(int(outcome['pages']), 'recording')}.")
+        name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
+
+    answer({"job_id": job_id, **outcome}, words)
 
 
 def _sure_words(outcome: dict[str, Any]) -> None:

@@ -24,6 +24,14 @@ def cannot(label: str, what: str, able: Sequence[str]) -> Invalid:
     return Invalid(f"{label} does not {what}.{others}", code="reader_cannot")
 
 
+def no_transcriber(name: str) -> Invalid:
+    """What is installed under a transcriber's name is none."""
+    return Invalid(
+        f"The driver {name} is no Transcriber; its maker should derive it from armarium_worker.Transcriber.",
+        code="not_a_transcriber",
+    )
+
+
 def not_for_language(why: str) -> Invalid:
     """A reader does not read a language."""
     return Invalid(why, code="language_not_read")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Conflict, Egress, Engine, Limits, NotFound, Unavailable
 from armarium_reading import errors
-from armarium_reading.readers import models_folder, name_of, readers, runtime_folder
+from armarium_reading.readers import models_folder, name_of, runtime_folder, takers_of_models
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
 KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
@@ -34,7 +34,7 @@ def list_models(engine: Engine) -> dict[str, Any]:
     """Every model and runtime of this machine, and what they take on its disk."""
     items: dict[tuple[str, str], dict[str, Any]] = {}
     taken = 0
-    for reader in readers(engine):
+    for reader in takers_of_models(engine):
         kind = reader.model_kind or reader.name
         for model in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
             known = items.get((kind, model.model))
@@ -78,9 +78,9 @@ def _is_ours(engine: Engine, kind: str, model: ModelFile) -> bool:
 
 def runner_of(engine: Engine, kind: str) -> type[Reader]:
     """The reader that takes models of *kind* and can run here; 400 for an unknown kind, 409 without a runner."""
-    takers = [reader for reader in readers(engine) if reader.model_kind == kind]
+    takers = [reader for reader in takers_of_models(engine) if reader.model_kind == kind]
     if not takers:
-        known = sorted({*KNOWN_KINDS, *(r.model_kind for r in readers(engine) if r.model_kind)})
+        known = sorted({*KNOWN_KINDS, *(r.model_kind for r in takers_of_models(engine) if r.model_kind)})
         if kind not in known:
             raise errors.unknown_kind(kind, known)
         raise errors.no_runner(kind, None)
@@ -192,10 +192,10 @@ def download(
 
 def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], int]:
     """What removes a model file, and the bytes that frees. 400, 404, and 409 for one in use or not ours."""
-    takers = [reader for reader in readers(engine) if (reader.model_kind or reader.name) == kind]
+    takers = [reader for reader in takers_of_models(engine) if (reader.model_kind or reader.name) == kind]
     if not takers:
         raise errors.unknown_kind(
-            kind, sorted({*KNOWN_KINDS, *(r.model_kind or r.name for r in readers(engine))})
+            kind, sorted({*KNOWN_KINDS, *(r.model_kind or r.name for r in takers_of_models(engine))})
         )
     found = find(engine, takers[0], model)
     if found is None:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import start_actions
 from armarium_reading.actions import reading as actions
 from armarium_reading.actions.providers import PROVIDER_ACTIONS
 from armarium_reading.jobs import DOWNLOAD_MODEL
@@ -14,7 +15,7 @@ from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
 from armarium_reading.providers.wire import check_provider_type
 from armarium_reading.readers import GROUP as READERS
-from armarium_reading.readers import check_driver
+from armarium_reading.readers import TRANSCRIBERS, check_driver
 from armarium_reading.recipe_jobs import RECIPE_JOBS
 from armarium_reading.routes.providers import router as providers_router
 from armarium_reading.routes.reading import router
@@ -28,12 +29,14 @@ def _stats(conn: Connection) -> dict[str, int]:
 
 def _check_driver(group: str, name: str, driver: Any) -> str | None:
     """Why what is installed under *name* of one of reading's groups is no driver of it; None when it is one."""
-    return check_driver(group, name, driver) if group == READERS else check_provider_type(name, driver)
+    if group == PROVIDERS:
+        return check_provider_type(name, driver)
+    return check_driver(group, name, driver)
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Readers of lines, the jobs that use them, models here and at providers, the ledger of calls."""
+    """Readers of lines, transcribers of speech, the jobs that use them, models here and at providers, the ledger of calls."""
     return Plugin(
         name="reading",
         summary="Finding lines and reading them with drivers; providers, the model gateway and its episode ledger.",
@@ -48,6 +51,8 @@ def armarium_plugin() -> Plugin:
             "find-lines",
             "read-a-line",
             "read-a-page",
+            "reading.transcribe_speech",
+            "transcribe-speech",
             "download-model",
         ),
         metadata=metadata,
@@ -58,12 +63,13 @@ def armarium_plugin() -> Plugin:
             actions.read_pages,
             actions.download_model,
             actions.delete_model,
+            *start_actions("reading", [job for job in RECIPE_JOBS if "recording" in job.takes]),
             *PROVIDER_ACTIONS,
         ),
         jobs=(DOWNLOAD_MODEL,),
         recipe_jobs=RECIPE_JOBS,
         routers=(router, providers_router),
-        driver_groups=(READERS, PROVIDERS),
+        driver_groups=(READERS, TRANSCRIBERS, PROVIDERS),
         check_driver=_check_driver,
         on_step=(note_consequences,),
         stats=_stats,

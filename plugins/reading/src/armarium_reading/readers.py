@@ -9,9 +9,10 @@ from typing import Any
 
 from armarium.api import Engine, Invalid, Library, NameOrMaterialPath, ServiceError
 from armarium_reading import errors
-from armarium_worker import Reader, Refused
+from armarium_worker import Reader, Refused, Transcriber
 
 GROUP = "armarium.readers"
+TRANSCRIBERS = "armarium.transcribers"
 DOING = {"find_lines": "find lines", "read_lines": "read given lines", "read_page": "read whole pages"}
 
 
@@ -51,9 +52,10 @@ def load_reader(engine: Engine, name: str) -> type[Reader]:
 
 
 def check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Why what is installed under *name* is no reader of that name; None when it is one."""
-    if not (isinstance(driver, type) and issubclass(driver, Reader)):
-        return "It is no class derived from Reader of armarium_worker."
+    """Why what is installed under *name* is no reader (or transcriber) of that name; None when it is one."""
+    base = Transcriber if group == TRANSCRIBERS else Reader
+    if not (isinstance(driver, type) and issubclass(driver, base)):
+        return f"It is no class derived from {base.__name__} of armarium_worker."
     if getattr(driver, "name", None) != name:
         said = str(getattr(driver, "name", None))[:80]
         return f"It calls itself {said}, and is installed under the name {name}; its maker must use one name."
@@ -66,6 +68,25 @@ def readers(engine: Engine) -> list[type[Reader]]:
     for name in engine.drivers.names(GROUP):
         try:
             found.append(load_reader(engine, name))
+        except ServiceError:
+            continue
+    return found
+
+
+def load_transcriber(engine: Engine, name: str) -> type[Transcriber]:
+    """The transcriber class *name*; NotFound names the installed ones, Invalid what is no transcriber."""
+    found = engine.drivers.load(TRANSCRIBERS, name)
+    if not (isinstance(found, type) and issubclass(found, Transcriber)):
+        raise errors.no_transcriber(name)
+    return found
+
+
+def takers_of_models(engine: Engine) -> list[type[Reader]]:
+    """Every reader and transcriber that loads: what may be given a model of this machine."""
+    found: list[type[Reader]] = readers(engine)
+    for name in engine.drivers.names(TRANSCRIBERS):
+        try:
+            found.append(load_transcriber(engine, name))
         except ServiceError:
             continue
     return found
@@ -101,6 +122,31 @@ def choose(
     if method not in found.can:
         able = [other.name for other in readers(engine) if method in other.can]
         raise errors.cannot(found.label, DOING[method], able)
+    return _settled(engine, library, found, method, model, language)
+
+
+def choose_transcriber(
+    engine: Engine,
+    library: Library | None,
+    *,
+    transcriber: str,
+    model: NameOrMaterialPath | None = None,
+    language: str | None = None,
+) -> Choice:
+    """Settle who writes down recordings; each refusal says what to do instead."""
+    found = load_transcriber(engine, transcriber)
+    return _settled(engine, library, found, "transcribe", model, language)
+
+
+def _settled(
+    engine: Engine,
+    library: Library | None,
+    found: type[Reader],
+    method: str,
+    model: NameOrMaterialPath | None,
+    language: str | None,
+) -> Choice:
+    """*found* with its model, where it can work here."""
     if why := found.why_not(language):
         raise errors.not_for_language(why)
     if found.runtime is not None:

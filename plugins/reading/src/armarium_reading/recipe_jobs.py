@@ -6,10 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
-from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES
+from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES, TRANSCRIBE
 from armarium_reading.providers.served import lane_of, who_reads_lines
-from armarium_reading.readers import choose
-from armarium_reading.schemas.reading import FindLinesSettings, ReadLinesSettings, ReadPagesSettings
+from armarium_reading.readers import TRANSCRIBERS, choose, choose_transcriber
+from armarium_reading.sample_transcriber import SampleTranscriber
+from armarium_reading.schemas.reading import (
+    FindLinesSettings,
+    ReadLinesSettings,
+    ReadPagesSettings,
+    TranscribeSettings,
+)
 
 
 def _placed(method: str) -> Callable[[Engine, Library, Any], Placement]:
@@ -31,6 +37,41 @@ def _place_line_reader(engine: Engine, library: Library, settings: ReadLinesSett
     choices = who_reads_lines(engine, library, settings)
     lane = lane_of(engine, settings.provider) if settings.provider is not None else None
     return Placement(model=", ".join(f"{one.reader.name}:{one.model_name}" for one in choices), lane=lane)
+
+
+def _place_transcriber(engine: Engine, library: Library, settings: TranscribeSettings) -> Placement:
+    choice = choose_transcriber(
+        engine,
+        library,
+        transcriber=settings.transcriber,
+        model=settings.model,
+        language=settings.language,
+    )
+    return Placement(model=f"{settings.transcriber}:{choice.model_name}")
+
+
+def _recording(ex: Example) -> dict[str, Any]:
+    """A second of silence, and a transcriber of the sample that needs no model."""
+    import io
+    import wave
+
+    assert ex.library is not None
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8_000)
+        sound.writeframes(bytes(16_000))
+    recording = {
+        "checksum": ex.library.objects.put_bytes(file.getvalue()),
+        "mime_type": "audio/wav",
+        "size_bytes": len(file.getvalue()),
+    }
+    folder_id = ex.run("document.create", {"name": "Interviews", "doc_type": "folder"})["id"]
+    node = {"id": new_id(), "parent_id": folder_id, "doc_type": "file", "file_type": "audio", "name": "1.wav"}
+    ex.run("document.add_files", {"nodes": [{**node, "picture": recording}]})
+    ex.engine.drivers.give(TRANSCRIBERS, SampleTranscriber.name, SampleTranscriber)
+    return {"page_id": node["id"], "settings": {"transcriber": SampleTranscriber.name}}
 
 
 def _page(ex: Example) -> dict[str, Any]:
@@ -113,5 +154,20 @@ RECIPE_JOBS = (
         model_setting="model",
         place=_placed("read_page"),
         example=_page,
+    ),
+    RecipeJob(
+        kind=TRANSCRIBE,
+        name="Transcribe speech",
+        description="Writes down what is spoken in a recording, a line for each sentence with the time at which it is said.",
+        layer="reading",
+        takes=("recording",),
+        gives=("line_readings",),
+        settings=TranscribeSettings,
+        writes=("segment.take_lines",),
+        compare="words heard wrong of all words",
+        provider_setting="transcriber",
+        model_setting="model",
+        place=_place_transcriber,
+        example=_recording,
     ),
 )

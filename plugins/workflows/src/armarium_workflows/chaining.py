@@ -21,13 +21,13 @@ from armarium.api import (
     now,
     raw_of,
 )
-from armarium_documents.api import pages_under
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.paths import parse_path, parse_pipes, read, through
-from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run
+from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, stored_run
 from armarium_workflows.running import note_cancelled
 from armarium_workflows.schemas import ChainFields, ChainStep
+from armarium_workflows.scope import subjects_under
 
 _EXPRESSION = re.compile(
     r"^(?P<path>.+?)\s*(?:(?P<op>==|!=|<=|>=|<|>|\bcontains\b)\s*(?P<value>.+))?$", re.DOTALL
@@ -184,7 +184,8 @@ def _begin_step(
             scope = inputs.get("scope_ids") or []
             if not isinstance(scope, list) or not all(isinstance(one, str) for one in scope):
                 return "Its input scope_ids is no list of ids."
-            pages = pages_under(conn, scope, for_processing=True) if scope else []
+            nodes = stored_run(conn, thread_id)["graph"]["nodes"]
+            pages = subjects_under(conn, scope, nodes, job.engine.recipe_jobs)
         except PathFault as fault:
             return str(fault)
         except ServiceError as refusal:

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, case, select
 from armarium.api import Library, Rows, paged, query
 from armarium_documents.errors import (
     no_picture,
+    no_recording,
     no_thumbnail,
     not_materialized,
     unknown_artifact,
@@ -131,6 +132,25 @@ def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
     return PrimaryRow(
         found["id"], **stored, exif_orientation=int(found["params"].get("exif_orientation") or 1)
     )
+
+
+class Recording(NamedTuple):
+    """The recording that a document is."""
+
+    rendition_id: str
+    checksum: str
+    mime_type: str
+
+
+def primary_recording(conn: Connection, document_id: str) -> Recording:
+    """The primary rendition of a document that is a recording; NotFound in words where there is none."""
+    of_document = (renditions.c.document_id == document_id, renditions.c.is_primary)
+    found = next(iter(RENDITIONS.all(conn, *of_document)), None)
+    if found is None or not found["mime_type"].startswith("audio/"):
+        raise no_recording(document_id, require_document(conn, document_id).name)
+    if not found["materialized"] or found["checksum"] is None:
+        raise not_materialized(found["id"])
+    return Recording(found["id"], found["checksum"], found["mime_type"])
 
 
 def page_image(library: Library, conn: Connection, document_id: str) -> PageImage:

@@ -250,6 +250,25 @@ def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = 
     With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
     NotFound names an id that is not there.
     """
+    page = (
+        "doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'"
+        " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
+        " AND p.deleted_at IS NULL))"
+    )
+    return _beneath(conn, ids, page, for_processing)
+
+
+def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
+    """The live recordings at and beneath *ids*, in the order of the tree, each once.
+
+    With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
+    NotFound names an id that is not there.
+    """
+    return _beneath(conn, ids, "doc_type = 'file' AND file_type = 'audio'", for_processing)
+
+
+def _beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> list[str]:
+    """The live nodes at and beneath *ids* of which *which* (SQL over the node's columns as `down`) holds, depth first."""
     nodes_of(conn, ids)
     skip = " AND NOT c.exclude_from_processing" if for_processing else ""
     # A recursive select that takes the deepest row first walks the tree depth first, siblings in their order.
@@ -260,9 +279,7 @@ def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = 
         " UNION ALL SELECT c.id, c.doc_type, c.file_type, down.level + 1, c.sort_order, c.name"
         f" FROM down JOIN document c ON c.parent_id = down.id WHERE c.deleted_at IS NULL{skip}"
         " AND down.level < 1000 ORDER BY 4 DESC, 5, 6, 1)"
-        " SELECT id FROM down WHERE doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'"
-        " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
-        " AND p.deleted_at IS NULL))",
+        f" SELECT id FROM down WHERE {which}",
         {"ids": id_list(ids)},
     )
     return list(dict.fromkeys(row[0] for row in rows))

@@ -139,7 +139,7 @@ class ThumbnailJobArgs(Message):
 
 
 class NewPicture(Message):
-    """The picture of a new node: bytes that are already in the object store."""
+    """The picture (or recording) of a new node: bytes that are already in the object store."""
 
     checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     mime_type: Annotated[str, Field(pattern=r"^[a-z]+/[a-z0-9.+-]+$", max_length=100)]
@@ -158,7 +158,7 @@ class NewNode(Message):
     parent_id: Id
     doc_type: Literal["folder", "file", "page"]
     name: Name
-    file_type: Literal["image", "pdf"] | None = None
+    file_type: Literal["image", "pdf", "audio"] | None = None
     path: ShownPath | None = None
     sequence: Annotated[int, Field(ge=1)] | None = None
     page_label: Annotated[str, Field(max_length=2000)] | None = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from armarium.api import JobKind
+from armarium.api import JobKind, page_kind
 from armarium_reading.downloads import run_download
 from armarium_reading.jobs.asking import AskLines
 from armarium_reading.jobs.lines import ReadLines
 from armarium_reading.jobs.pages import FindLines, ReadPage
-from armarium_reading.schemas.reading import ModelParams, ReadingArgs
+from armarium_reading.jobs.speech import transcribe_recording
+from armarium_reading.schemas.reading import ModelParams, ReadingArgs, TranscribeSettings
 
 FIND_LINES = JobKind(
     name="find-lines",
@@ -34,6 +35,14 @@ READ_PAGES = JobKind(
     summary="Find and read the lines of pages in one go.",
     run=lambda ctx: ReadPage(ctx).run(),
     args=ReadingArgs,
+    heavy=True,
+)
+TRANSCRIBE = page_kind(
+    "transcribe-speech",
+    transcribe_recording,
+    TranscribeSettings,
+    summary="Transcribe the speech of recordings.",
+    lane="local-model",
     heavy=True,
 )
 DOWNLOAD_MODEL = JobKind(

@@ -87,6 +87,19 @@ class ReadPagesParams(ReadPagesSettings):
     scope_ids: ScopeIds
 
 
+class TranscribeSettings(Params):
+    """How recordings are written down."""
+
+    transcriber: Annotated[
+        str, Field(min_length=1, max_length=80, description="Name of an installed transcriber.")
+    ] = "whisper"
+    model: ModelName | None = None
+    language: Language | None = None
+    name: PassName | None = Field(
+        default=None, description="Name of the passes that are made; left out: the transcriber's."
+    )
+
+
 class StartedJob(Message):
     """A job that was put in the queue."""
 

@@ -99,7 +99,8 @@ def cards_of(engine: Engine, library: Library, kept: Saved, known: Mapping[str, 
         if later is not None:
             found.later.append((step.id, later))
             continue
-        job = engine.recipe_jobs.get(step.job)
+        # A check run has a card and settings of its own.
+        job = engine.recipe_jobs.get(step.job) if step.job != CHECK else None
         if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
             why = f"No installed plugin does {step.job}. `armarium plugins` shows which are here."
             found.skipped.append(Skipped(step.id, why))

@@ -94,8 +94,18 @@ def _new_line(line: FoundLineIn) -> NewSegment:
         is_furniture=line.is_furniture,
         direction=line.direction,
         confidence=line.confidence,
-        metadata={"geometry_problem": sound.problem} if sound.problem else {},
+        metadata=_stated(line, sound.problem),
     )
+
+
+def _stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
+    """What is kept beside the shape: when the line is spoken, and what was wrong with its shape."""
+    stated = {
+        "start_seconds": line.start_seconds,
+        "end_seconds": line.end_seconds,
+        "geometry_problem": problem,
+    }
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _within(points: Points) -> Points:

@@ -114,6 +114,9 @@ Measured = Annotated[float, Field(allow_inf_nan=True)]
 """A number that a program measured: one that is none is kept apart with the reason, and the page goes on."""
 
 
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class FoundLineIn(Params):
     """One line (or region, or word) that a reader found. `key` is the reader's own id, for `parent_key`."""
 
@@ -128,10 +131,13 @@ class FoundLineIn(Params):
     confidence: Fraction | None = None
     direction: Direction | None = None
     text: SourceText | None = None
+    start_seconds: Seconds | None = None
+    """When what the line says begins in a recording; `rect` then has its share of the recording's length as x and w."""
+    end_seconds: Seconds | None = None
 
 
 class TakeLines(Params):
-    """A reader's lines of one page as a new pass."""
+    """A reader's lines of one page (or a transcriber's of one recording) as a new pass."""
 
     document_id: Id
     rendition_id: Id | None = None

@@ -16,7 +16,6 @@ from armarium.api import (
     new_id,
     raw_of,
 )
-from armarium_documents.api import pages_under
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.chains import an_example_saved_chain
 from armarium_workflows.actions.workflows import an_example_saved
@@ -47,6 +46,7 @@ from armarium_workflows.schemas import (
     RunNamed,
     StartedRun,
 )
+from armarium_workflows.scope import subjects_under
 from armarium_workflows.shown import stored_workflow
 from armarium_workflows.values import settings_of
 
@@ -177,7 +177,7 @@ def an_execution(ex: Example) -> dict[str, Any]:
 def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
     """Refused before it is queued where it could not run. Its undo takes back all that the run wrote."""
     workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
-    pages = pages_under(ctx.conn, p.scope_ids, for_processing=True) if p.scope_ids else []
+    pages = subjects_under(ctx.conn, p.scope_ids, workflow["nodes"], ctx.engine.recipe_jobs)
     if p.scope_ids and not pages:
         raise no_pages()
     run = new_run(
@@ -307,7 +307,7 @@ def read_again(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
         raise no_checkpoint(before["workflow_name"])
     checkpoints.settle(ctx.conn, p.thread_id, len(before["graph"]["nodes"]))
     left = checkpoints.not_done(ctx.conn, p.thread_id)
-    pages = pages_under(ctx.conn, left, for_processing=True) if left else []
+    pages = subjects_under(ctx.conn, left, before["graph"]["nodes"], ctx.engine.recipe_jobs)
     if not pages:
         raise nothing_left(before["workflow_name"])
     workflow = {"id": before["workflow_id"], "name": before["workflow_name"], **before["graph"]}

@@ -1,0 +1,55 @@
+"""Checking as a piece of work in workflows and recipes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import Engine, Example, Library, Placement, RecipeJob
+from armarium_checking.jobs import CHECK
+from armarium_checking.layers import layer_named, placed
+from armarium_checking.schemas import CheckSettings
+
+
+def _place(engine: Engine, library: Library, settings: CheckSettings) -> Placement:
+    layer = layer_named(engine, settings.layer)
+    return placed(
+        engine, layer, (settings.provider, settings.model), pages_may_leave=settings.pages_may_leave
+    )
+
+
+def _page_read_twice(ex: Example) -> dict[str, Any]:
+    """A page with a line that two readers read alike."""
+    page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
+    pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
+    shape = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.8, 0.05]},
+    }
+    line = ex.run("segment.create_many", {"segments": [shape]})["items"][0]["id"]
+    for reader in ("first-reader", "second-reader"):
+        readings = [{"segment_id": line, "text": "Dear Sir"}]
+        taken = {"document_id": page, "pass_id": pass_id, "provider": reader, "readings": readings}
+        ex.run("reading.take", taken)
+    return {"page_id": page}
+
+
+RECIPE_JOBS = (
+    RecipeJob(
+        kind=CHECK,
+        name="Check",
+        description="Gives a verdict on each reading, statement or name: confirm, correct or reject.",
+        layer="check",
+        takes=("line_readings", "claims", "mentions"),
+        gives=("verdicts",),
+        takes_any=True,
+        settings=CheckSettings,
+        writes=("check.take",),
+        compare="verdicts that a person shares, of all verdicts",
+        provider_setting="provider",
+        model_setting="model",
+        place=_place,
+        example=_page_read_twice,
+    ),
+)

@@ -1,0 +1,18 @@
+"""The transcriber of the examples: it needs no model, and hears one sentence in whatever it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armarium_worker import SpokenLine, Transcriber, Transcript
+
+
+class SampleTranscriber(Transcriber):
+    """Says of every recording that it lasts a second and that somebody greets."""
+
+    name = "sample"
+    label = "Sample"
+
+    def transcribe(self, recording: Path) -> Transcript:
+        """One line."""
+        return Transcript(1.0, [SpokenLine(0.0, 1.0, "Good day.")])

@@ -1,0 +1,125 @@
+"""Recordings are imported as they are, and written down by a transcriber of this machine: here by a stand-in."""
+
+from __future__ import annotations
+
+import json
+import wave
+from pathlib import Path
+
+import pytest
+from reading_desk import Desk
+
+from armarium.api import Engine, Invalid, NotFound
+from armarium.principals import LOCAL_OWNER
+from armarium_testing.recipe_jobs import exercise_recipe_job
+
+
+def sound(path: Path, seconds: int = 4) -> Path:
+    """A WAV file of silence."""
+    path.parent.mkdir(exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8_000)
+        file.writeframes(bytes(16_000 * seconds))
+    return path
+
+
+def test_it_conforms(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    assert (
+        exercise_recipe_job(engine, "transcribe-speech", tmp_path / "kit", settings={"transcriber": "ear"})
+        == []
+    )
+
+
+def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    talk = sound(folder / "talk.wav")
+    (folder / "broken.mp3").write_bytes(b"ID3" + bytes(200))
+    (folder / "false.wav").write_bytes(b"no sound at all")
+    started = desk.run("document.import", {"folder": str(folder)})
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    refused = desk.job_row(started["job_id"])["result"]["refused"]
+    assert [one["file"] for one in refused] == ["false.wav"]
+    nodes = {
+        name: (identity, file_type)
+        for identity, name, file_type in desk.rows(
+            "SELECT id, name, file_type FROM document WHERE doc_type = 'file'"
+        )
+    }
+    assert {name: kind for name, (_, kind) in nodes.items()} == {"talk.wav": "audio", "broken.mp3": "audio"}
+    document, _ = nodes["talk.wav"]
+    ((role, mime_type, checksum),) = desk.rows(
+        "SELECT role, mime_type, checksum FROM rendition WHERE document_id = ?", document
+    )
+    assert (role, mime_type) == ("archival-original", "audio/wav")
+    assert desk.library.objects.path(checksum).read_bytes() == talk.read_bytes()
+    (box,) = desk.rows("SELECT parent_id FROM document WHERE id = ?", document)
+
+    # The whole folder: one is written down, one cannot be decoded and is named.
+    started = desk.run(
+        "reading.transcribe_speech", {"scope_ids": list(box), "transcriber": "ear", "language": "es"}
+    )
+    assert started["pages"] == 2
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    row = desk.job_row(started["job_id"])
+    assert (row["state"], row["result"]["pages"]) == ("done", 1)
+    (failed,) = row["result"]["failed"]
+    assert failed["document_id"] == nodes["broken.mp3"][0]
+    assert "cannot be decoded" in failed["why"]
+    lines = desk.rows(
+        "SELECT s.metadata, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, r.content, r.confidence, r.producer_tool, "
+        "r.producer_run_id FROM segment s JOIN content_representation r ON r.segment_id = s.id ORDER BY s.bbox_x"
+    )
+    # From before the beginning, and beyond the end: brought into the recording, the last of some extent.
+    assert [(json.loads(line[0]), *line[1:]) for line in lines] == [
+        (
+            {"start_seconds": 0.0, "end_seconds": 1.0},
+            0,
+            0,
+            0.25,
+            1,
+            "Buenos días.",
+            0.8,
+            "ear",
+            started["job_id"],
+        ),
+        (
+            {"start_seconds": 3.99, "end_seconds": 4.0},
+            pytest.approx(0.9975),
+            0,
+            pytest.approx(0.0025),
+            1,
+            "In es.",
+            1.0,
+            "ear",
+            started["job_id"],
+        ),
+    ]
+    ((use_case, provider, job_id),) = desk.rows("SELECT use_case, provider, job_id FROM episode")
+    assert (use_case, provider, job_id) == ("transcribe-speech", "ear", started["job_id"])
+    steps = [row[0] for row in desk.rows("SELECT id FROM audit WHERE set_id = ?", started["job_id"])]
+    desk.engine.undo(desk.library, steps, LOCAL_OWNER)
+    assert desk.rows("SELECT count(*) FROM segment") == [(0,)]
+
+
+def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, tmp_path: Path) -> None:
+    page = desk.page()
+    with pytest.raises(Invalid, match="holds no recording"):
+        desk.run("reading.transcribe_speech", {"scope_ids": [page], "transcriber": "ear"})
+    started = desk.run("document.import", {"folder": str(sound(tmp_path / "talks" / "1.wav").parent)})
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.job_row(started["job_id"])["state"] == "done"
+    ((talk,),) = desk.rows("SELECT id FROM document WHERE file_type = 'audio'")
+    for given, error, words in (
+        ({"transcriber": "nobody"}, NotFound, "called nobody"),
+        ({"transcriber": "broken"}, Invalid, "is no Transcriber"),
+        ({"transcriber": "ear", "language": "he"}, Invalid, "does not read the language 'he'"),
+        ({"transcriber": "ear", "model": "small"}, Invalid, "takes no model files"),
+    ):
+        with pytest.raises(error, match=words):
+            desk.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
+    # A recording is no page: readers of pictures do not get it.
+    with pytest.raises(Invalid, match="no page"):
+        desk.run("reading.read_pages", {"scope_ids": [talk], "reader": "fake"})
