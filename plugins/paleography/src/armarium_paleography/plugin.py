@@ -45,6 +45,7 @@ def armarium_plugin() -> Plugin:
             signs.withdraw,
             signs.add_instance,
             signs.withdraw_instance,
+            signs.take,
             letterforms.describe,
             letterforms.clear,
             letterforms.create_allograph,
@@ -78,5 +79,6 @@ def armarium_plugin() -> Plugin:
             "span_movers": (SpansOfFacts(),),
             "segment_followers": (JudgementsOfSegments(),),
             "page_marks": (MarksOfPages(),),
+            "declared_signs": (sign_queries.declared_signs,),
         },
     )
