@@ -363,7 +363,7 @@ class _Writing:
         body = texts.written(segment, words, self.lose)
         markup = ((segment.extras or {}).get("tei") or {}).get("markup")
         if markup and body:
-            self.lose("markup of a line without text", "it stands around no word of the text it has now")
+            self.lose("markup of a line that had no text", "it stands around no word of the text it has now")
         self.out.append(body or markup or "")
         for child in segment.children:
             if child.kind == "line":
