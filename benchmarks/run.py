@@ -41,6 +41,8 @@ SCRIPTS = (
     "searching",
     "synced_folder",
     "finding_documents",
+    "sheets",
+    "likeness",
     "map_shapes",
     "recipe_facts",
 )
