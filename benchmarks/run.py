@@ -43,6 +43,8 @@ SCRIPTS = (
     "knowing",
     "synced_folder",
     "finding_documents",
+    "sheets",
+    "alike_segments",
     "map_shapes",
     "recipe_facts",
 )

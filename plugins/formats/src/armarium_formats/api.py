@@ -6,7 +6,7 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, Written
 from armarium_formats.exercise import Sample, exercise_format
-from armarium_formats.marks import PageMarker
+from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import whole
 from armarium_formats.page_model import (
@@ -27,6 +27,8 @@ __all__ = [
     "Format",
     "FormatDriver",
     "Loss",
+    "MarkTaker",
+    "MarkedText",
     "PageHand",
     "PageMarker",
     "PageModel",
@@ -36,6 +38,7 @@ __all__ = [
     "PageText",
     "Point",
     "ReadContext",
+    "ReadMarks",
     "Sample",
     "SegmentKind",
     "TextMark",

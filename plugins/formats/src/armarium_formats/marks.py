@@ -1,22 +1,27 @@
-"""What families say of the lines of a page beyond their texts, set onto a page before it is written: hands, signs, facts."""
+"""What families say of the lines of a page beyond their texts: hands, signs, facts. Set onto a page before it is written, and
+taken from one that was read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
 from armarium_formats.driver import Loss
-from armarium_formats.page_model import PageModel, PageSegment
+from armarium_formats.page_model import PageHand, PageModel, PageSegment, PageSign, TextMark
 
 if TYPE_CHECKING:
-    from armarium.api import Engine
+    from armarium.api import ActionContext, Engine
 
 EXTRAS = "page_marks"
+TAKERS = "mark_takers"
 FACTS, HANDS, SIGNS = "editorial facts", "hands", "signs"
 KINDS = (FACTS, HANDS, SIGNS)
 SIGN = "sign"
+TAKEN = "taken"
+"""What the extras of a page say under `marks` where its hands, signs and facts became rows of the project."""
 
 
 class PageMarker(Protocol):
@@ -66,3 +71,55 @@ def mark_page(
             text.marks = left
     why = f"{driver.label} has no place for them; they stay with the page in the project"
     return losses + [Loss(what, count, why) for what, count in counts.items() if count]
+
+
+class MarkedText(NamedTuple):
+    """What a file says of the characters of a segment's text; representation_id is None where it has no text."""
+
+    segment_id: str
+    representation_id: str | None
+    marks: Sequence[TextMark]
+
+
+@dataclass(frozen=True)
+class ReadMarks:
+    """What a file that was read into a page says of its lines beyond their texts."""
+
+    document_id: str
+    hands: Mapping[str, PageHand]
+    signs: Mapping[str, PageSign]
+    hand_of: Sequence[tuple[str, str]]
+    """Segments with the key of the hand that each is of."""
+    texts: Sequence[MarkedText]
+
+    def __bool__(self) -> bool:
+        return bool(self.hand_of or self.texts)
+
+
+class MarkTaker(Protocol):
+    """Makes rows of its family of what a file says: put one into the plugin's `extras["mark_takers"]`."""
+
+    def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
+        """Write them within the step of the import; what has no place becomes a sentence of its notes.
+
+        Called once the segments and readings of the page are written; what it raises refuses the whole import.
+        """
+        ...
+
+
+def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
+    """Let every family take what a file says; the notes that this adds to the import."""
+    if not read:
+        return []
+    takers = [taker for _, taker in ctx.engine.plugins.contributions(TAKERS)]
+    if not takers:
+        count = len(read.hand_of) + sum(len(one.marks) for one in read.texts)
+        return [
+            f"{count} hands, signs and editorial facts of the file are kept as its markup: no family here has rows for them."
+        ]
+    return [note for taker in takers for note in taker.take(ctx, read)]
+
+
+def are_taken(engine: Engine) -> bool:
+    """Whether some family makes rows of what files say."""
+    return any(True for _ in engine.plugins.contributions(TAKERS))

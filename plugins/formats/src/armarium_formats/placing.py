@@ -54,6 +54,10 @@ class Placed:
     texts: list[tuple[str, PageText]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    marked: list[tuple[str, PageText]] = field(default_factory=list)
+    """Texts whose characters are marked, by the key of their segment; one that is empty is no reading."""
+    hands: list[tuple[str, str]] = field(default_factory=list)
+    """The hand of each segment, both by their keys."""
 
 
 def place(
@@ -191,6 +195,8 @@ class _Placing:
             kept["shape_of"] = segment.shape_of
         if segment.extras:
             kept["extras"] = segment.extras
+        if segment.hand is not None:
+            self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
@@ -303,6 +309,8 @@ class _Placing:
 
     def _texts(self, segment: PageSegment, kept: dict[str, Any]) -> None:
         first, others = segment.texts[0], segment.texts[1:]
+        if first.marks:
+            self.placed.marked.append((segment.id, first))
         others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if first.text.strip():
             # Of readings of one time the last one counts, so the others come in before it.
@@ -314,7 +322,7 @@ class _Placing:
             self.placed.texts.append((segment.id, first))
             if first.extras:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
-        else:
+        elif not first.marks:
             self.empty += 1
         if others:
             kept["further"] = [

@@ -63,7 +63,9 @@ class SignSettings(Params):
     """Which signs are looked for."""
 
     examples: Annotated[list[Id], Field(max_length=200)] = Field(
-        default=[], description="Segments that are drawn around a sign, on whatever page: its examples."
+        default=[],
+        description="Segments that are drawn around a sign, on whatever page: its examples. What looks like one that shows a "
+        "declared sign becomes an instance of it; without any, the pictures of all declared signs are looked for.",
     )
     likeness: Annotated[float, Field(ge=0.4, le=1, allow_inf_nan=False)] = Field(
         default=0.68,
@@ -104,6 +106,10 @@ class FoundShape(Params):
     inside: Id | None = None
     """The segment that holds it, or the key of a shape named earlier."""
     cell: FoundCell | None = None
+    sign_id: Id | None = None
+    """The declared sign that it shows."""
+    certainty: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """How sure it is that it shows that sign."""
 
 
 class HeldLine(Params):

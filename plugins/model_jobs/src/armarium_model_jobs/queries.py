@@ -71,6 +71,10 @@ def texts_of(conn: Connection, pass_id: str, kind: str) -> dict[str, str]:
     return {key: one.text for key, one in counting_readings(conn, pass_id, kind, rule).items()}
 
 
+DESCRIPTION = "description"
+"""The kind of reading that says what a sign is."""
+
+
 def signs_of(conn: Connection, document_id: str) -> tuple[str | None, list[Row[Any]]]:
     """The pass a page is read by, and its words that are called signs."""
     pass_id, _ = working_pass(conn, document_id, reading_rule(conn))

@@ -131,11 +131,11 @@ IDENTIFY = _job(
     summary="Have a model identify the signs of pages.",
     example=signed_page,
     name="Identify signs",
-    description="A model that takes pictures says what the signs found on each page are, as a description of each.",
+    description="A model that takes pictures says what the signs found on each page are: a description of each, and an instance of the sign of that name.",
     layer="reading",
     takes=("signs",),
     gives=("sign_identifications",),
-    writes=("reading.take",),
+    writes=("model_jobs.take_signs",),
     compare="signs identified rightly, of all signs",
 )
 

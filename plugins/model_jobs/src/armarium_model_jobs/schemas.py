@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Params
+from armarium.api import Message, Params, SourceText
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -51,3 +51,28 @@ class ColumnSettings(ModelSettings):
     columns: Annotated[list[Name], Field(max_length=50)] = Field(
         default=[], description="The names of the columns, in order."
     )
+
+
+class SeenSign(Params):
+    """What a sign of the page is taken for: its name, or a description of it."""
+
+    segment_id: Name
+    is_a: Annotated[SourceText, Field(min_length=1, max_length=500)]
+
+
+class TakeSigns(Params):
+    """What a model said the signs of one page are."""
+
+    document_id: Name
+    pass_id: Name
+    provider: Name
+    model: Name | None = None
+    signs: Annotated[list[SeenSign], Field(min_length=1, max_length=20_000)]
+
+
+class TakenSigns(Message):
+    """declared: signs of names that were not there before; instance_ids: where a sign is said to stand."""
+
+    representation_ids: list[str]
+    declared: list[str]
+    instance_ids: list[str]

@@ -6,6 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier
 from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
 from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, arrived
+from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.models import metadata
 from armarium_paleography.queries import campaigns as campaign_queries
@@ -45,6 +46,7 @@ def armarium_plugin() -> Plugin:
             signs.withdraw,
             signs.add_instance,
             signs.withdraw_instance,
+            signs.take,
             letterforms.describe,
             letterforms.clear,
             letterforms.create_allograph,
@@ -78,5 +80,7 @@ def armarium_plugin() -> Plugin:
             "span_movers": (SpansOfFacts(),),
             "segment_followers": (JudgementsOfSegments(),),
             "page_marks": (MarksOfPages(),),
+            "mark_takers": (MarksOfImports(),),
+            "declared_signs": (sign_queries.declared_signs,),
         },
     )

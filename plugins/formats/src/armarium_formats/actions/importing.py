@@ -15,6 +15,7 @@ from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.assembling import order_as_json
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import AlreadyAPass
+from armarium_formats.marks import TAKEN, MarkedText, ReadMarks, are_taken, take_marks
 from armarium_formats.models import format_imports
 from armarium_formats.opening import Opened, chosen, collector_waits, open_layout, sized
 from armarium_formats.page_model import PageModel
@@ -241,6 +242,16 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
         [{"what": what, "count": count} for what, count in sorted(one.ready.page.kept.items())]
         for one in given
     ]
+    by_file = [list(_readings(new, one.ready)) for new, one in zip(made, given, strict=True)]
+    ids = iter(
+        add_readings(
+            ctx, [reading for readings in by_file for reading in readings], provenance_kind="external_import"
+        )
+    )
+    notes = [
+        one.ready.notes + take_marks(ctx, _marks(new, one, [next(ids) for _ in readings]))
+        for new, one, readings in zip(made, given, by_file, strict=True)
+    ]
     ctx.bulk_insert(
         format_imports,
         format_imports.c.keys(),
@@ -254,18 +265,13 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                 one.digest,
                 one.ready.page.width or None,
                 one.ready.page.height or None,
-                json_text(_page_statements(one.ready.page)),
+                json_text(_page_statements(one.ready.page, are_taken(ctx.engine))),
                 json_text(counts),
-                json_text(one.ready.notes),
+                json_text(said),
                 ctx.now,
             )
-            for new, one, counts in zip(made, given, kept, strict=True)
+            for new, one, counts, said in zip(made, given, kept, notes, strict=True)
         ],
-    )
-    add_readings(
-        ctx,
-        [reading for new, one in zip(made, given, strict=True) for reading in _readings(new, one.ready)],
-        provenance_kind="external_import",
     )
     return [
         {
@@ -278,21 +284,40 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
             },
             "unknown_classes": list(one.ready.page.unknown_classes),
             "kept": counts,
-            "notes": one.ready.notes,
+            "notes": said,
         }
-        for new, one, counts in zip(made, given, kept, strict=True)
+        for new, one, counts, said in zip(made, given, kept, notes, strict=True)
     ]
 
 
-def _page_statements(page: PageModel) -> dict[str, Any]:
+def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
+    """What the file says of the page's lines beyond their texts, by the ids that they have in the project."""
+    placed, page = one.ready.placed, one.ready.page
+    if not placed.marked and not placed.hands:
+        return ReadMarks(one.document_id, {}, {}, (), ())
+    by_key = dict(zip(placed.segments.keys, new.segment_ids, strict=True))
+    of_text = {id(text): made for (_, text), made in zip(placed.texts, reading_ids, strict=True)}
+    return ReadMarks(
+        one.document_id,
+        page.hands,
+        page.signs,
+        [(by_key[key], hand) for key, hand in placed.hands],
+        [MarkedText(by_key[key], of_text.get(id(text)), text.marks) for key, text in placed.marked],
+    )
+
+
+def _page_statements(page: PageModel, marks_taken: bool) -> dict[str, Any]:
     """What a file says of its page as a whole, for the way back."""
+    extras = page.extras
+    if marks_taken and "tei" in extras:
+        extras = {**extras, "tei": {**extras["tei"], "marks": TAKEN}}
     return {
         "image": page.image,
         "order": order_as_json(page.order),
         "language": page.language,
         "script": page.script,
         "direction": page.direction,
-        "extras": page.extras,
+        "extras": extras,
     }
 
 

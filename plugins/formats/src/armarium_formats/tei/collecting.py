@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from armarium_formats.markup.fragments import local_name, text_of
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.tei.blocks import Block
+from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.keeping import name_of, start_tag
 from armarium_formats.tei.lines import Line, Opened, Word, preserve_blanks, settled
 from armarium_formats.tei.shapes import drawn_in
@@ -17,6 +18,10 @@ from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, i
 if TYPE_CHECKING:
     from lxml import etree
 
+UNPLACED = (
+    "Editorial elements hold characters that the text leaves out, or stand where it is put together otherwise: they are kept "
+    "as markup and make no editorial facts"
+)
 POINTING = ("facs", "corresp")
 
 
@@ -42,6 +47,7 @@ class Collecting:
         self.mode = "both"
         self.preserve = False
         self.in_source = False
+        self.hand: str | None = None
 
     def characters(self, text: str | None) -> None:
         if not text:
@@ -90,12 +96,24 @@ class Collecting:
         if zone is not None:
             self.page = zone.page
         line = self.line = Line(self.target(), zone, self.next())
+        line.hand = self.hand
         if zone is not None:
             self.ranks.setdefault(id(zone.segment), line.rank)
         for opened in self.open:
             line.markup.append(start_tag(opened.element, again=opened.written))
             line.is_marked = True
             opened.line = opened.line or line
+
+    def shift_hand(self, element: etree._Element) -> None:
+        """From a handShift on lines are of another hand; one in the midst of a line is that of the next."""
+        self.hand = (element.get("new") or "").rpartition("#")[2] or None
+        line = self.line
+        if line is None or line.detached:
+            return
+        if "".join(line.plain).strip():
+            self.notes.note("A hand changes within a line; the line is of the hand that began it")
+        else:
+            line.hand = self.hand
 
     def line_of(self, element: etree._Element, zone: Zone) -> None:
         """An element that is a line itself, by its zone: the line begun takes it, or a new one begins."""
@@ -148,6 +166,9 @@ class Collecting:
             else:
                 segment.baseline = line.drawn
             self.ranks[id(segment)] = line.rank
+        segment.hand = segment.hand or line.hand
+        if line.unplaced:
+            page.notes.note(UNPLACED)
         self.put(segment, line.zone, page)
         self.fill(segment, texts, page)
         if line.language and not segment.language:
@@ -158,6 +179,8 @@ class Collecting:
         if line.elements and not settled(line.plain) and line.words:
             self.left["markup on a line without text"] += line.elements
         elif line.elements and not settled(line.plain):
+            if lost := [one for one in marks_in(line.marked(), "").marks if one.kind == "lost"]:
+                segment.texts = segment.texts or [PageText("", marks=lost)]
             page.notes.kept["markup on lines without text"] += 1
             segment.extras = {"tei": {**(segment.extras or {}).get("tei", {}), "markup": line.marked()}}
         if line.attributes:

@@ -33,8 +33,10 @@ class Tei(Format):
         return read(data, context)
 
     def write(self, page: PageModel, context: WriteContext) -> Written:
+        from armarium_formats.tei.facts import drop_taken
         from armarium_formats.tei.writer import write
 
+        drop_taken(page)
         return write(page, context)
 
     def validate(self, content: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from armarium_formats.page_model import PageText, Point
+from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.vocabulary import EDITED_KIND
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Line:
     kind: str = "transcription"
     readings: list[PageText] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
+    hand: str | None = None
+    """The key of the hand that is named last before its text."""
+    unplaced: int = 0
+    """Editorial elements that say nothing of the characters of its text."""
 
     def texts(self) -> list[PageText]:
         """The text that counts with its markup, the other readings, and the edited text where it differs."""
@@ -74,6 +79,8 @@ class Line:
             found.append(PageText(plain, self.confidence, self.kind))
             if self.is_marked and plain:
                 found[0].extras = {"tei": {"xml": self.marked()}}
+            if self.is_marked:
+                found[0].marks, _, self.unplaced = marks_in(self.marked(), plain)
             found += self.readings
             if edited and edited != plain and not any(one.kind == EDITED_KIND for one in found):
                 found.append(PageText(edited, kind=EDITED_KIND))

@@ -28,34 +28,25 @@ REASONED = {"unclear", "gap", "supplied", "surplus"}
 """The elements that TEI lets say a reason."""
 REASONS = {"restored": "lost", "supplied": "omitted"}
 """What a supplied text is said to be supplied for, where nothing else is stated."""
+COUNTING = "counting"
+"""The type of a `del` whose characters are in the text: elsewhere what was deleted is left out of it."""
 _BLANKS = re.compile(r"\s+")
 
 
 class Declarations:
     """The hands and signs of one file: declared in its header, pointed at from its text."""
 
-    def __init__(self, page: PageModel, ids: Identities, lose: Lose, *, possible: bool) -> None:
+    def __init__(self, page: PageModel, ids: Identities, kept: str) -> None:
         self.page = page
         self.hand: str | None = None
+        self.declared = {key for key in (*page.hands, *page.signs) if f'xml:id="{key}"' in kept}
         for key in (*page.hands, *page.signs):
-            ids.take(key)
-        if possible:
-            return
-        why = "the header is that of the file it was read from, which does not declare them"
-        for segment in page.walk():
-            if segment.hand is not None:
-                lose("hands", why)
-                segment.hand = None
-            for text in segment.texts:
-                signs = [one for one in text.marks if one.kind == SIGN]
-                if signs:
-                    lose("signs", why, len(signs))
-                    text.marks = [one for one in text.marks if one.kind != SIGN]
-        page.hands, page.signs = {}, {}
+            if key not in self.declared:
+                ids.take(key)
 
     def header(self, header: str) -> str:
-        """A header of our own with the declarations in their places."""
-        if self.page.signs:
+        """The header with the declarations in their places: one of our own, or the one of the file that was read."""
+        if any(key not in self.declared for key in self.page.signs):
             chars = "".join(
                 f'<char xml:id="{key}"><localProp name="name"{attributes_of({"value": sign.name})}/>'
                 + "".join(
@@ -65,17 +56,31 @@ class Declarations:
                 + (f'<mapping type="Unicode">{text_of(sign.character)}</mapping>' if sign.character else "")
                 + "</char>"
                 for key, sign in self.page.signs.items()
+                if key not in self.declared
             )
-            header = header.replace("</encodingDesc>", f"<charDecl>{chars}</charDecl></encodingDesc>", 1)
-        if self.page.hands:
+            header = _put(
+                header,
+                ("</charDecl>", chars),
+                ("</encodingDesc>", f"<charDecl>{chars}</charDecl>"),
+                ("<profileDesc", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
+                ("<revisionDesc", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
+                ("</teiHeader>", f"<encodingDesc><charDecl>{chars}</charDecl></encodingDesc>"),
+            )
+        if any(key not in self.declared for key in self.page.hands):
             notes = "".join(
                 f'<handNote xml:id="{key}"><p>{text_of(hand.label)}</p>'
                 + "".join(f"<p>{text_of(f'{what}: {said}')}</p>" for what, said in hand.stated.items())
                 + "</handNote>"
                 for key, hand in self.page.hands.items()
+                if key not in self.declared
             )
-            profile = f"    <profileDesc><handNotes>{notes}</handNotes></profileDesc>\n    <revisionDesc>"
-            header = header.replace("    <revisionDesc>", profile, 1)
+            header = _put(
+                header,
+                ("</handNotes>", notes),
+                ("</profileDesc>", f"<handNotes>{notes}</handNotes>"),
+                ("<revisionDesc", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>\n    "),
+                ("</teiHeader>", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>"),
+            )
         return header
 
     def shift(self, segment: PageSegment) -> str:
@@ -84,6 +89,14 @@ class Declarations:
             return ""
         self.hand = segment.hand
         return "<handShift/>" if self.hand is None else f'<handShift new="#{self.hand}"/>'
+
+
+def _put(header: str, *places: tuple[str, str]) -> str:
+    """*header* with what belongs before the first of *places* that it has."""
+    for before, what in places:
+        if before in header:
+            return header.replace(before, what + before, 1)
+    return header
 
 
 def marked(text: PageText, lose: Lose) -> str:
@@ -125,8 +138,13 @@ def _element(mark: TextMark, inside: str, lose: Lose) -> str:
     if mark.kind == SIGN:
         return f"<g{attributes_of({'ref': '#' + stated['sign']})}>{inside}</g>"
     name = ELEMENTS[mark.kind]
-    attributes: dict[str, str] = {}
-    reason = stated.get("reason") or REASONS.get(mark.kind)
+    attributes = {"type": COUNTING} if name == "del" else {}
+    reason = stated.get("reason")
+    usual = REASONS.get(mark.kind)
+    if usual is not None and (
+        not reason or mark.kind == "restored" or reason.split(" ")[0] in REASONS.values()
+    ):
+        reason = f"{usual} {reason or ''}".strip()
     if reason and name in REASONED:
         attributes["reason"] = _BLANKS.sub(" ", reason).strip()
     elif reason:

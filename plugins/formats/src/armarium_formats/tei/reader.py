@@ -14,6 +14,7 @@ from armarium_formats.markup.noting import Notes
 from armarium_formats.markup.points import shapes_of
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_formats.point_limits import require_countable
+from armarium_formats.tei.facts import declare
 from armarium_formats.tei.keeping import attributes, keep, name_of
 from armarium_formats.tei.surfaces import Page, Surfaces
 from armarium_formats.tei.vocabulary import NAMESPACE, ROOTS, XML, language_of
@@ -160,6 +161,7 @@ def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[Page
             notes.append(_left_out(left, one_of_many=len(names) > 1))
         model.notes = notes
         models.append(model)
+    declare(root, models)
     return models
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
 from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.tei.facts import beyond_markup
 from armarium_formats.tei.marking import marked
 from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
 
@@ -63,11 +64,12 @@ def written(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
     if markup and words:
         lose("markup in texts", "the line has words with places of their own, which are written instead")
         markup = None
-    if first.marks and (markup or joint is not None):
+    unsaid = beyond_markup(first.marks, markup, first.text) if markup else first.marks
+    if unsaid and (markup or joint is not None):
         lose(
             "marks of characters",
             "the line has words with places, or markup of the file it was read from",
-            len(first.marks),
+            len(unsaid),
         )
     body = markup or (joint.join(words) if joint is not None else marked(first, lose))
     stated = attributes_for(first)

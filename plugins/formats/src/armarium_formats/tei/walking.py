@@ -10,6 +10,7 @@ from armarium_formats.tei.blocks import POINTERS, Block, cells_of
 from armarium_formats.tei.collecting import POINTING, Collecting
 from armarium_formats.tei.keeping import attributes, name_of, start_tag
 from armarium_formats.tei.lines import Line, Word
+from armarium_formats.tei.marking import COUNTING
 from armarium_formats.tei.shapes import probability
 from armarium_formats.tei.surfaces import Page, Zone
 from armarium_formats.tei.vocabulary import (
@@ -143,7 +144,10 @@ class Walk(Collecting):
 
     def _inline(self, element: etree._Element, name: str) -> None:
         mode = self.mode
-        if name in ("del", "orphan", "rdg") or (name == "ex" and _is_twofold(element)):
+        if name == "handShift":
+            self.shift_hand(element)
+        is_gone = name == "del" and element.get("type") != COUNTING
+        if is_gone or name in ("orphan", "rdg") or (name == "ex" and _is_twofold(element)):
             self.mode = "edited" if name == "ex" and mode != "none" else "none"
         elif name == "am" and mode == "both" and _has_expansion(element):
             self.mode = "plain"

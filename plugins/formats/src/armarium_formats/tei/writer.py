@@ -52,7 +52,7 @@ class _Writing:
         self.given: set[str] = set()
         self.top = _in_order(page)
         self.out: list[str] = []
-        self.marks = Declarations(page, self.ids, self.lose, possible=not self.kept.get("header"))
+        self.marks = Declarations(page, self.ids, str(self.kept.get("header") or ""))
 
     def written(self) -> Written:
         """The whole file: header, facsimile, text."""

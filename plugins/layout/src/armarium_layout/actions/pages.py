@@ -111,6 +111,13 @@ def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
                 "parent_segment_id": ids.get(line.inside, line.inside),
             },
         )
+    seen = [
+        {"segment_id": ids[shape.key], "sign_id": shape.sign_id, "certainty": shape.certainty}
+        for shape in p.shapes
+        if shape.sign_id is not None
+    ]
+    if seen:
+        ctx.run("sign.take", {"signs": seen})
     return {
         "document_id": p.document_id,
         "pass_id": pass_id,

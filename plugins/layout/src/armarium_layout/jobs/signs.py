@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import JobContext, PageSkipped, PageWork, open_image
+from armarium.api import JobContext, PageSkipped, PageWork, open_image, withheld
 from armarium_documents.api import page_image, still_image
 from armarium_layout.jobs.looking import boxes_of, mostly, page_shapes, page_sheet, rect_in, taking
 from armarium_layout.queries import PageShapes, segment_of, signs_of
@@ -13,16 +13,34 @@ if TYPE_CHECKING:
     from sqlalchemy import Row
 
 
+DECLARED = "declared_signs"
+"""A family that declares signs puts a function of a connection into its `extras` under this name: a list of signs, each with
+its `id`, its `name` and its `segment_ids`, the picture of it first."""
+MOST_EXAMPLES = 200
+"""As many as the settings may name."""
+
+
 def find_signs(job: JobContext, page_id: str) -> PageWork | None:
-    """Places on the page that look like the examples, as words called signs."""
+    """Places on the page that look like the examples, as words called signs.
+
+    An example that shows a declared sign makes what looks like it an instance of that sign; without any example the
+    pictures of all declared signs are.
+    """
     from armarium_layout.finding.signs import signs_like
 
     shapes = page_shapes(job, page_id)
-    if not job.args.examples:
-        raise PageSkipped("No sign was given as an example: name segments that are drawn around one.")
+    declared = _declared(job)
+    examples = (
+        job.args.examples or list(dict.fromkeys(one["segment_ids"][0] for one in declared))[:MOST_EXAMPLES]
+    )
+    if not examples:
+        raise PageSkipped(
+            "No sign was given as an example, and none is declared: name segments that are drawn around one."
+        )
+    shown = _signs_of(declared)
     _, sheet = page_sheet(job, page_id, SIGNS_LONGEST)
-    patterns = [_pattern(job, one, sheet.scale) for one in job.args.examples]
-    there = boxes_of(_signs_there(job, shapes, page_id), sheet)
+    patterns = [_pattern(job, one, sheet.scale) for one in examples]
+    there = boxes_of(_signs_there(job, shapes, page_id, examples), sheet)
     lines = boxes_of(shapes.lines, sheet)
     found: list[dict[str, Any]] = []
     for number, sign in enumerate(signs_like(patterns, sheet.ink, job.args.likeness)):
@@ -34,6 +52,8 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
             "kind_raw": "sign",
             "rect": rect_in(sign.box, sheet),
         }
+        if (sign_id := shown.get(examples[sign.example])) is not None:
+            shape |= {"sign_id": sign_id, "certainty": round(min(1.0, sign.likeness), 4)}
         holder = max(range(len(lines)), key=lambda at: lines[at].shared(sign.box), default=None)
         if holder is not None and lines[holder].shared(sign.box) > 0:
             shape["inside"] = shapes.lines[holder].id
@@ -61,9 +81,31 @@ def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
     return sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
 
 
-def _signs_there(job: JobContext, shapes: PageShapes, page_id: str) -> list[Row[Any]]:
+def _declared(job: JobContext) -> list[dict[str, Any]]:
+    """The signs that families declare, with those places of each that whoever started the job may look at."""
+    with job.library.db.read() as conn:
+        found = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
+    asked = {place for one in found for place in one["segment_ids"]}
+    hidden = withheld(job.library, job.principal, asked, "show")
+    found = [
+        {**one, "segment_ids": [place for place in one["segment_ids"] if place not in hidden]}
+        for one in found
+    ]
+    return [one for one in found if one["segment_ids"]]
+
+
+def _signs_of(declared: list[dict[str, Any]]) -> dict[str, str]:
+    """The sign that each segment shows; one that shows several is an example of none of them."""
+    shown: dict[str, str | None] = {}
+    for one in declared:
+        for place in one["segment_ids"]:
+            shown[place] = one["id"] if shown.get(place, one["id"]) == one["id"] else None
+    return {place: sign_id for place, sign_id in shown.items() if sign_id is not None}
+
+
+def _signs_there(job: JobContext, shapes: PageShapes, page_id: str, examples: list[str]) -> list[Row[Any]]:
     """Signs that the page has, the examples that lie on it among them."""
     with job.library.db.read() as conn:
         words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
-        examples = [segment_of(conn, one) for one in job.args.examples]
+        examples = [segment_of(conn, one) for one in examples]
     return [*words, *(row for row in examples if row.document_id == page_id)]

@@ -7,48 +7,76 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_model_jobs.jobs.asking import ask_about, one_of, readings_work, with_prompt
+from armarium.api import JobContext, PageSkipped, PageWork, withheld
+from armarium_model_jobs.jobs.asking import ask_about, one_of, with_prompt
 from armarium_model_jobs.jobs.pictures import part_pictures
-from armarium_model_jobs.queries import signs_of, single_spaced, texts_of
+from armarium_model_jobs.queries import DESCRIPTION, signs_of, single_spaced, texts_of
 
 SIGNS_AT_ONCE = 16
 """Pictures that one call shows."""
-KIND = "description"
-"""The kind of reading that says what a sign is."""
+MOST_NAMES = 300
+"""Names of declared signs that a call tells the model."""
 
 IDENTIFY = (
     "The pictures show signs of one page of a source: marks of notaries, abbreviations, marginal signs and the like. In "
     "order, their ids are:\n{ids}\nSay of each that you know what it is, in at most a sentence. Leave out those that you "
     "do not know."
 )
+NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name as it stands here:\n{names}"
+DECLARED = "declared_signs"
+"""A family that declares signs puts a function of a connection into its `extras` under this name: a list of signs, each with
+its `id`, its `name` and its `segment_ids`."""
 
 
 def identify(job: JobContext, page_id: str) -> PageWork | None:
     """What the model takes each sign of the page for; signs of which that is known already are not shown."""
     with job.library.db.read() as conn:
         pass_id, signs = signs_of(conn, page_id)
-        known = texts_of(conn, pass_id, KIND) if pass_id is not None else {}
+        known = texts_of(conn, pass_id, DESCRIPTION) if pass_id is not None else {}
     signs = [sign for sign in signs if sign.id not in known]
     if not signs:
         raise PageSkipped("The page has no signs that are not identified yet; find its signs first.")
+    names = _declared_names(job)
+    known_names = NAMES.format(names="\n".join(names)) if names else ""
     asked, texts = [], dict[str, str]()
     for start in range(0, len(signs), SIGNS_AT_ONCE):
         shown = signs[start : start + SIGNS_AT_ONCE]
         ids = [sign.id for sign in shown]
-        prompt = with_prompt(IDENTIFY.format(ids="\n".join(f"[{one}]" for one in ids)), job)
+        prompt = with_prompt(IDENTIFY.format(ids="\n".join(f"[{one}]" for one in ids)) + known_names, job)
         pictures = part_pictures(job, page_id, shown)
         asked.append(ask_about(job, page_id, prompt, identified(ids), pictures=pictures))
         texts |= {one.id: single_spaced(one.is_a) for one in asked[-1].answer.signs}
     texts = {key: text for key, text in texts.items() if text}
     if not texts:
         raise PageSkipped("The model knows none of the signs.")
-    return readings_work(page_id, pass_id, KIND, asked, texts)
+    return PageWork(
+        "model_jobs.take_signs",
+        {
+            "document_id": page_id,
+            "pass_id": pass_id,
+            "provider": asked[0].provider,
+            "model": asked[0].model,
+            "signs": [{"segment_id": key, "is_a": text} for key, text in texts.items()],
+        },
+        output={"pass_id": pass_id, "kind": DESCRIPTION},
+        answers=("representation_ids", "declared", "instance_ids"),
+    )
+
+
+def _declared_names(job: JobContext) -> list[str]:
+    """The names of the declared signs, but those whose places are all withheld from a model somewhere else."""
+    with job.library.db.read() as conn:
+        signs = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
+    hidden = withheld(
+        job.library, job.principal, {place for one in signs for place in one["segment_ids"]}, "cloud-model"
+    )
+    named = (single_spaced(one["name"]) for one in signs if not hidden.keys() >= set(one["segment_ids"]))
+    return list(dict.fromkeys(named))[:MOST_NAMES]
 
 
 def identified(ids: Sequence[str]) -> type[BaseModel]:
     """An answer that says of signs of *ids* what they are, and can name no other."""
-    is_a: Any = Annotated[str, Field(max_length=1_000)]
+    is_a: Any = Annotated[str, Field(max_length=500)]
     sign = create_model("IdentifiedSign", id=(one_of(ids), ...), is_a=(is_a, ...))
     signs: Any = Annotated[list[sign], Field(max_length=len(ids))]  # type: ignore[valid-type]
     return create_model("IdentifiedSigns", signs=(signs, ...))

@@ -15,9 +15,18 @@ from armarium_paleography.actions.ground import (
 )
 from armarium_paleography.errors import CodePointTaken, SaidAlready, Withdrawn
 from armarium_paleography.models import instances, signs
-from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of
+from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
 from armarium_paleography.queries.standing import live
-from armarium_paleography.schemas import AddInstance, Instance, InstanceId, Sign, SignCreate, SignId
+from armarium_paleography.schemas import (
+    AddInstance,
+    Instance,
+    InstanceId,
+    Sign,
+    SignCreate,
+    SignId,
+    TakenSigns,
+    TakeSigns,
+)
 
 
 def _code_point_is_taken(raw: Any, after: Any) -> CodePointTaken | None:
@@ -132,3 +141,43 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
 def withdraw_instance(ctx: ActionContext, p: InstanceId) -> dict[str, Any]:
     """Raises NotFound, Withdrawn."""
     return withdraw_row(ctx, instances, live_row(INSTANCES, "instance", ctx.conn, p.instance_id))
+
+
+def _take_example(ex: Example) -> dict[str, Any]:
+    _, lines = sample_lines(ex)
+    return {"signs": [{"segment_id": line, "name": "A cross"} for line in lines]}
+
+
+@action(
+    "sign.take",
+    params=TakeSigns,
+    result=TakenSigns,
+    summary="Take the signs that were seen on segments, in one step: declared ones by id, others by name.",
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    words="Found signs",
+    example=_take_example,
+)
+def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
+    """Raises NotFound, SegmentDeleted, Withdrawn for a sign that is named by its id.
+
+    A name is that of a live sign whatever its capitals; where there is none, one is declared with the segment as its
+    picture. A segment that is said to show the sign already is passed over: whoever looks a second time says nothing twice.
+    """
+    declared: list[str] = []
+    made: list[str] = []
+    by_name = signs_by_name(ctx.conn) if any(seen.name for seen in p.signs) else {}
+    for seen in p.signs:
+        name = seen.name or ""
+        sign_id = seen.sign_id or by_name.get(name.casefold())
+        if sign_id is None:
+            sign_id = ctx.run("sign.create", {"name": name, "picture_segment_id": seen.segment_id})["id"]
+            by_name[name.casefold()] = sign_id
+            declared.append(sign_id)
+        if not shown_already(ctx.conn, sign_id, seen.segment_id):
+            made.append(
+                ctx.run(
+                    "sign.add_instance",
+                    {"sign_id": sign_id, "segment_id": seen.segment_id, "certainty": seen.certainty},
+                )["id"]
+            )
+    return {"declared": declared, "instance_ids": made}

@@ -43,3 +43,37 @@ def holder_of(conn: Connection, code_point: str, but: str = "") -> str | None:
     """The live sign other than *but* that has a code point."""
     where = (signs.c.code_point == code_point, live(signs), signs.c.id != but)
     return next((row["id"] for row in SIGNS.all(conn, *where, order=(signs.c.id,))), None)
+
+
+def shown_already(conn: Connection, sign_id: str, segment_id: str) -> bool:
+    """Whether a live instance says that a segment shows a sign."""
+    same = (instances.c.sign_id == sign_id, instances.c.segment_id == segment_id)
+    return bool(INSTANCES.all(conn, live(instances), *same))
+
+
+def signs_by_name(conn: Connection) -> dict[str, str]:
+    """The oldest live sign of each name, by the name without its capitals."""
+    found: dict[str, str] = {}
+    for row in SIGNS.all(conn, live(signs), order=(signs.c.id,)):
+        found.setdefault(row["name"].casefold(), row["id"])
+    return found
+
+
+def declared_signs(conn: Connection) -> list[dict[str, Any]]:
+    """Each live sign with its `id`, its `name` and its `segment_ids`: its picture first, then where it stands.
+
+    What the jobs that look for signs, or ask what they are, know them by (`extras["declared_signs"]`).
+    """
+    places: dict[str, list[str]] = {}
+    for one in INSTANCES.all(conn, live(instances), stands(instances), order=(instances.c.id,)):
+        places.setdefault(one["sign_id"], []).append(one["segment_id"])
+    return [
+        {
+            "id": sign["id"],
+            "name": sign["name"],
+            "segment_ids": list(
+                dict.fromkeys(filter(None, (sign["picture_segment_id"], *places.get(sign["id"], ()))))
+            ),
+        }
+        for sign in SIGNS.all(conn, live(signs), order=(signs.c.id,))
+    ]

@@ -65,6 +65,8 @@ from armarium_paleography.schemas.marks import (
     SignCreate,
     SignId,
     Signs,
+    TakenSigns,
+    TakeSigns,
 )
 
 __all__ = [
@@ -126,4 +128,6 @@ __all__ = [
     "SignCreate",
     "SignId",
     "Signs",
+    "TakeSigns",
+    "TakenSigns",
 ]

@@ -101,6 +101,34 @@ class InstanceId(Params):
     instance_id: Id
 
 
+class SeenSign(Params):
+    """A segment that shows a sign: one that is declared, by its id, or one of a name, declared now where there is none."""
+
+    segment_id: Id
+    sign_id: Id | None = None
+    name: Name | None = None
+    certainty: Certainty | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> SeenSign:
+        if (self.sign_id is None) == (self.name is None):
+            raise ValueError("either sign_id or name is sent, not both")
+        return self
+
+
+class TakeSigns(Params):
+    """What was seen on segments by whoever looked for signs."""
+
+    signs: Annotated[list[SeenSign], Field(min_length=1, max_length=20_000)]
+
+
+class TakenSigns(Message):
+    """declared: signs that were not there before; instance_ids: what is said anew (a segment that showed it stays)."""
+
+    declared: list[str]
+    instance_ids: list[str]
+
+
 @answer_of(t.signs)
 class Sign(Message):
     """A sign."""

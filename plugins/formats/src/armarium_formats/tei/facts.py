@@ -1,0 +1,310 @@
+"""Hands, signs and editorial facts read from a TEI file: the elements of a line as marks of its characters, and what the
+header declares. The other way round: `armarium_formats.tei.marking`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from armarium.api import ServiceError, parse_xml
+from armarium_formats.marks import SIGN, TAKEN
+from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark
+from armarium_formats.tei.keeping import attributes, name_of
+from armarium_formats.tei.marking import COUNTING, REASONS
+from armarium_formats.tei.vocabulary import EDITED, NAMESPACE, ORIGINAL, UNSEEN, XML
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+KINDS = {
+    "unclear": "unclear",
+    "gap": "lost",
+    "supplied": "supplied",
+    "surplus": "superfluous",
+    "del": "deleted",
+    "add": "added",
+}
+"""Each element with the kind of fact it is read as; a `supplied` for what was lost is a restored one."""
+_MARKED = re.compile(r"<(?:unclear|gap|supplied|surplus|del|add|g|handShift)[\s/>]")
+_SHIFT = re.compile(r"<handShift\b[^<>]*(?:/>|></handShift>)")
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_STATED = ("scribe", "date", "place", "style", "notes")
+LONGEST = 500
+"""Characters of a name or a reason that are taken over."""
+
+
+class Marks(NamedTuple):
+    """The marks of a line's characters; `is_all` where its markup says nothing else; elements that are no mark of theirs."""
+
+    marks: list[TextMark]
+    is_all: bool
+    unplaced: int
+
+
+def marks_in(fragment: str, plain: str) -> Marks:
+    """What the markup of a line says of the characters of its text *plain*."""
+    if not _MARKED.search(fragment):
+        return Marks([], False, 0)
+    try:
+        root = parse_xml(f'<ab xmlns="{NAMESPACE}">{fragment}</ab>'.encode(), name="A line")
+    except ServiceError:
+        return Marks([], False, 1)
+    walk = _Walk()
+    walk.content(root)
+    text, places = _settled("".join(walk.raw))
+    if text != plain:
+        return Marks([], False, walk.unplaced + len(walk.found))
+    marks = []
+    for element, first, last in walk.found:
+        mark = walk.mark_of(element, places[first], places[last])
+        if mark is not None:
+            marks.append(mark)
+    return Marks(marks, walk.is_all, walk.unplaced)
+
+
+def _settled(raw: str) -> tuple[str, list[int]]:
+    """A text with its blanks run together, and the place in it of each place of *raw*."""
+    out: list[str] = []
+    places = []
+    for char in raw:
+        if char in " \t\r\n":
+            places.append(len(out) if not out or out[-1] != " " else len(out) - 1)
+            if out and out[-1] != " ":
+                out.append(" ")
+        else:
+            places.append(len(out))
+            out.append(char)
+    text = "".join(out).rstrip(" ")
+    places.append(len(out))
+    return text, [min(place, len(text)) for place in places]
+
+
+class _Walk:
+    """The elements of one line, with the characters that count."""
+
+    def __init__(self) -> None:
+        self.raw: list[str] = []
+        self.length = 0
+        self.found: list[tuple[etree._Element, int, int]] = []
+        self.is_all = True
+        self.unplaced = 0
+
+    def say(self, text: str | None) -> None:
+        if text:
+            self.raw.append(text)
+            self.length += len(text)
+
+    def content(self, element: etree._Element) -> None:
+        self.say(element.text)
+        for child in element:
+            if isinstance(child.tag, str):
+                self.element(child)
+            self.say(child.tail)
+
+    def element(self, element: etree._Element) -> None:
+        name = name_of(element)
+        if name == "handShift":
+            self.is_all &= not set(attributes(element, ("new",)))
+        elif name == "del" and element.get("type") != COUNTING:
+            # Its characters are not in the text, so nothing can be said of them.
+            self.is_all = False
+            self.unplaced += 1
+        elif name in KINDS or name == "g":
+            first = self.length
+            self.content(element)
+            self.found.append((element, first, self.length))
+        elif name == "choice":
+            self.is_all = False
+            children = [child for child in element if isinstance(child.tag, str)]
+            counting = [child for child in children if name_of(child) in ORIGINAL]
+            counting += [child for child in children if name_of(child) not in EDITED] or children
+            for child in counting[:1]:
+                self.content(child)
+        elif name == "space":
+            self.is_all = False
+            self.say(" ")
+        else:
+            self.is_all = False
+            if name not in UNSEEN and name not in ("orphan", "rdg"):
+                self.content(element)
+
+    def mark_of(self, element: etree._Element, start: int, end: int) -> TextMark | None:
+        name = name_of(element)
+        given = attributes(element)
+        if name == "g":
+            key = given.pop("ref", "").rpartition("#")[2]
+            self.is_all &= not given and bool(key)
+            return TextMark(SIGN, start, end, {"sign": key}) if key else None
+        kind = KINDS[name]
+        if kind != "lost" and start == end:
+            self.is_all = False
+            self.unplaced += 1
+            return None
+        if kind == "deleted":
+            given.pop("type", None)
+        stated: dict[str, str] = {}
+        kind, reason = _reason(kind, given.pop("reason", ""))
+        sure = _number(given.get("cert", ""))
+        if sure is not None and 0 <= sure <= 1:
+            stated["certainty"] = given.pop("cert")
+        amount = _number(given.get("quantity", ""))
+        if amount is not None and 0 < amount <= 1_000_000 and 0 < len(given.get("unit", "")) <= 80:
+            stated |= {"quantity": given.pop("quantity"), "unit": given.pop("unit")}
+        for key, said in (
+            ("reason", reason),
+            ("extent", given.pop("extent", "")),
+            ("place", given.pop("place", "")),
+        ):
+            if said := _BLANKS.sub(" ", said).strip()[:LONGEST]:
+                stated[key] = said
+        self.is_all &= not given
+        if kind == "lost":
+            end = start
+        return TextMark(kind, start, end, stated)
+
+
+def _reason(kind: str, reason: str) -> tuple[str, str]:
+    """The kind and the reason of a fact: a supplied text's first word says whether it was lost or left out."""
+    if kind != "supplied":
+        return kind, reason
+    for of, word in REASONS.items():
+        if reason == word or reason.startswith(f"{word} "):
+            return of, reason[len(word) :].strip()
+    return kind, reason
+
+
+def _number(stated: str) -> float | None:
+    try:
+        return float(stated)
+    except ValueError:
+        return None
+
+
+# ------------------------------------------------------------------------------------------- declarations
+
+
+def declare(root: etree._Element, models: Iterable[PageModel]) -> None:
+    """Give each page the hands and signs that its lines point at; what the file declares nowhere is taken off, with a note."""
+    hands = {key: one for one in root.iter("{*}handNote") if (key := one.get(f"{XML}id"))}
+    chars = {
+        key: one
+        for name in ("char", "glyph")
+        for one in root.iter(f"{{*}}{name}")
+        if (key := one.get(f"{XML}id"))
+    }
+    for model in models:
+        missing: dict[str, int] = {}
+        for segment in model.walk():
+            if segment.hand is not None and segment.hand not in hands:
+                missing[segment.hand] = missing.get(segment.hand, 0) + 1
+                segment.hand = None
+            elif segment.hand is not None and segment.hand not in model.hands:
+                model.hands[segment.hand] = _hand(hands[segment.hand])
+            for text in segment.texts:
+                if not text.marks:
+                    continue
+                marks = []
+                for mark in text.marks:
+                    key = mark.stated.get("sign", "")
+                    if mark.kind == SIGN and key not in chars:
+                        missing[key] = missing.get(key, 0) + 1
+                        continue
+                    if mark.kind == SIGN and key not in model.signs:
+                        model.signs[key] = _sign(chars[key], key)
+                    marks.append(mark)
+                text.marks = marks
+        if missing:
+            shown = ", ".join(list(missing)[:10])
+            model.notes.append(f"The file points at hands or signs that it declares nowhere: {shown}.")
+
+
+def _words(element: Any) -> str:
+    return _BLANKS.sub(" ", "".join(element.itertext())).strip()
+
+
+def _hand(note: etree._Element) -> PageHand:
+    """A handNote: its first paragraph is the label, others say what their first word names (as exports of ours write them)."""
+    stated = {"scribe": note.get("scribe") or "", "style": note.get("script") or ""}
+    parts = [said for one in note if isinstance(one.tag, str) and (said := _words(one))] or [_words(note)]
+    label, rest = parts[0], []
+    for part in parts[1:]:
+        what, colon, said = part.partition(": ")
+        if colon and what in _STATED:
+            stated[what] = said
+        else:
+            rest.append(part)
+    if rest:
+        stated["notes"] = "\n".join(filter(None, (stated.get("notes"), *rest)))
+    if len(label) > LONGEST:
+        stated["notes"] = "\n".join(filter(None, (label, stated.get("notes"))))
+    kept = {key: said if key == "notes" else said[:LONGEST] for key, said in stated.items() if said}
+    return PageHand((label or note.get(f"{XML}id") or "A hand")[:LONGEST], kept)
+
+
+def _sign(char: etree._Element, key: str) -> PageSign:
+    """A char or glyph of a charDecl: its name, its character, its numbers in lists."""
+    name, references, character = "", list[tuple[str, str]](), None
+    for child in char:
+        if not isinstance(child.tag, str):
+            continue
+        match name_of(child):
+            case "charName" | "glyphName":
+                name = name or _words(child)
+            case "localProp" | "unicodeProp" if (child.get("name") or "").casefold() == "name":
+                name = child.get("value") or name
+            case "localProp" if child.get("name") == "reference":
+                authority, _, number = (child.get("value") or "").strip().rpartition(" ")
+                if authority and number:
+                    references.append((authority[:LONGEST], number[:LONGEST]))
+            case "mapping" if len(said := _words(child)) == 1 and child.get("type") in (
+                None,
+                "Unicode",
+                "PUA",
+            ):
+                character = said
+    return PageSign((name or key)[:LONGEST], character, references)
+
+
+# ---------------------------------------------------------------------------------------------- going back
+
+
+def drop_taken(page: PageModel) -> None:
+    """Let what the project knows of a page stand for the markup that it was read from, where that says nothing else.
+
+    Markup that says more is left; its changes of hands go, which are written for the lines they are of.
+    """
+    kept = page.extras.get("tei") or {}
+    if kept.get("marks") != TAKEN:
+        return
+    header = str(kept.get("header") or "")
+    for segment in page.walk():
+        own = (segment.extras or {}).get("tei") or {}
+        if "markup" in own and _says_no_more(own["markup"], "", header):
+            del own["markup"]
+        for text in segment.texts[:1]:
+            markup = ((text.extras or {}).get("tei") or {}).get("xml")
+            if not markup or text.extras is None:
+                continue
+            if _says_no_more(markup, text.text, header):
+                text.extras = {key: said for key, said in text.extras.items() if key != "tei"} or None
+            else:
+                text.extras = {**text.extras, "tei": {**text.extras["tei"], "xml": _SHIFT.sub("", markup)}}
+
+
+def _says_no_more(markup: str, plain: str, header: str) -> bool:
+    found = marks_in(markup, plain)
+    return found.is_all and all(
+        f'xml:id="{mark.stated["sign"]}"' in header for mark in found.marks if mark.kind == SIGN
+    )
+
+
+def beyond_markup(marks: Sequence[TextMark], markup: str, plain: str) -> list[TextMark]:
+    """Those of *marks* that the markup kept of a line does not say already (signs are told apart by their place alone)."""
+    said = {_place_of(one) for one in marks_in(markup, plain).marks}
+    return [one for one in marks if _place_of(one) not in said]
+
+
+def _place_of(mark: TextMark) -> tuple[str, int | None, int | None]:
+    return mark.kind, mark.start, mark.end

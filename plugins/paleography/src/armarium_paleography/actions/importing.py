@@ -1,0 +1,102 @@
+"""Hands, signs and editorial facts of a file that is read into a page: rows of the project, in the step of the import."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from armarium.api import ActionContext, Invalid
+from armarium_formats.api import PageHand, PageSign, ReadMarks, TextMark
+from armarium_paleography.models import hands
+from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.signs import SIGNS, holder_of, signs_by_name
+from armarium_paleography.queries.standing import live
+
+SIGN = "sign"
+
+
+class MarksOfImports:
+    """Takes what a file says of hands, signs and editorial facts."""
+
+    def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
+        """As `armarium_formats.api.MarkTaker` says."""
+        counts: Counter[str] = Counter()
+        known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
+        for segment_id, key in read.hand_of:
+            if key in known:
+                ctx.run("hand.attribute", {"hand_id": known[key], "segment_id": segment_id})
+                counts["lines attributed to hands"] += 1
+        signs: dict[str, str] = {}
+        for text in read.texts:
+            for mark in text.marks:
+                if mark.kind == SIGN:
+                    key = mark.stated["sign"]
+                    if key not in signs:
+                        signs[key] = _sign(ctx, key, read.signs[key], text.segment_id, counts)
+                    _instance(ctx, signs[key], text.segment_id, counts)
+                else:
+                    _fact(ctx, text.segment_id, text.representation_id, mark, counts)
+        if not counts:
+            return []
+        said = ", ".join(f"{what} ({count})" for what, count in counts.items())
+        return [f"The file's hands, signs and editorial facts are rows of the project: {said}"]
+
+
+def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) -> str:
+    """The live hand that the key of an export of ours names, else the oldest one of that label, else a new one."""
+    named = HANDS.get(ctx.conn, key.removeprefix("hand-"))
+    if named is not None and named["withdrawn_at"] is None and named["label"] == hand.label:
+        return str(named["id"])
+    for row in HANDS.all(ctx.conn, live(hands), hands.c.label == hand.label, order=(hands.c.id,)):
+        return str(row["id"])
+    counts["hands declared"] += 1
+    return str(ctx.run("hand.create", {"label": hand.label, **hand.stated})["id"])
+
+
+def _sign(ctx: ActionContext, key: str, sign: PageSign, segment_id: str, counts: Counter[str]) -> str:
+    """The live sign that the key names, else the one with its code point, else the one of its name, else a new one, with the
+    line that shows it first as its picture."""
+    named = SIGNS.get(ctx.conn, key.removeprefix("sign-"))
+    if named is not None and named["withdrawn_at"] is None and named["name"] == sign.name:
+        return str(named["id"])
+    code_point = f"U+{ord(sign.character):04X}" if sign.character else None
+    there = holder_of(ctx.conn, code_point) if code_point else None
+    there = there or signs_by_name(ctx.conn).get(sign.name.casefold())
+    if there is not None:
+        return there
+    counts["signs declared"] += 1
+    listed = [{"authority": authority, "number": number} for authority, number in sign.references[:100]]
+    declared = {"name": sign.name, "code_point": code_point, "list_references": listed}
+    return str(ctx.run("sign.create", {**declared, "picture_segment_id": segment_id})["id"])
+
+
+def _instance(ctx: ActionContext, sign_id: str, segment_id: str, counts: Counter[str]) -> None:
+    made = ctx.run("sign.take", {"signs": [{"segment_id": segment_id, "sign_id": sign_id}]})
+    counts["places of signs"] += len(made["instance_ids"])
+
+
+def _fact(
+    ctx: ActionContext, segment_id: str, representation_id: str | None, mark: TextMark, counts: Counter[str]
+) -> None:
+    fact: dict[str, Any] = {"segment_id": segment_id, "kind": mark.kind, **_stated(mark.stated)}
+    if representation_id is not None:
+        places = {"char_start": mark.start, "char_end": mark.end}
+        fact |= {"representation_id": representation_id, **places}
+    try:
+        ctx.run("editorial.create", fact)
+        counts["editorial facts"] += 1
+    except Invalid:
+        # The words of the file are in its original and in the markup that is kept; a fact is no reason to refuse it all.
+        counts["editorial facts that could not be placed, which are left out"] += 1
+
+
+def _stated(said: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        key: said[key] for key in ("reason", "place", "extent", "source") if said.get(key)
+    }
+    if "certainty" in said:
+        found["certainty"] = float(said["certainty"])
+    if "quantity" in said:
+        found |= {"extent_quantity": float(said["quantity"]), "extent_unit": said["unit"]}
+    return found

@@ -1,0 +1,148 @@
+"""Hands, signs and editorial facts read from TEI: rows of the project, the same again when the file goes out once more."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from paleography_desk import Desk, Page
+from test_exports import TABLE, TEXT, engine, export, say
+
+from armarium_formats.tei.facts import marks_in
+
+__all__ = ["engine"]
+
+FACTS = (
+    "SELECT f.kind, f.char_start, f.char_end, f.reason, f.extent, f.extent_quantity, f.extent_unit, f.certainty, f.place"
+    " FROM editorial_fact f JOIN segment s ON s.id = f.segment_id"
+    " WHERE s.pass_id = ? AND f.withdrawn_at IS NULL ORDER BY s.bbox_y, f.char_start, f.char_end DESC, f.kind"
+)
+TEXTS = (
+    "SELECT r.content FROM content_representation r JOIN segment s ON s.id = r.segment_id"
+    " WHERE s.pass_id = ? AND r.kind = 'transcription' ORDER BY s.bbox_y"
+)
+
+
+def read(desk: Desk, page: Page, content: str) -> dict[str, Any]:
+    sent = {"file": ("1.xml", content.encode(), "application/xml")}
+    answer = desk.client.post(f"/api/documents/{page.id}/import", files=sent)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
+    page = desk.page([TEXT] * 10, picture=True)
+    for line, (kind, _) in zip(page.lines, TABLE, strict=False):
+        place = {"place": "above"} if kind == "added" else {}
+        reason = {} if kind in ("deleted", "added") else {"reason": "worn away"}
+        say(desk, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
+            **reason, **place)  # fmt: skip
+    say(desk, page.lines[6], "lost", (12, 12), reason="hole")
+    say(desk, page.lines[7], "added", (3, 14))
+    say(desk, page.lines[7], "unclear", (3, 12))
+    say(desk, page.lines[8], "restored", (3, 12))
+    say(desk, page.lines[9], "supplied", (3, 12), reason="lost elsewhere")
+    hand, other = (
+        desk.hand("A & B"),
+        desk.post("/hands", {"label": "B", "scribe": "Iohannes", "notes": "a\nb"})["id"],
+    )
+    for one, line in ((hand, 1), (hand, 2), (other, 3)):
+        desk.post("/hands/attributions", {"hand_id": one, "segment_id": page.lines[line]})
+    listed = [{"authority": "Cappelli", "number": "257"}]
+    sign = {
+        "name": "pro",
+        "picture_segment_id": page.lines[0],
+        "code_point": "U+A753",
+        "list_references": listed,
+    }
+    pro = desk.post("/signs", sign)["id"]
+    desk.post(f"/signs/{pro}/instances", {"segment_id": page.lines[8]})
+    content, _ = export(desk, page, "tei")
+
+    again = desk.page(lines=1, picture=True)
+    answer = read(desk, again, content)
+    read_in = answer["pass_id"]
+    assert [text for (text,) in desk.rows(TEXTS, read_in)] == [TEXT] * 10
+    assert desk.rows(FACTS, read_in) == desk.rows(FACTS, page.pass_id)
+    assert len(desk.rows(FACTS, read_in)) == 11
+    of_hands = (
+        "SELECT a.hand_id FROM hand_attribution a JOIN segment s ON s.id = a.segment_id WHERE s.pass_id = ?"
+        " ORDER BY s.bbox_y"
+    )
+    assert desk.rows(of_hands, read_in) == [(hand,), (hand,), (other,)]
+    assert desk.get("/hands")["count"] == 2
+    assert len(desk.get(f"/signs/{pro}/instances")["items"]) == 2
+    assert any("rows of the project" in note and "editorial facts (11)" in note for note in answer["notes"])
+
+    # What the project knows now is what goes out: a fact that was withdrawn is not in the file it came in.
+    (first, *_) = desk.rows(
+        "SELECT f.id FROM editorial_fact f JOIN segment s ON s.id = f.segment_id WHERE s.pass_id = ? AND f.kind = 'unclear'"
+        " ORDER BY s.bbox_y", read_in)  # fmt: skip
+    back = Page(again.id, read_in, [])
+
+    def inside(xml: str) -> list[str]:
+        body = re.sub(r' (facs|xml:id|corresp)="[^"]*"', "", xml[xml.index("<body") : xml.index("</body>")])
+        return re.findall(r"<lb/>[^\n]*", body)
+
+    once, losses = export(desk, back, "tei")
+    assert inside(once) == inside(content)
+    assert losses["marks of characters"] == 0
+    desk.post(f"/editorial/{first[0]}/withdraw")
+    assert export(desk, back, "tei")[0].count("<unclear") == 1
+    desk.undo(answer["audit_id"], 409)
+
+
+FOREIGN = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>T</title></titleStmt>
+<publicationStmt><p>P</p></publicationStmt><sourceDesc><p>S</p></sourceDesc></fileDesc>
+<encodingDesc><charDecl><char xml:id="et"><charName>TIRONIAN ET</charName><mapping>\u204a</mapping></char></charDecl></encodingDesc>
+<profileDesc><handNotes><handNote xml:id="h1" scribe="Matthias">A neat cursive</handNote></handNotes></profileDesc></teiHeader>
+<text><body><p><pb n="1"/><lb/><handShift new="#h1"/>one <g ref="#et">\u204a</g> <unclear reason="smudge" cert="high">t</unclear>wo
+<lb/>so <del rend="strike">foul</del> <add place="above">fair</add> a <choice><sic>dey</sic><corr>day</corr></choice>
+<lb/>here <supplied reason="lost">is <gap reason="hole" quantity="2" unit="chars"/>what</supplied> is <handShift new="#h9"/>gone
+</p></body></text></TEI>"""
+
+
+def test_tei_of_others_gives_facts_and_says_what_has_no_place(desk: Desk) -> None:
+    page = desk.page(lines=1, picture=True)
+    answer = read(desk, page, FOREIGN)
+    of = answer["pass_id"]
+    texts = [text for (text,) in desk.rows(TEXTS.replace("bbox_y", "created_at, s.rowid"), of)]
+    assert sorted(texts) == sorted(["one \u204a two", "so fair a dey", "here is what is gone"])
+    kinds = sorted((row[0], row[1], row[2], row[3]) for row in desk.rows(FACTS, of))
+    assert kinds == [
+        ("added", 3, 7, None), ("lost", 8, 8, "hole"), ("restored", 5, 12, None), ("unclear", 6, 7, "smudge"),
+    ]  # fmt: skip
+    (hand,) = desk.get("/hands")["items"]
+    assert (hand["label"], hand["scribe"], hand["provenance_kind"]) == (
+        "A neat cursive",
+        "Matthias",
+        hand["provenance_kind"],
+    )
+    (sign,) = desk.get("/signs")["items"]
+    assert (sign["name"], sign["code_point"]) == ("TIRONIAN ET", "U+204A")
+    notes = " ".join(answer["notes"])
+    assert "make no editorial facts" in notes
+    assert "A hand changes within a line" in notes
+    content, losses = export(desk, Page(page.id, of, []), "tei")
+    assert losses["marks of characters"] == 0
+    for kept in (
+        '<del rend="strike">foul</del>',
+        "<corr>day</corr>",
+        'cert="high"',
+        '<g ref="#et">',
+        "#hand-",
+    ):
+        assert kept in content, kept
+    assert content.count("<handShift") == 1
+
+
+def test_hostile_markup_of_a_line_makes_no_fact_and_no_accident() -> None:
+    for fragment, plain in (
+        ("<unclear>a", "a"), ("<unclear><x:y>a</x:y></unclear>", "a"), ("<g ref=''>a</g>", "a"),
+        ("<unclear/>a", "a"), ("<add>" * 300 + "a" + "</add>" * 300, "b"), ("<unclear>other</unclear>", "a"),
+        ("<gap quantity='nan' unit='x' cert='7'/>a", "a"), ("&lol;<add>a</add>", "a"),
+    ):  # fmt: skip
+        marks = marks_in(fragment, plain)
+        assert not marks.is_all, fragment
+        assert [one.kind for one in marks.marks] in ([], ["lost"]), fragment
+        assert all("quantity" not in one.stated and "certainty" not in one.stated for one in marks.marks)
