@@ -37,7 +37,7 @@ def take_signs(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
     given = {"document_id": p.document_id, "pass_id": p.pass_id, "provider": p.provider, "model": p.model}
     readings = [{"segment_id": one.segment_id, "text": one.is_a} for one in p.signs]
     made = ctx.run("reading.take", {**given, "kind": DESCRIPTION, "readings": readings})
-    taken = {"declared": [], "instance_ids": []}
+    taken: dict[str, list[str]] = {"declared": [], "instance_ids": []}
     if ctx.engine.actions.find("sign.take") is not None:
         taken = ctx.run(
             "sign.take", {"signs": [{"segment_id": one.segment_id, "name": one.is_a} for one in p.signs]}

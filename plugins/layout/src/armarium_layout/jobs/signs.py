@@ -107,5 +107,5 @@ def _signs_there(job: JobContext, shapes: PageShapes, page_id: str, examples: li
     """Signs that the page has, the examples that lie on it among them."""
     with job.library.db.read() as conn:
         words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
-        examples = [segment_of(conn, one) for one in examples]
-    return [*words, *(row for row in examples if row.document_id == page_id)]
+        shown = [segment_of(conn, one) for one in examples]
+    return [*words, *(row for row in shown if row.document_id == page_id)]
