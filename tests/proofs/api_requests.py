@@ -124,6 +124,7 @@ JOBS = {
     "/api/evaluation/runs/": "evaluate-models",
     "/api/find-documents/runs/": "find-documents-in-a-folder",
     "/api/reading-at-scale/jobs/": "read-at-scale",
+    "/api/recipes/project/runs/": "run-a-recipe",
     "/api/training/reasons/": "gather-reasons",
     "/api/training/reasons-ab/": "reasons-ab",
 }
