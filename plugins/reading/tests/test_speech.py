@@ -11,6 +11,7 @@ from reading_desk import Desk
 
 from armarium.api import Engine, Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
+from armarium_documents.api import primary_recording
 from armarium_testing.recipe_jobs import exercise_recipe_job
 
 
@@ -120,6 +121,8 @@ def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, 
     ):
         with pytest.raises(error, match=words):
             desk.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
+    with desk.library.db.read() as conn, pytest.raises(NotFound, match="is no recording"):
+        primary_recording(conn, page)
     # A recording is no page: readers of pictures do not get it.
     with pytest.raises(Invalid, match="no page"):
         desk.run("reading.read_pages", {"scope_ids": [talk], "reader": "fake"})
