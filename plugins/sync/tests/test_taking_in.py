@@ -313,3 +313,30 @@ def test_a_folder_that_vanished_is_neither_written_nor_made_anew(tied: tuple[Syn
     desk.settle(folder_id)
     assert "Dear Doctor" in desk.file(page).read_text("utf-8")
     assert desk.passes(page) == [WRITTEN]
+
+
+def test_a_file_that_another_engine_wrote_first_is_the_pages_file(desk: SyncDesk) -> None:
+    """Two machines share a folder: the other's file comes before this one has written its own, and was corrected there."""
+    page = desk.page()
+    folder_id = desk.tie()
+    desk.settle(folder_id)
+    place = desk.file(page)
+    desk.edit(place, "Dear Madam")
+    corrected = place.read_bytes()
+    # As on the other machine: this engine knows nothing of the file.
+    desk.do("sync.untie", {"folder_id": folder_id})
+    with desk.library.db.write() as conn:
+        for table in ("sync_file", "sync_version", "sync_tied"):
+            conn.exec_driver_sql(f"DELETE FROM {table}")
+    again = desk.tie()
+    desk.do("sync.intake", {"folder_id": again, "on": True})
+    desk.settle(again)
+    assert desk.entry(again)["in_the_way"] == []
+    originals = {
+        desk.library.objects.path(digest).read_bytes()
+        for (digest,) in desk.rows("SELECT original FROM format_import")
+    }
+    assert corrected in originals
+    desk.correct(page, "Dear all")
+    desk.settle(again)
+    assert b"Dear all" in place.read_bytes()

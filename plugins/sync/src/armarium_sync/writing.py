@@ -20,7 +20,7 @@ from armarium_documents.api import documents, pages_under
 from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.errors import disk_refuses, folder_gone
-from armarium_sync.identifiers import stamped
+from armarium_sync.identifiers import lasting_id, stamped
 from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
 from armarium_sync.rows import (
@@ -366,25 +366,24 @@ class Writer:
         self.warn(f"{draft.path}: {why}")
         try:
             seen, stamp = disk.digest(draft.path), disk.stamp(draft.path)
-        except Unusable:
-            seen = stamp = None
+            # Its content says whose it is; anything may lie under a name.
+            carries = lasting_id(disk.read(draft.path), "")
+        except (Unusable, OSError):
+            seen = stamp = carries = None
 
         def note(conn: Connection) -> None:
+            there = {"document_id": draft.document_id, "seen": seen, "stamp": stamp}
             if draft.row is not None and draft.row.path == draft.path and draft.row.digest is not None:
                 change_file(conn, draft.row.id, seen=seen, stamp=stamp)
-                return
-            put_file(
-                conn,
-                self.folder_id,
-                draft.path,
-                role="other",
-                document_id=draft.document_id,
-                format="layout",
-                seen=seen,
-                stamp=stamp,
-                state="in-the-way",
-                why=why,
-            )
+            elif carries == draft.document_id:
+                # Another engine of the same people wrote it, or this one when the folder was tied before: it is the page's
+                # file, changed outside since what the project would write now.
+                there |= {"format": draft.format, "digest": draft.digest, "mark": draft.mark}
+                there |= {"state": None, "why": None, "written_at": now()}
+                put_file(conn, self.folder_id, draft.path, role="layout", **there)
+            else:
+                there["format"] = "layout"
+                put_file(conn, self.folder_id, draft.path, role="other", **there, state="in-the-way", why=why)
 
         return note
 
