@@ -181,7 +181,7 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         "may_publish": False,
         "location": "project",
     }
-    assert [one["build"] for one in model["runs_on"]] == ["vision"]
+    assert [one["build"] for one in model["runs_on"]] == ["vision", "vision-pages"]
     assert model["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
     card = desk.client.get("/api/training/model", params={"model": model["id"]}).json()["card"]
     assert [one["document_id"] for one in card["held_out"]] == [held]

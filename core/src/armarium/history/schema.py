@@ -323,7 +323,7 @@ class Schema:
                 if table in self.tracked:
                     wanted[capture.history_name(table)] = asked | capture.OWN_COLUMNS
                 for name, columns in wanted.items():
-                    if lacking := columns.difference(columns_in.get(name, ())):
+                    if lacking := columns.difference(columns_in.get(name.lower(), ())):
                         if (home := self.home[table.name]) in self._strangers:
                             raise FamilyFault(
                                 home,
@@ -381,12 +381,12 @@ def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _all_columns(raw: sqlite3.Connection) -> dict[str, set[str]]:
-    # One statement: 250 of them took a third of the time of opening a project.
+    # One statement: 250 of them took a third of the time of opening a project. Names in lower case, as SQLite compares them.
     found: dict[str, set[str]] = {}
     for table, column in raw.execute(
         "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table'"
     ):
-        found.setdefault(table, set()).add(column)
+        found.setdefault(table.lower(), set()).add(column)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Invalid, Library, query
+from armarium.api import Engine, Invalid, Library, project_setting, query
 from armarium_recipes.cards.discovery import HELD, HELD_HERE, Found
 from armarium_recipes.cards.hub import search_hub
 from armarium_recipes.cards.ranking import rank
@@ -80,7 +80,9 @@ def list_candidates(
     require_materials(materials, get_args(Material))
     wanted = require_job(engine, job or (own.job if own is not None else "read-a-line"))
     cards = {card.id: card for card in cards_here(engine, library)}
-    held = HELD if engine.settings.local_only else HELD_HERE if library.asks_this_machine_alone else None
+    held = (
+        HELD if engine.settings.local_only else HELD_HERE if project_setting(conn, "local_only_ai") else None
+    )
     repository = search_repository(engine, online=online, held=held)
     hub = search_hub(engine, tags, online=online, held=held)
     for card in (*repository.cards, *hub.cards):
