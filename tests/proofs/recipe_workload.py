@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from run_workload import made_twice
 from workloads import PATIENCE, carry_on
 
 from armarium.actions import Example
@@ -42,31 +43,15 @@ def _start(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
-    wrong: list[str] = []
     with library.db.read() as conn:
-        runs = (
-            conn.exec_driver_sql("SELECT j.state FROM recipes_run r JOIN job j ON j.id = r.job_id")
-            .scalars()
-            .all()
-        )
-        orders = conn.exec_driver_sql(
-            "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
-        ).all()
-        regions = conn.exec_driver_sql(
-            "SELECT document_id, count(DISTINCT pass_id) FROM segment WHERE deleted_at IS NULL AND kind = 'region'"
-            " GROUP BY document_id"
-        ).all()
+        asked = "SELECT j.state FROM recipes_run r JOIN job j ON j.id = r.job_id"
+        runs = conn.exec_driver_sql(asked).scalars().all()
+        wrong, (orders, regions) = made_twice(conn)
     if len(runs) > 1 or ("started" in said and not runs):
         wrong.append(f"{len(runs)} runs are there")
-    wrong += [
-        f"{what} of {document} {'were' if count > 1 else 'was'} made {count} times"
-        for what, found in (("the order", orders), ("the regions", regions))
-        for document, count in found
-        if count != 1
-    ]
     for state in runs:
-        if state != "done" or (len(orders), len(regions)) != (PAGES, PAGES):
-            wrong.append(f"the run is {state}, {len(orders)} pages are in order, {len(regions)} have regions")
+        if state != "done" or (orders, regions) != (PAGES, PAGES):
+            wrong.append(f"the run is {state}, {orders} pages are in order, {regions} have regions")
     return wrong
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from sqlalchemy import Connection
 from workloads import PATIENCE, carry_on
 
 from armarium.actions import Example
@@ -71,33 +72,38 @@ def _go_on(engine: Engine, library: Library, folder: Path) -> None:
     carry_on(engine, library, folder)
 
 
+def made_twice(conn: Connection) -> tuple[list[str], tuple[int, int]]:
+    """What was made of a page more than once, and how many pages have an order and how many have regions."""
+    orders = conn.exec_driver_sql(
+        "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
+    ).all()
+    regions = conn.exec_driver_sql(
+        "SELECT document_id, count(DISTINCT pass_id) FROM segment WHERE deleted_at IS NULL AND kind = 'region'"
+        " GROUP BY document_id"
+    ).all()
+    twice = [
+        f"{what} of {document} {'were' if what.endswith('s') else 'was'} made {count} times"
+        for what, found in (("the order", orders), ("the regions", regions))
+        for document, count in found
+        if count != 1
+    ]
+    return twice, (len(orders), len(regions))
+
+
 def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
-    wrong: list[str] = []
     with library.db.read() as conn:
         runs = conn.exec_driver_sql(
             "SELECT r.thread_id, s.status, s.pages_done FROM workflow_run r"
             " JOIN workflow_run_state s ON s.thread_id = r.thread_id"
         ).all()
-        orders = conn.exec_driver_sql(
-            "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
-        ).all()
-        regions = conn.exec_driver_sql(
-            "SELECT document_id, count(DISTINCT pass_id) FROM segment WHERE deleted_at IS NULL AND kind = 'region'"
-            " GROUP BY document_id"
-        ).all()
+        wrong, (orders, regions) = made_twice(conn)
     if len(runs) > 1 or ("started" in said and not runs):
         wrong.append(f"{len(runs)} runs are there")
-    wrong += [
-        f"{what} of {document} {'were' if count > 1 else 'was'} made {count} times"
-        for what, found in (("the order", orders), ("the regions", regions))
-        for document, count in found
-        if count != 1
-    ]
     for _, status, done in runs:
         if status != "done" or done != PAGES:
             wrong.append(f"the run ended {status} with {done} of {PAGES} pages")
-        elif (len(orders), len(regions)) != (PAGES, PAGES):
-            wrong.append(f"it is done, and {len(orders)} pages are in order, {len(regions)} have regions")
+        elif (orders, regions) != (PAGES, PAGES):
+            wrong.append(f"it is done, and {orders} pages are in order, {regions} have regions")
     return wrong
 
 
