@@ -9,6 +9,7 @@ each project as a user's engine does.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
@@ -19,21 +20,28 @@ from armarium.store.database import PAGE_BYTES, raw_of
 if TYPE_CHECKING:
     from armarium.store.database import Database
 
+KEPT = 6
+"""Sets of tables that are kept, the last used: of the two databases of an engine, and of a test's own plugins."""
+
 
 @contextmanager
 def tables_made_once() -> Iterator[None]:
     """While it is open, `Schema.ensure` copies the tables of an empty database that this process made before."""
     ensure = Schema.ensure
     images: dict[Hashable, tuple[Schema, sqlite3.Connection]] = {}
+    one_at_a_time = threading.Lock()
 
     def copied(self: Schema, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
         if not _is_empty(db):
             return ensure(self, db, before_change=before_change)
         key = _what_is_asked(self)
-        if key in images:
-            with closing(sqlite3.connect(db.path)) as file:
-                file.execute("PRAGMA synchronous = OFF")
-                images[key][1].backup(file)
+        with one_at_a_time:
+            if key in images:
+                images[key] = images.pop(key)
+                with closing(sqlite3.connect(db.path)) as file:
+                    file.execute("PRAGMA synchronous = OFF")
+                    images[key][1].backup(file)
+        if not _is_empty(db):
             ensure(self, db, before_change=before_change)
             return True
         changed = ensure(self, db, before_change=before_change)
@@ -41,8 +49,11 @@ def tables_made_once() -> Iterator[None]:
         image.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         with closing(sqlite3.connect(db.path)) as file:
             file.backup(image)
-        # The schema is kept with it: what its key counts by identity lives as long as the key.
-        images[key] = self, image
+        with one_at_a_time:
+            # The schema is kept with it: what its key counts by identity lives as long as the key.
+            images[key] = self, image
+            if len(images) > KEPT:
+                images.pop(next(iter(images)))[1].close()
         return changed
 
     Schema.ensure = copied  # type: ignore[method-assign]
