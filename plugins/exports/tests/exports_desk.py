@@ -41,7 +41,9 @@ class Desk:
             return raw_of(conn).execute(statement, given).fetchall()
 
     def work(self) -> None:
+        """Have all work done; what is changed afterwards waits until this is called again."""
         self.engine.jobs.run_until_idle(self.library)
+        self.engine.jobs.stop()
 
     def box(self, name: str = "Letters", parent_id: str | None = None, doc_type: str = "folder") -> str:
         given = {"name": name, "doc_type": doc_type} | ({"parent_id": parent_id} if parent_id else {})
