@@ -15,7 +15,6 @@ from armarium.api import JobContext, ServiceError, now
 from armarium_reading import errors, ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.providers.following import publisher_of
-from armarium_reading.providers.registry import provider_type
 from armarium_reading.providers.sending import (
     LONGEST_WAIT,
     TRIES,
@@ -27,7 +26,6 @@ from armarium_reading.providers.sending import (
     wait,
 )
 from armarium_reading.providers.wire import Picture, Question, Reply
-from armarium_reading.queries.providers import require_model, require_provider
 from armarium_reading.rights import refuse_by_rights
 
 M = TypeVar("M", bound=BaseModel)
@@ -139,16 +137,7 @@ class _Call:
     def settle(self) -> Target:
         """Whom to ask, and that it may be asked."""
         engine, request = self.caller.engine, self.request
-        with engine.state.read() as conn:
-            row = require_provider(conn, request.provider, by_name=True)
-            if not row.enabled:
-                raise errors.provider_off(row.name)
-            kind = provider_type(engine, row.provider_type)
-            if not kind.answers:
-                raise errors.no_model(row.name)
-            model = require_model(conn, row, request.model)
-        if not model["enabled"]:
-            raise errors.provider_off(row.name, model["name"])
+        row, kind, model = self.sender.listed(engine, request.provider, request.model)
         if request.pictures and "vision" not in model["capabilities"]:
             raise errors.sees_nothing(model["name"])
         address = row.api_base or kind.api_base

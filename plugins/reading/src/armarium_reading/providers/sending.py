@@ -14,11 +14,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import orjson
+from sqlalchemy import Row
 
 from armarium.api import Egress, Engine, Limits, ServiceError
 from armarium_reading import errors
 from armarium_reading.providers import keys
+from armarium_reading.providers.registry import provider_type
 from armarium_reading.providers.wire import ProviderType, Question, Reply
+from armarium_reading.queries.providers import require_model, require_provider
 
 MAX_ANSWER = 16 << 20
 """Bytes of one answer."""
@@ -54,6 +57,11 @@ class Outcome:
 
 
 MAX_SAID = 100_000
+MAX_LISTED = 1000
+"""Pairs of provider and model that are remembered until settings change."""
+
+Listed = tuple[Row[Any], ProviderType, dict[str, Any]]
+"""A provider's row, its type and a model of it."""
 
 
 class Sender:
@@ -65,6 +73,34 @@ class Sender:
         self._clients: dict[bool, Any] = {}
         self._slots: dict[str, threading.BoundedSemaphore] = {}
         self._keys: dict[str, str] = {}
+        self._listed: dict[tuple[str, str | None], tuple[int, Listed]] = {}
+
+    def listed(self, engine: Engine, provider: str, model: str | None) -> Listed:
+        """The *provider* of this name or id, its type and its *model*, looked up again after any change of settings.
+
+        Raises NotFound, Invalid, and Forbidden where either is switched off.
+        """
+        # Read first: what is committed while the rows are read makes what was read old.
+        commits = engine.state.commits
+        known = self._listed.get((provider, model))
+        if known is not None and known[0] == commits:
+            return known[1]
+        with engine.state.read() as conn:
+            row = require_provider(conn, provider, by_name=True)
+            if not row.enabled:
+                raise errors.provider_off(row.name)
+            kind = provider_type(engine, row.provider_type)
+            if not kind.answers:
+                raise errors.no_model(row.name)
+            found = require_model(conn, row, model)
+        if not found["enabled"]:
+            raise errors.provider_off(row.name, found["name"])
+        listed = (row, kind, found)
+        with self._lock:
+            if len(self._listed) >= MAX_LISTED:
+                self._listed.clear()
+            self._listed[provider, model] = (commits, listed)
+        return listed
 
     def is_here(self, api_base: str) -> bool:
         """Whether the address is this machine's."""
