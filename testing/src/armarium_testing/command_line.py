@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,8 @@ class Machine:
         """Run `armarium WORDS`."""
         from armarium.cli.program import build
 
-        ended = self.runner.invoke(build(), list(words), prog_name="armarium")
+        # In a context of its own: what one command was asked for (`--json`) must not hold for what a test calls next.
+        ended = copy_context().run(self.runner.invoke, build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
         assert "Traceback" not in ended.output
         return Ran(ended.exit_code, ended.stdout, ended.stderr)
