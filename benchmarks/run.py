@@ -47,6 +47,8 @@ SCRIPTS = (
     "alike_segments",
     "map_shapes",
     "recipe_facts",
+    "recipe_runs",
+    "bakeoffs",
 )
 """In the order of the rows in README.md."""
 

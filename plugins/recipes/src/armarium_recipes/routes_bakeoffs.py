@@ -8,7 +8,6 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from armarium.api import (
     REFUSALS,
-    ActionContext,
     CurrentEngine,
     CurrentLibrary,
     CurrentPrincipal,
@@ -16,9 +15,8 @@ from armarium.api import (
     json_response,
     written,
 )
-from armarium_recipes.actions.bakeoffs import keep_bakeoff
+from armarium_recipes.actions.bakeoffs import begin_bakeoff
 from armarium_recipes.bakeoffs.pictures import drawing, page
-from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.queries.bakeoffs import read_bakeoff
 from armarium_recipes.schemas.bakeoffs import Bakeoff, StartBakeoff
 
@@ -42,26 +40,7 @@ def start_bakeoff(
     pages, for a project that was not set up, and where no candidate can be scored."""
     if body.step == "find-lines":
         return act(request, "project.compare_line_finders", {"page_ids": body.page_ids})
-    with library.db.read() as conn:
-        plan = plan_bakeoff(conn, engine, library, principal, body)
-    answer = {}
-
-    def keep(ctx: ActionContext) -> None:
-        planned = {page["document_id"] for page in ctx.answer["plan"]["pages"]}
-        plan.corrected.keep(planned, "Its lines were changed while the bake-off was begun.")
-        row = {
-            "step": body.step,
-            "material": plan.material,
-            "volume": plan.volume,
-            "pages": plan.corrected.pages,
-            "left_out": plan.corrected.left_out,
-            "lines": plan.corrected.lines,
-            "candidates": plan.rows,
-            "promote": int(body.promote),
-        }
-        answer.update(keep_bakeoff(ctx, ctx.answer["job_id"], row))
-
-    outcome = engine.run(library, "evaluation.run", plan.evaluation, principal, in_transaction=keep)
+    outcome, answer = begin_bakeoff(engine, library, principal, body)
     headers = {"X-Service-Audit-Id": outcome.audit_id}
     return json_response({**answer, "audit_id": outcome.audit_id}, headers=headers)
 

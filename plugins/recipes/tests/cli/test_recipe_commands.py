@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,6 +155,46 @@ def test_a_bake_off_needs_corrected_lines(letters: Machine) -> None:
     letters.done("setup", "--language", "es", "--yes")
     assert "100" in letters.refused("bakeoff")
     assert "100" in letters.refused("bakeoff", "1.png", "--lines")
+
+
+def test_a_chart_is_refused_before_anything_is_measured(letters: Machine, tmp_path: Path) -> None:
+    there = tmp_path / "there.png"
+    there.write_bytes(b"mine")
+    assert ".png or .html" in letters.refused("bakeoff", "--chart", str(tmp_path / "chart.pdf"))
+    assert "--overwrite" in letters.refused("bakeoff", "--chart", str(there))
+    assert "--show last" in letters.refused("bakeoff", "--list", "--chart", str(tmp_path / "all.png"))
+    assert there.read_bytes() == b"mine"
+    assert [one.name for one in tmp_path.glob("*.p*")] == ["there.png"]
+
+
+def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path: Path) -> None:
+    """Of finders of lines, measured on two pages with fifty checked lines each."""
+    letters.done("setup", "--language", "es", "--material", "print", "--yes")
+    for name in ("1.png", "2.png"):
+        page_id = next(one["id"] for one in letters.done("ls", "--json").json["items"] if one["name"] == name)
+        places = [(0.05, (number + 0.2) / 51) for number in range(50)]
+        lines = [
+            {"key": f"{number}", "rect": [x, y, 0.9, 0.012], "text": f"line {number}"}
+            for number, (x, y) in enumerate(places)
+        ]
+        taken = {
+            "document_id": page_id,
+            "name": "Checked",
+            "provider": "sample",
+            "model": "sample",
+            "lines": lines,
+        }
+        ran = letters.done("action", "run", "segment.take_lines", "-p", json.dumps(taken), "--json").json
+        pass_id = ran.get("result", ran)["pass_id"]
+        checked = {"pass_id": pass_id, "ground_truth": True}
+        letters.done("action", "run", "segment.pass_ground_truth", "-p", json.dumps(checked))
+    page, picture = tmp_path / "table.html", tmp_path / "table.PNG"
+    said = letters.done("bakeoff", "--lines", "--chart", str(page))
+    assert f"Drew it into {page}." in said.out
+    assert "Line finders on 100 corrected lines of 2 pages" in page.read_text()
+    again = letters.done("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
+    assert again["chart"] == str(picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 CLOUD_PLAN: dict[str, Any] = {

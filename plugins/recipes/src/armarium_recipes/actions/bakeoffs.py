@@ -6,18 +6,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Route, action
+from armarium.api import ActionContext, Engine, Library, Outcome, Principal, Route, action
 from armarium_documents.api import require_live
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.files import write_file
 from armarium_recipes.bakeoffs.finders import LINE_READER, plan_finders
 from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
+from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.saving import saved, use_card
 from armarium_recipes.queries.bakeoffs import bakeoff_row
-from armarium_recipes.schemas.bakeoffs import Bakeoff, CompareFinders, UseCandidateOfBakeoff, UsedCandidate
+from armarium_recipes.schemas.bakeoffs import (
+    Bakeoff,
+    CompareFinders,
+    StartBakeoff,
+    UseCandidateOfBakeoff,
+    UsedCandidate,
+)
 from armarium_recipes.schemas.comparing import CompareFindersArgs
 
 FOLDERS = ("folder",)
@@ -30,6 +37,32 @@ def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dic
     library = ctx.project
     ctx.on_commit(lambda: write_file(library, answer))
     return answer
+
+
+def begin_bakeoff(
+    engine: Engine, library: Library, principal: Principal, body: StartBakeoff
+) -> tuple[Outcome, dict[str, Any]]:
+    """Put a bake-off of readers into the queue (`evaluation.run`): the outcome, and the bake-off as it is answered."""
+    with library.db.read() as conn:
+        plan = plan_bakeoff(conn, engine, library, principal, body)
+    answer: dict[str, Any] = {}
+
+    def keep(ctx: ActionContext) -> None:
+        planned = {page["document_id"] for page in ctx.answer["plan"]["pages"]}
+        plan.corrected.keep(planned, "Its lines were changed while the bake-off was begun.")
+        row = {
+            "step": body.step,
+            "material": plan.material,
+            "volume": plan.volume,
+            "pages": plan.corrected.pages,
+            "left_out": plan.corrected.left_out,
+            "lines": plan.corrected.lines,
+            "candidates": plan.rows,
+            "promote": int(body.promote),
+        }
+        answer.update(keep_bakeoff(ctx, ctx.answer["job_id"], row))
+
+    return engine.run(library, "evaluation.run", plan.evaluation, principal, in_transaction=keep), answer
 
 
 @action(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,9 +14,11 @@ from armarium.commandline import (
     finished,
     id_of,
     legible,
+    place_for,
     plural,
     project_session,
     table,
+    write_file,
 )
 from armarium_documents.commandline import Scope, document_id
 
@@ -40,10 +43,19 @@ def bakeoff(
     folder: Annotated[
         str | None, typer.Option(help="With --use: only for pages beneath this folder.")
     ] = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="Draw the table into this file: a picture (.png), or a page of its own (.html)."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
 ) -> None:
     """Measure the readers that the rules would take, and others beside them, on pages you corrected."""
+    # Before anything is measured: a bake-off may take an hour.
+    kind = None if chart is None else _kind_of(place_for(chart, overwrite=overwrite))
     with project_session() as session:
         if listed:
+            if chart is not None:
+                raise Refused("A chart shows one bake-off: armarium bakeoff --show last --chart FILE.")
             found = session.get("/api/recipes/project/bakeoffs")
             answer(found, lambda: show_all(found["items"]))
             return
@@ -52,6 +64,11 @@ def bakeoff(
         else:
             one = _run(session, ids, lines=lines, promote=promote)
         used = None if use is None else _use(session, one, use, folder)
+        if chart is not None:
+            drawn = session.raw(
+                "GET", f"/api/recipes/project/bakeoffs/{one['id']}/picture", query={"kind": kind}
+            )
+            write_file(chart, drawn, overwrite=overwrite)
 
     def words() -> None:
         show_table(one)
@@ -61,8 +78,18 @@ def bakeoff(
                 if folder is None
                 else f"{folder} uses {used['card']} now."
             )
+        if chart is not None:
+            typer.echo(f"Drew it into {chart}.")
 
-    answer({**one, **({} if used is None else {"used": used})}, words)
+    more: dict[str, Any] = {} if used is None else {"used": used}
+    answer({**one, **more, **({} if chart is None else {"chart": str(chart)})}, words)
+
+
+def _kind_of(chart: Path) -> str:
+    kind = chart.suffix.lower().removeprefix(".")
+    if kind not in ("png", "html"):
+        raise Refused(f"{chart} does not say what to draw: its name ends in .png or .html.")
+    return kind
 
 
 def _run(session: Session, ids: list[str] | None, *, lines: bool, promote: bool) -> dict[str, Any]:
