@@ -1,0 +1,114 @@
+"""What changes between the plan and Start, or while a run goes: versions, models, folders, choices that are undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bakeoff_desk
+import bakeoff_readers as readers
+import pytest
+from start_desk import URL, Desk, step
+
+from armarium.api import Engine, Library
+from armarium_recipes.cards.sources import cards_here
+
+ORDER = step("put-in-order", "lines", "order")
+READ = {"id": "read", "job": "read-a-line", "layer": "reading"}
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    """A person at work."""
+    return Desk(engine, library, client)
+
+
+def test_a_version_raised_after_the_plan_was_looked_at_refuses_start(desk: Desk) -> None:
+    """Nothing is queued; with the version that holds now it starts."""
+    desk.lines(desk.pages(1)[0])
+    desk.recipe(ORDER)
+    seen = desk.get("")["recipe"]["version"]
+    desk.recipe(ORDER, title="Changed meanwhile")
+    refused = desk.start(409, recipe_version=seen)
+    assert refused["code"] == "stale_version", refused
+    assert desk.get("/runs")["items"] == []
+    assert desk.start(recipe_version=seen + 1)["started"]["recipe_version"] == seen + 1
+
+
+def test_a_model_removed_after_the_plan_was_looked_at_refuses_start(desk: Desk) -> None:
+    """With the step it is missing for."""
+    given = bakeoff_desk.Desk(desk.engine, desk.library, desk.client)
+    given.give(readers.First, readers.Second)
+    desk.lines(desk.pages(1)[0])
+    card = next(one for one in cards_here(desk.engine, desk.library) if one.reader == "first")
+    desk.recipe({**READ, "card": {"id": card.id, "source": card.source}})
+    assert desk.plan()["refusals"] == []
+    given.give(readers.Second)
+    refused = desk.start(422)
+    assert refused["code"] == "start_refused", refused
+    assert card.id in refused["detail"]
+    assert desk.get("/runs")["items"] == []
+
+
+def test_the_override_of_a_folder_that_is_deleted_later_harms_nothing_and_comes_back_with_it(
+    desk: Desk, client: Any
+) -> None:
+    """Plan and Start go on with what is left; the folder restored, its card holds again."""
+    bakeoff_desk.Desk(desk.engine, desk.library, desk.client).give(readers.First, readers.Second)
+    box, other = desk.folder("Box"), desk.folder("Other")
+    for page in (*desk.pages(1, box), *desk.pages(2, other)):
+        desk.lines(page)
+    own, special = (
+        next(one for one in cards_here(desk.engine, desk.library) if one.reader == name)
+        for name in ("first", "second")
+    )
+    desk.recipe({**READ, "card": {"id": own.id, "source": own.source}})
+    override = {"scope": "folder", "folder_id": box, "step": "read"}
+    override["card"] = {"id": special.id, "source": special.source}
+    assert client.put(URL, json={"overrides": [override]}).status_code == 200
+    both = [(one["of"], one["provider_override"]) for one in desk.plan()["runs"]]
+    assert both == [(2, own.reader), (1, special.reader)]
+    deleted = desk.engine.run(desk.library, "document.delete", {"ids": [box]}, bakeoff_desk.LOCAL_OWNER)
+    plan = desk.plan()
+    assert plan["refusals"] == []
+    assert [(one["of"], one["provider_override"]) for one in plan["runs"]] == [(2, own.reader)]
+    client.post("/api/actions/audit/undo", json={"audit_ids": [deleted.audit_id]})
+    assert [(one["of"], one["provider_override"]) for one in desk.plan()["runs"]] == both
+
+
+def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) -> None:
+    """And nothing of it is kept."""
+    answers = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["print"]}
+    body = client.post("/api/recipes/assemble", json=answers).json()["recipe"]
+    client.put(URL, json={"answers": answers, "recipe": body})
+    twice = client.post(f"{URL}/layers", json={"layers": ["entities", "entities"]})
+    assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
+    assert desk.get("")["recipe"]["version"] == 1
+
+
+def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: Desk, client: Any) -> None:
+    """It reads with the reader it was started with; the next Start takes the one of before."""
+    given = bakeoff_desk.Desk(desk.engine, desk.library, desk.client)
+    given.give(readers.First, readers.Second)
+    given.set_up()
+    page, _ = given.page()
+    given.page(shade=bakeoff_desk.DARK)
+    first, second = (
+        next(one for one in cards_here(desk.engine, desk.library) if one.reader == name)
+        for name in ("first", "second")
+    )
+    told = given.run()
+    desk.recipe(
+        {**READ, "card": {"id": first.id, "source": first.source}}, answers={"materials": ["handwriting"]}
+    )
+    used = client.post(f"{bakeoff_desk.URL}/{told['id']}/use", json={"card": second.id})
+    assert used.status_code == 200, used.text
+    job_id = desk.start(redo=["read"])["started"]["job_id"]
+    undone = client.post("/api/actions/audit/undo", json={"audit_ids": [used.json()["audit_id"]]})
+    assert undone.status_code == 200, undone.text
+    desk.work()
+    run = desk.run(job_id)
+    assert run["state"] == "done", run
+    asked = "SELECT DISTINCT producer_tool FROM content_representation WHERE document_id = ? AND run_id IS NOT NULL"
+    assert given.rows(asked, page) == [("second",)]
+    assert desk.plan()["runs"] == [] or desk.plan()["runs"][0]["provider_override"] == "first"
+    assert desk.get("")["recipe"]["steps"][0]["card"]["id"] == first.id
