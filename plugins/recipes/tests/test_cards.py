@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,14 @@ def put(folder: Path, name: str, content: bytes = b"weights", **beside: Any) -> 
     for end, value in beside.items():
         (path.parent / f"{path.name}.{end}.json").write_text(json.dumps(value), "utf-8")
     return path
+
+
+def test_the_base_readers_figures_are_those_of_its_own_evaluation(engine: Engine) -> None:
+    """And the rules say no older ones: they stand in its package alone."""
+    told = json.loads(files("armarium_reader_hand").joinpath("card.json").read_text("utf-8"))["evaluation"]
+    card = cards(engine, None)["linereader:hand-base@1"]
+    assert card.cer_published == told["cer"]
+    assert card.pages_per_hour == pytest.approx(told["lines_per_second"] * 120, abs=1)
 
 
 def test_every_card_has_its_form(engine: Engine, library: Library) -> None:

@@ -6,6 +6,7 @@ Runs in a worker process of the engine's own interpreter; it never downloads.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from armarium_worker import Handler, LineReading, LineShape, ModelFile, Page, Re
 TOGETHER = 16
 """Lines that are run together."""
 MODEL = "hand-base"
+LINES_A_PAGE = 30
+"""By which lines a second are told as pages an hour."""
 
 
 class HandReader(Reader):
@@ -76,7 +79,7 @@ class HandReader(Reader):
             return trained
         # Asked often; only weights inside an archive have to be read for it.
         size = weights.stat().st_size if isinstance(weights, Path) else len(weights.read_bytes())
-        return [ModelFile(MODEL, "Base model for hands", None, size, shipped=True), *trained]
+        return [ModelFile(MODEL, "Base model for hands", None, size, True, _measured()), *trained]
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
@@ -84,6 +87,17 @@ class HandReader(Reader):
         from armarium_reader_hand.teaching import base, line_pictures
 
         return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
+
+
+@cache
+def _measured() -> dict[str, float]:
+    """What the evaluation in the card of the weights says of them, as the details of a model state it."""
+    from armarium_reader_hand.model import shipped_card
+
+    found = shipped_card().get("evaluation")
+    if found is None:
+        return {}
+    return {"cer": found["cer"], "pages_per_hour": round(found["lines_per_second"] * 3600 / LINES_A_PAGE)}
 
 
 def _shipped(name: str) -> Any:

@@ -100,6 +100,8 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
         "licence": None,
         "memory_gb": 1.0,
         "trainable": False,
+        "cer_published": model.details.get("cer") if model.shipped else None,
+        "pages_per_hour": model.details.get("pages_per_hour") if model.shipped else None,
         **known,
         **more,
     }
