@@ -74,7 +74,7 @@ from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
 from armarium.store.objects import ObjectStore
-from armarium.store.rows import HIDDEN, Rows, among, answer_of, paged
+from armarium.store.rows import HIDDEN, Rows, among, answer_of, listed, paged
 from armarium.store.tables import (
     Json,
     Tree,
@@ -188,6 +188,7 @@ __all__ = [
     "image_info",
     "json_response",
     "json_text",
+    "listed",
     "missing",
     "names_in",
     "new_id",
