@@ -15,10 +15,10 @@ def strike_all(job: JobContext) -> dict[str, Any]:
     with job.library.db.read() as conn:
         left = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]
     total = struck + len(left)
-    for struck, visit_id in enumerate(left, struck + 1):
+    for done, visit_id in enumerate(left, struck + 1):
         job.check()
-        done = {"checkpoint": {"struck": struck}, "done": struck, "total": total}
-        job.act("reading_room.strike_visit", {"visit_id": visit_id}, **done)
+        strike = {"visit_id": visit_id}
+        job.act("reading_room.strike_visit", strike, checkpoint={"struck": done}, done=done, total=total)
     return {"struck": total}
 
 
