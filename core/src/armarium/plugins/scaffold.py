@@ -120,6 +120,7 @@ from armarium_@NAME@.schemas import AddNote, Note
 @action(
     "@NAME@.add_note",
     summary="Add a note",
+    words="Added a note",
     params=AddNote,
     result=Note,
     route=Route("POST", "/api/@DASHED@/notes"),

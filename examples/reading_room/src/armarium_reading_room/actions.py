@@ -20,6 +20,7 @@ def a_visit(ex: Example) -> dict[str, Any]:
 @action(
     "reading_room.note_visit",
     summary="Note a visit to an original",
+    words="Noted a visit to {document_id|a document}",
     params=NoteVisit,
     result=Visit,
     route=Route("POST", "/api/documents/{document_id}/visits"),
