@@ -80,7 +80,10 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
         set_("line", points=[(10.25, 10), (90, 10.75), (90, 40), (10, 40)]),
         lambda made: line_of(made).points,
     ),
-    "the counting text of lines and words": (lambda made: None, lambda made: [one.text for one in made.walk()]),
+    "the counting text of lines and words": (
+        lambda made: None,
+        lambda made: [one.text for one in made.walk()],
+    ),
     "confidence of a text": (sure, lambda made: made.of_kind("word")[0].texts[0].confidence),
     "alternatives of a text": (doubtful, lambda made: [text.text for text in made.of_kind("word")[0].texts]),
     "ids of the file": (lambda made: None, lambda made: [one.id for one in made.walk()]),
