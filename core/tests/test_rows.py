@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from armarium.api import HIDDEN, Json, Message, Rows, among, answer_of, missing, paged, reference
+from armarium.api import HIDDEN, Json, Message, Rows, among, answer_of, listed, missing, paged, reference
 from armarium.errors import NotFound
 
 metadata = MetaData()
@@ -110,6 +110,14 @@ def test_a_page_of_rows_counts_all_of_them(conn: Connection) -> None:
     }  # fmt: skip
     assert paged(Book).model_validate(page).model_dump()["total"] == 4
     assert paged(Book).__name__ == "BookPage"
+
+
+def test_a_list_of_rows_is_counted(conn: Connection) -> None:
+    answer = BOOKS.listed(conn, books.c.pages > 1, order=(books.c.pages,))
+    assert [item["pages"] for item in answer["items"]] == [2, 3, 4]
+    assert answer["count"] == 3
+    assert set(listed(Book).model_validate(answer).model_dump()) == {"items", "count"}
+    assert listed(Book).__name__ == "BookList"
 
 
 @pytest.mark.parametrize(

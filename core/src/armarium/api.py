@@ -22,8 +22,10 @@ from armarium.errors import (
     BadRequest,
     Broken,
     Conflict,
+    FileUnreadable,
     Forbidden,
     Invalid,
+    NotAFile,
     NotFound,
     ServiceError,
     TooLarge,
@@ -74,7 +76,7 @@ from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
 from armarium.store.objects import ObjectStore
-from armarium.store.rows import HIDDEN, Rows, among, answer_of, paged
+from armarium.store.rows import HIDDEN, Rows, among, answer_of, listed, paged
 from armarium.store.tables import (
     Json,
     Tree,
@@ -122,6 +124,7 @@ __all__ = [
     "Egress",
     "Engine",
     "Example",
+    "FileUnreadable",
     "Forbidden",
     "Invalid",
     "IsClosed",
@@ -135,6 +138,7 @@ __all__ = [
     "Migration",
     "NameOrMaterialPath",
     "NewJob",
+    "NotAFile",
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
@@ -188,6 +192,7 @@ __all__ = [
     "image_info",
     "json_response",
     "json_text",
+    "listed",
     "missing",
     "names_in",
     "new_id",

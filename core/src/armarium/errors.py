@@ -91,6 +91,33 @@ class Invalid(ServiceError):
     status = 422
 
 
+class NotAFile(Invalid):
+    """422: a path leads to a folder's, a socket's or a device's entry where a file is needed."""
+
+    def __init__(self) -> None:
+        super().__init__("It is not an ordinary file.", code="not_a_file")
+
+
+class FileUnreadable(Invalid):
+    """422: the system does not let a file be read."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"It cannot be read: {error.strerror or error}.", code="bad_path")
+
+
+class ProjectOutOfReach(Forbidden):
+    """403: a token that is bound to some projects asks for another."""
+
+    def __init__(self, package: str, *, required: str, role: str) -> None:
+        super().__init__(
+            "This token does not reach that project. Ask the owner for one that does.",
+            code="library_access_denied",
+            library_path=package,
+            required=required,
+            role=role,
+        )
+
+
 class RateLimited(ServiceError):
     """429: too many attempts; `retry_after` (seconds) says when to come back."""
 

@@ -187,11 +187,13 @@ def test_before_the_first_project_it_says_how_to_make_one(machine: Machine) -> N
 
 def test_settings_are_shown_and_changed(desk: Machine) -> None:
     desk.done("create", "Letters")
-    assert "snapshot interval seconds: 0\n" in desk.done("settings").out
+    shown = desk.done("settings").out
+    assert "snapshot every: off\n" in shown
+    assert "models of this machine alone: no\n" in shown
     told = desk.done("settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750").out
     assert "name: Letters of 1750\n" in told
-    assert "snapshot interval seconds: 43200\n" in told
-    assert "snapshot retention count: 3\n" in told
+    assert "snapshot every: 12h\n" in told
+    assert "snapshots kept: 3\n" in told
     (desk.home / "disk").mkdir()
     set_ = desk.done("settings", "--copy-to", "disk", "--json").json
     assert set_["snapshot_offsite_path"] == str(desk.home / "disk")

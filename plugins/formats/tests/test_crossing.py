@@ -76,11 +76,14 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
         lambda made: [one.points for one in made.walk()],
     ),
     "baselines": (set_("line", baseline=BOX[:2]), lambda made: line_of(made).baseline),
-    "decimals of coordinates": (
+    "decimal places of coordinates": (
         set_("line", points=[(10.25, 10), (90, 10.75), (90, 40), (10, 40)]),
         lambda made: line_of(made).points,
     ),
-    "the counting text of lines, words": (lambda made: None, lambda made: [one.text for one in made.walk()]),
+    "the counting text of lines and words": (
+        lambda made: None,
+        lambda made: [one.text for one in made.walk()],
+    ),
     "confidence of a text": (sure, lambda made: made.of_kind("word")[0].texts[0].confidence),
     "alternatives of a text": (doubtful, lambda made: [text.text for text in made.of_kind("word")[0].texts]),
     "ids of the file": (lambda made: None, lambda made: [one.id for one in made.walk()]),
@@ -101,15 +104,15 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
         set_("region", cell={"row": 1, "column": 1, "row_span": 1, "column_span": 1}),
         lambda made: made.segments[0].cell,
     ),
-    "what a PAGE file says beyond the model": (
+    "what a PAGE file contains beyond the model": (
         set_("region", extras={"pagexml": {"attributes": {"custom": "x"}}}),
         lambda made: (made.segments[0].extras or {}).get("pagexml"),
     ),
-    "what an ALTO file says beyond the model": (
+    "what an ALTO file contains beyond the model": (
         set_("region", extras={"alto": {"attributes": {"ROTATION": "90"}}}),
         lambda made: (made.segments[0].extras or {}).get("alto"),
     ),
-    "what a TEI file says beyond the model": (
+    "what a TEI file contains beyond the model": (
         set_("region", extras={"tei": {"zone": {"rotate": "90"}}}),
         lambda made: (made.segments[0].extras or {}).get("tei"),
     ),
@@ -121,7 +124,7 @@ def stated() -> dict[str, dict[str, str]]:
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in MANUAL.read_text(encoding="utf-8")
-        .split("## What crosses")[1]
+        .split("## What survives")[1]
         .split("\n## ")[0]
         .split("\n")
         if line.startswith("|")

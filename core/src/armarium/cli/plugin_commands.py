@@ -1,4 +1,4 @@
-"""`armarium plugins`: what is let in and what is refused; the trial for who writes a plugin; a new family."""
+"""`armarium plugins`: what is loaded and what is refused; the trial for plugin authors; a new family."""
 
 from __future__ import annotations
 
@@ -25,23 +25,21 @@ def plugins(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="Try a plugin that you write (a folder, a wheel, an installed distribution) and say what is wrong with it.",
+            help="Try a plugin that you are writing (a folder, a wheel, an installed distribution) and say what is wrong with it.",
         ),
     ] = None,
     new: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Write the beginnings of a plugin of this name.")
+        str | None, typer.Option(metavar="NAME", help="Create a small working plugin of this name.")
     ] = None,
     folder: Annotated[
-        Path | None, typer.Argument(help="With --new: where to; a folder called as the plugin, unless named.")
+        Path | None, typer.Argument(help="With --new: the folder to create; by default, the plugin's name.")
     ] = None,
 ) -> None:
-    """The plugins and drivers that are let in, and those refused with the reason."""
+    """List the plugins and drivers that are loaded, and those refused with the reason."""
     if check is not None and new is not None:
-        raise Refused("Say --check or --new, not both.", ends_with=2)
+        raise Refused("Use --check or --new, not both.", ends_with=2)
     if folder is not None and new is None:
-        raise Refused(
-            "A folder is named with --new alone; a plugin is tried with --check FOLDER.", ends_with=2
-        )
+        raise Refused("A folder goes with --new only; to try a plugin, use --check FOLDER.", ends_with=2)
     if check is not None:
         _check(check)
     elif new is not None:
@@ -62,7 +60,7 @@ def _check(target: str) -> None:
             number = len(found.faults)
             typer.echo(f"{found.distribution}: {number} fault{'' if number == 1 else 's'}.")
         else:
-            typer.echo(f"{found.distribution} is let in: {', '.join(found.brings)}.")
+            typer.echo(f"{found.distribution} has no fault: an engine would load {', '.join(found.brings)}.")
 
     answer({**asdict(found), "ok": not found.faults}, words)
     if found.faults:
@@ -75,7 +73,7 @@ def _write(name: str, folder: Path) -> None:
     written = write_family(name, folder)
     answer(
         {"folder": str(folder), "files": [str(path) for path in written]},
-        f"{folder} holds the plugin {name}. Try it: armarium plugins --check {folder}",
+        f"Created the plugin {name} in {folder}. Try it: armarium plugins --check {folder}",
     )
 
 

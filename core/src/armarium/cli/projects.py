@@ -18,6 +18,14 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 OFF = "off"
 
+_SHOWN_AS = {
+    "local_only_ai": "models of this machine alone",
+    "snapshot_interval_seconds": "snapshot every",
+    "snapshot_retention_count": "snapshots kept",
+    "snapshot_offsite_path": "copied to",
+}
+"""Settings that people know by the words of their options."""
+
 
 def register(program: typer.Typer) -> None:
     """Add the commands."""
@@ -101,9 +109,26 @@ def settings(
 
     def words() -> None:
         for key, value in shown.items():
-            typer.echo(f"{key.replace('_', ' ')}: {'-' if value is None else value}")
+            typer.echo(f"{_SHOWN_AS.get(key, key.replace('_', ' '))}: {_in_words(key, value)}")
 
     answer(found, words)
+
+
+def _in_words(key: str, value: Any) -> str:
+    """A setting as its option is typed."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key == "snapshot_interval_seconds":
+        return _as_typed(int(value or 0))
+    return "-" if value is None else str(value)
+
+
+def _as_typed(seconds: int) -> str:
+    """A length of time as `--snapshot-every` takes it."""
+    if seconds == 0:
+        return OFF
+    unit = next(unit for unit in "dhms" if seconds % _SECONDS[unit] == 0)
+    return f"{seconds // _SECONDS[unit]}{unit}"
 
 
 def _seconds(text: str) -> int:

@@ -29,6 +29,16 @@ _WIDE = {
 }
 
 
+class TooManyMarks(Invalid):
+    """422: a document has more tags and attributes than any page."""
+
+    def __init__(self, name: str, code: str) -> None:
+        super().__init__(
+            f"{name} holds more than {MAX_XML_MARKS:,} tags and attributes; that is no page. Split it.",
+            code=code,
+        )
+
+
 def parse_xml(data: bytes, *, name: str = "this file", max_bytes: int = MAX_XML_BYTES) -> etree._Element:
     """The root element of an XML document, or `Invalid`.
 
@@ -48,10 +58,7 @@ def parse_xml(data: bytes, *, name: str = "this file", max_bytes: int = MAX_XML_
             code="xml_too_large",
         )
     if data.count(b"<") + data.count(b"=") > MAX_XML_MARKS:
-        raise Invalid(
-            f"{name} holds more than {MAX_XML_MARKS:,} tags and attributes; that is no page. Split it.",
-            code="xml_too_large",
-        )
+        raise TooManyMarks(name, "xml_too_large")
     if _has_doctype(data):
         raise _doctype_refused(name)
     parser = etree.XMLParser(

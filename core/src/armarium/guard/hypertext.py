@@ -8,7 +8,7 @@ from html.entities import html5
 from typing import TYPE_CHECKING, Final
 
 from armarium.errors import Invalid
-from armarium.guard.documents import MAX_XML_BYTES, MAX_XML_MARKS, parse_xml
+from armarium.guard.documents import MAX_XML_BYTES, MAX_XML_MARKS, TooManyMarks, parse_xml
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -42,10 +42,7 @@ def parse_html(text: str, *, name: str = "this file", max_bytes: int = MAX_XML_B
             code="html_too_large",
         )
     if text.count("<") + text.count("=") > MAX_XML_MARKS:
-        raise Invalid(
-            f"{name} holds more than {MAX_XML_MARKS:,} tags and attributes; that is no page. Split it.",
-            code="html_too_large",
-        )
+        raise TooManyMarks(name, "html_too_large")
     text = text.lstrip("\ufeff").replace("\0", "")
     if declared := _DECLARATION.match(text):
         text = text[declared.end() :]

@@ -30,7 +30,7 @@ from typing import (
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
-from armarium.errors import BadRequest, Broken, Forbidden, Invalid
+from armarium.errors import BadRequest, Broken, Invalid, ProjectOutOfReach
 from armarium.guard.closed import Identity, PathNotAllowed
 from armarium.guard.places import look_over, open_plain
 from armarium.store.database import raw_of
@@ -206,13 +206,7 @@ class PathRules:
             # The engine makes its global library itself; callers name it once it is there.
             raise PathNotAllowed(f"{place} lies in the engine's state folder; choose another folder.", text)
         if not principal.reaches(str(place)):
-            raise Forbidden(
-                "This token does not reach that project. Ask the owner for one that does.",
-                code="library_access_denied",
-                library_path=str(place),
-                required=required,
-                role=principal.role,
-            )
+            raise ProjectOutOfReach(str(place), required=required, role=principal.role)
         granted = principal.granted_folders
         if granted is None or principal.libraries is not None or self._is_known(place):
             return place

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from armarium.errors import Invalid
+from armarium.errors import Invalid, NotAFile
 from armarium.guard.closed import PathNotAllowed, Steps
 
 _STEP: Final = (
@@ -49,7 +49,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise Invalid("It is not an ordinary file.", code="not_a_file")
+                raise NotAFile()
             if is_closed is not None and status.st_nlink > 1 and is_closed(status):
                 raise own_file(path)
             return os.fdopen(descriptor, "rb")
@@ -168,5 +168,5 @@ def _worded_faults(path: Path) -> Iterator[None]:
                 code="became_a_link",
             ) from None
         if error.errno == errno.ENXIO:  # a socket, or a pipe at whose other end nobody is
-            raise Invalid("It is not an ordinary file.", code="not_a_file") from None
+            raise NotAFile() from None
         raise

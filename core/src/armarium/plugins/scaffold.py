@@ -1,4 +1,4 @@
-"""`armarium plugins --new`: the smallest family that is one, written into a folder: a table, an action, a route, a test."""
+"""`armarium plugins --new`: writes the smallest complete family into a folder: a table, an action, a query, a test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ version = "0.1.0"
 description = "A family of routes for Armarium."
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["armarium-core", "fastapi>=0.115", "sqlalchemy>=2.0.31"]
+dependencies = ["armarium-core", "pydantic>=2.14", "sqlalchemy>=2.0.31"]
 
 [project.entry-points."armarium.plugins"]
 @NAME@ = "armarium_@NAME@.plugin"
@@ -30,15 +30,17 @@ packages = ["src/armarium_@NAME@"]
 
 _README = """# armarium-@DASHED@
 
-A family of routes for Armarium, as `armarium plugins --new` writes it: one table, one action, one route.
+A family of routes for Armarium, as `armarium plugins --new` creates it: one table, one action, one query.
 
 ```sh
-armarium plugins --check .     # what an engine would say of it
+armarium plugins --check .     # what the engine would say about it
 pip install --editable .       # into the environment that Armarium runs in
-armarium plugins               # it is listed there
-pip install armarium-testing   # pytest with the engine's fixtures and its conformance kit
-pytest                         # its action is audited, undone and redone
+armarium plugins               # now lists it
+pytest                         # proves that its action is audited, undone and redone
 ```
+
+The tests need the distribution armarium-testing (pytest, the engine's fixtures and its conformance kit), which is built from
+a checkout of Armarium as its other parts are.
 """
 
 _PLUGIN = '''"""What this family brings to the engine: the only file with a hook."""
@@ -83,7 +85,7 @@ notes = Table(
 )
 '''
 
-_SCHEMAS = '''"""Notes as they are asked for and answered."""
+_SCHEMAS = '''"""Notes as they are sent and answered."""
 
 from __future__ import annotations
 
@@ -102,16 +104,9 @@ class AddNote(Params):
 @answer_of(notes)
 class Note(Message):
     """A note as it is answered: every column of the table."""
-
-
-class Notes(Message):
-    """The notes of a project."""
-
-    items: list[Note]
-    count: int
 '''
 
-_ACTIONS = '''"""The only writes of this family. How one is undone is said nowhere: the engine keeps what was there before."""
+_ACTIONS = '''"""The only writes of this family. Nothing says how they are undone: the engine keeps what was there before."""
 
 from __future__ import annotations
 
@@ -125,6 +120,7 @@ from armarium_@NAME@.schemas import AddNote, Note
 @action(
     "@NAME@.add_note",
     summary="Add a note",
+    words="Added a note",
     params=AddNote,
     result=Note,
     route=Route("POST", "/api/@DASHED@/notes"),
@@ -146,21 +142,20 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import Rows, query
+from armarium.api import Rows, listed, query
 from armarium_@NAME@.models import notes
-from armarium_@NAME@.schemas import Notes
+from armarium_@NAME@.schemas import Note
 
 NOTES = Rows(notes)
 
 
-@query("/api/@DASHED@/notes", summary="The notes", answer=Notes)
+@query("/api/@DASHED@/notes", summary="The notes", answer=listed(Note))
 def list_notes(conn: Connection) -> dict[str, Any]:
-    """All of them, the oldest first."""
-    items = NOTES.all(conn, order=(notes.c.id,))
-    return {"items": items, "count": len(items)}
+    """All of them, oldest first."""
+    return NOTES.listed(conn, order=(notes.c.id,))
 '''
 
-_TEST = '''"""Its action does what every action must: audited, undone, redone, refused to those who may not."""
+_TEST = '''"""Its action does what every action must: it is audited, undone, redone, and refused to those without the right."""
 
 from __future__ import annotations
 

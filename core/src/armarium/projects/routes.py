@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import ConfigDict, create_model
 
 from armarium.engine import Engine
-from armarium.errors import Conflict, Forbidden, NotFound, ServiceError
+from armarium.errors import Conflict, NotFound, ProjectOutOfReach, ServiceError
 from armarium.messages import Message, written
 from armarium.projects import snapshots
 from armarium.projects.actions import (
@@ -189,13 +189,7 @@ def resolve(
         # What other projects are called is none of a bound token's business.
         raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
     if not principal.reaches(found["path"]):
-        raise Forbidden(
-            "This token does not reach that project. Ask the owner for one that does.",
-            code="library_access_denied",
-            library_path=found["path"],
-            required="read",
-            role=principal.role,
-        )
+        raise ProjectOutOfReach(found["path"], required="read", role=principal.role)
     return json_response(found)
 
 

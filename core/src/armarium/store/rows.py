@@ -106,6 +106,13 @@ class Rows:
         """Every row for which all of *where* holds, in *order*."""
         return [row._asdict() for row in conn.execute(self.select.where(*where).order_by(*order))]
 
+    def listed(
+        self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
+    ) -> dict[str, Any]:
+        """As `all`, as the answer of a route: the rows and their count; `listed` describes it."""
+        items = self.all(conn, *where, order=order)
+        return {"items": items, "count": len(items)}
+
     def page(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any], limit: int, offset: int
     ) -> dict[str, Any]:
@@ -146,8 +153,17 @@ def _kind(column: Column[Any]) -> Any:
 
 
 @cache
+def listed(item: type[Message]) -> type[Message]:
+    """The model of what `Rows.listed` answers of *item*s."""
+    return _several(f"{item.__name__}List", item, "count")
+
+
+@cache
 def paged(item: type[Message]) -> type[Message]:
     """The model of what `Rows.page` answers of *item*s."""
-    fields: dict[str, Any] = {"items": (list[item], ...)}  # type: ignore[valid-type]
-    fields |= dict.fromkeys(("count", "total", "limit", "offset"), (int, ...))
-    return create_model(f"{item.__name__}Page", __base__=Message, __module__=item.__module__, **fields)
+    return _several(f"{item.__name__}Page", item, "count", "total", "limit", "offset")
+
+
+def _several(name: str, item: type[Message], *numbers: str) -> type[Message]:
+    fields: dict[str, Any] = {"items": (list[item], ...), **dict.fromkeys(numbers, (int, ...))}  # type: ignore[valid-type]
+    return create_model(name, __base__=Message, __module__=item.__module__, **fields)

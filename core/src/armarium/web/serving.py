@@ -171,7 +171,7 @@ def _bind_tcp(host: str, port: int) -> socket.socket:
 
 def _address_in_use(where: str) -> Conflict:
     return Conflict(
-        f"Something listens on {where} already, perhaps another engine. Stop it, or set SERVICE_PORT or SERVICE_UDS."
+        f"Something listens on {where} already, perhaps another engine. Stop it, or name another port (--port) or a socket (--uds)."
     )
 
 

@@ -1,4 +1,4 @@
-"""The only writes of the reading room. Neither says how it is undone: the engine keeps what was there before."""
+"""The only writes of the reading room. None of them says how it is undone: the engine keeps what was there before."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import require_live
 from armarium_reading_room.models import visits
 from armarium_reading_room.queries import VISITS
-from armarium_reading_room.schemas import NoteVisit, StrikeVisit, StrikeVisits, Striking, Visit
+from armarium_reading_room.schemas import NoteVisit, StrikeVisit, StrikeVisits, StrikingStarted, Visit
 
 
 def a_visit(ex: Example) -> dict[str, Any]:
-    """Parameters of a visit to a document made for the purpose."""
+    """Parameters of a visit to a document created for the purpose."""
     document = ex.run("document.create", {"name": "A letter"})
     return {"document_id": document["id"], "visitor": "Inés", "day": "2026-03-01", "remark": "the seal"}
 
@@ -20,6 +20,7 @@ def a_visit(ex: Example) -> dict[str, Any]:
 @action(
     "reading_room.note_visit",
     summary="Note a visit to an original",
+    words="Noted a visit to {document_id|a document}",
     params=NoteVisit,
     result=Visit,
     route=Route("POST", "/api/documents/{document_id}/visits"),
@@ -43,7 +44,7 @@ def note_visit(ctx: ActionContext, p: NoteVisit) -> dict[str, Any]:
     example=lambda ex: {"visit_id": ex.run("reading_room.note_visit", a_visit(ex))["id"]},
 )
 def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
-    """The row is gone; an undo brings it back as it was."""
+    """The row is deleted; undo restores it as it was."""
     VISITS.require(ctx.conn, p.visit_id)
     ctx.conn.execute(visits.delete().where(visits.c.id == p.visit_id))
     ctx.target(p.visit_id)
@@ -53,12 +54,12 @@ def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
     "reading_room.strike_visits",
     summary="Strike all visits of a document, in the background",
     params=StrikeVisits,
-    result=Striking,
+    result=StrikingStarted,
     after_undo=cancel_with_undo,
     example=lambda ex: {"document_id": ex.run("reading_room.note_visit", a_visit(ex))["document_id"]},
 )
 def strike_visits(ctx: ActionContext, p: StrikeVisits) -> dict[str, Any]:
-    """Put the work into the queue, in this very step; its undo cancels what has not been done yet."""
+    """Queue the job, in this very step; undoing the step cancels what has not been done yet."""
     require_live(ctx.conn, p.document_id)
     job_id = ctx.enqueue("reading_room-strike", p.model_dump(), title="Strike the visits of a document")
     ctx.target(p.document_id, job_id)

@@ -10,17 +10,16 @@ from armarium_reading_room.schemas import StrikeVisits
 
 
 def strike_all(job: JobContext) -> dict[str, Any]:
-    """One step a visit. Killed anywhere and run again it strikes what is left, and counts on from its checkpoint."""
+    """One step per visit. Killed anywhere and run again, it strikes what is left and counts on from its checkpoint."""
     struck = int(job.checkpoint.get("struck", 0))
     with job.library.db.read() as conn:
         left = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]
     total = struck + len(left)
-    for visit_id in left:
+    for done, visit_id in enumerate(left, struck + 1):
         job.check()
-        struck += 1
-        counts = {"checkpoint": {"struck": struck}, "done": struck, "total": total}
-        job.act("reading_room.strike_visit", {"visit_id": visit_id}, **counts)
-    return {"struck": struck}
+        strike = {"visit_id": visit_id}
+        job.act("reading_room.strike_visit", strike, checkpoint={"struck": done}, done=done, total=total)
+    return {"struck": total}
 
 
 STRIKE = JobKind(

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
-from armarium.api import Example, JobContext, PageWork, RecipeJob, page_kind
-from armarium_reading_room.schemas import VisitSettings
+from pydantic import Field
+
+from armarium.api import Example, JobContext, PageWork, Params, RecipeJob, page_kind
+
+
+class VisitSettings(Params):
+    """Who looks at the originals of pages, and when."""
+
+    visitor: str = Field(default="the reading room", min_length=1, max_length=200, description="Who looks.")
+    day: date = Field(default=date(2026, 1, 1), description="On which day.")
 
 
 def visit_page(job: JobContext, page_id: str) -> PageWork:
-    """What is to be written on one page; the engine writes it, with the job's checkpoint in the same transaction."""
+    """What to write for one page; the engine writes it, with the job's checkpoint in the same transaction."""
     visit = {"visitor": job.args.visitor, "day": job.args.day}
     return PageWork("reading_room.note_visit", {"document_id": page_id, **visit}, answers=("id",))
 
 
 def a_page(ex: Example) -> dict[str, Any]:
-    """A page for the kit to try it on."""
+    """A page for the kit to try the job on."""
     return {"page_id": ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]}
 
 

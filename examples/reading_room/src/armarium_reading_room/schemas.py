@@ -11,19 +11,12 @@ from armarium_reading_room.models import visits
 
 
 class NoteVisit(Params):
-    """A visit to note. `remark` is the visitor's own words, so the audit log never shows it."""
+    """A visit to note. `remark` is in the visitor's own words, so the audit log never shows it."""
 
     document_id: str
     visitor: str = Field(min_length=1, max_length=200)
     day: date
     remark: SourceText | None = None
-
-
-class VisitSettings(Params):
-    """Who looks at the originals of pages, and when."""
-
-    visitor: str = Field(default="the reading room", min_length=1, max_length=200, description="Who looks.")
-    day: date = Field(default=date(2026, 1, 1), description="On which day.")
 
 
 class StrikeVisit(Params):
@@ -38,19 +31,12 @@ class StrikeVisits(Params):
     document_id: str
 
 
-class Striking(Message):
-    """The work that was started."""
-
-    job_id: str
-
-
 @answer_of(visits)
 class Visit(Message):
     """A visit as it is answered: every column of the table."""
 
 
-class Visits(Message):
-    """The visits of a document."""
+class StrikingStarted(Message):
+    """The job that strikes the visits."""
 
-    items: list[Visit]
-    count: int
+    job_id: str

@@ -64,8 +64,7 @@ def crop(
         if folder is not None:
             _batch(session, folder, {"kind": "crop", "region": region}, recursive)
             return
-        if recursive:
-            raise Refused("--recursive goes with a folder; these are pictures.")
+        _refuse_recursive(recursive)
         cut = session.post("/api/images/crops/batch", {"document_ids": pictures, "region": region})
 
     def words() -> None:
@@ -106,8 +105,7 @@ def split(
         if folder is not None:
             _batch(session, folder, {"kind": "split", "regions": regions}, recursive)
             return
-        if recursive:
-            raise Refused("--recursive goes with a folder; these are pictures.")
+        _refuse_recursive(recursive)
         for one in pictures:
             try:
                 done.append(session.post(f"/api/images/{one}/split", {"regions": regions}))
@@ -246,6 +244,11 @@ def _folder(session: Session, ids: list[str]) -> str | None:
     if folders and len(ids) > 1:
         raise Refused("Name one folder, or pictures; not a folder among others.")
     return folders[0] if folders else None
+
+
+def _refuse_recursive(recursive: bool) -> None:
+    if recursive:
+        raise Refused("--recursive goes with a folder; these are pictures.")
 
 
 def _batch(session: Session, folder: str, spec: dict[str, Any], recursive: bool) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from armarium.api import (
+    FileUnreadable,
     Invalid,
     MaterialPath,
+    NotAFile,
     PathNotAllowed,
     ServiceError,
     Unavailable,
@@ -57,11 +59,11 @@ def on_disk(stated: MaterialPath) -> ReceivedFile:
             "There is nothing there, or it is a link to nothing. Check the path.", code="path_not_found"
         ) from None
     except OSError as error:
-        raise Invalid(f"It cannot be read: {error.strerror or error}.", code="bad_path") from None
+        raise FileUnreadable(error) from None
     if stat.S_ISDIR(status.st_mode):
         raise Invalid("It is a folder; import the folder, or name the files in it.", code="not_a_file")
     if not stat.S_ISREG(status.st_mode):
-        raise Invalid("It is not an ordinary file.", code="not_a_file")
+        raise NotAFile()
     return ReceivedFile(real, path.parent.parts[1:], path.name, kept_at=real)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import Invalid, PathNotAllowed, ServiceError, TooLarge, open_plain
+from armarium.api import FileUnreadable, Invalid, NotAFile, PathNotAllowed, ServiceError, TooLarge, open_plain
 from armarium_documents.api import taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
@@ -164,13 +164,13 @@ def _head(given: ReceivedFile, library: Library) -> bytes:
     try:
         status = given.path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise Invalid("It is not an ordinary file.")
+            raise NotAFile()
         if status.st_size == 0:
             raise Invalid("It is empty (0 bytes). Copy it again from the original.")
         with given.open(library.is_closed) as file:
             return file.read(1024)
     except OSError as error:
-        raise Invalid(f"It cannot be read: {error.strerror or error}.") from None
+        raise FileUnreadable(error) from None
 
 
 def _take_pictures(

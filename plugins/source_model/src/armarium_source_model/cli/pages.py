@@ -217,15 +217,19 @@ def picture(
 ) -> None:
     """Cut the picture of a segment out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
-    place_for(place, overwrite=overwrite)
-    if not place.parent.is_dir():
-        raise Refused(f"There is no folder {place.parent} to write into.")
+    _check_place(place, overwrite=overwrite)
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
     write_file(place, data, overwrite=overwrite)
     written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
     answer(written, f"Wrote {place}.")
+
+
+def _check_place(place: Path, *, overwrite: bool) -> None:
+    place_for(place, overwrite=overwrite)
+    if not place.parent.is_dir():
+        raise Refused(f"There is no folder {place.parent} to write into.")
 
 
 def draw(
@@ -245,9 +249,7 @@ def draw(
         identity = document_id(session, page)
         name = session.get(f"/api/documents/{identity}")["name"]
         place = Path(full_path(str(out or f"{Path(file_name(name)).stem}-lines.png")))
-        place_for(place, overwrite=overwrite)
-        if not place.parent.is_dir():
-            raise Refused(f"There is no folder {place.parent} to write into.")
+        _check_place(place, overwrite=overwrite)
         query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
         data = session.raw("GET", f"/api/segments/document/{identity}/picture", query=query)
         write_file(place, data, overwrite=overwrite)
