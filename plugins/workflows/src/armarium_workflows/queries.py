@@ -213,10 +213,13 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
 
 def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[dict[str, Any]]:
     """Pages of a run with how each stands."""
+    # Positions have no gaps, so that those before *offset* need not be read; who may not see all of them counts what is left.
+    skipped = "LIMIT ?3 OFFSET ?2" if withheld_nodes(conn) else "LIMIT ?3"
+    first = "" if withheld_nodes(conn) else "AND position >= ?2 "
     rows = raw_of(conn).execute(
-        "SELECT page_id, state, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
-        "ORDER BY position LIMIT ? OFFSET ?",
-        (thread_id, limit, offset),
+        "SELECT page_id, state, reason FROM workflow_page WHERE thread_id = ?1 AND node_id = '' AND page_id <> '' "
+        f"{first}ORDER BY position {skipped}",
+        (thread_id, offset, limit),
     )
     return [{"document_id": page, "status": state, "reason": reason} for page, state, reason in rows]
 
