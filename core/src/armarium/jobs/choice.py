@@ -88,7 +88,7 @@ class _Option:
 
 
 def pick(
-    runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes, *, alone: bool
+    runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes, *, alone: bool = False
 ) -> list[ClaimedJob]:
     """The next job of *store* for *lane*, its row marked as running; none when none may start.
 
@@ -181,9 +181,7 @@ def _take(
         _none_left(store, lane, kind, raw)
     if claims[0].model is not None:
         lane.model = claims[0].model
-    picked = [
-        ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind)) for claim in claims
-    ]
+    picked = [ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind)) for claim in claims]
     with store.lock:
         store.picked.update((one.claim.seq, one) for one in picked)
     return picked
