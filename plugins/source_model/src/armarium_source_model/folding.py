@@ -52,6 +52,28 @@ def _folded(code: int) -> str | None:
 
 
 _FOLDING = _Folding()
+_REORDERED = "\0"
+"""Stands for a mark that is kept: where there is one, its place depends on the marks beside it."""
+
+
+class _FoldingOfSigns(dict[int, str]):
+    """What each character of a text becomes as it is written, case and compositions with it."""
+
+    def __missing__(self, code: int) -> str:
+        plain = _plain(chr(code))
+        found = plain.translate(_FOLDING)
+        if any(unicodedata.combining(sign) for sign in found):
+            found = _REORDERED
+        if len(found) != 1:
+            _UNEVEN.add(chr(code))
+        self[code] = found
+        return found
+
+
+_UNEVEN: set[str] = set()
+"""The characters met so far that become none, or several."""
+_OF_SIGNS = _FoldingOfSigns()
+_WORD = re.compile(r"\S+")
 _SEPARATES = re.compile(f"(?<=\\S)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=[^\\W\\d_])")
 _AT_END = re.compile(f"[{HYPHENS}][^\\S\\n]*\\n")
 _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\S*))")
@@ -59,9 +81,14 @@ _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\
 
 def words_of(text: str) -> list[str]:
     """The words of *text*, folded, in their order."""
-    if text.isascii():
-        return text.lower().translate(_FOLDING).split()
-    return _plain(text).translate(_FOLDING).split()
+    return fold_letters(text).split()
+
+
+def fold_letters(text: str) -> str:
+    """*text* with its letters folded, and blanks for what stands between its words."""
+    # A fifth of the time of taking the text apart as a whole, and the same but for the order of marks that are kept.
+    folded = text.translate(_OF_SIGNS)
+    return _plain(text).translate(_FOLDING) if _REORDERED in folded else folded
 
 
 def _plain(text: str) -> str:
@@ -111,6 +138,9 @@ class Word(NamedTuple):
 
 def places_of_words(text: str) -> list[Word]:
     """The words of one line, as `words_of`, each with its place in *text*."""
+    folded = text.translate(_OF_SIGNS)
+    if len(folded) == len(text) and _REORDERED not in folded and _UNEVEN.isdisjoint(text):
+        return [Word(one.group(), *one.span()) for one in _WORD.finditer(folded)]
     found: list[Word] = []
     letters = ""
     start = end = 0
