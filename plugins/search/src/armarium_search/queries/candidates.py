@@ -29,7 +29,7 @@ EXACT = 500
 """Pages with the words of a query up to which everything is exact."""
 OF_EACH = 3
 """Pages with each of the words beside one of the query that are weighed, where there are more than `EXACT`."""
-COUNTED = 2_000
+COUNTED = 1_000
 """As many are counted where there are more."""
 FUSION = 60
 """The constant of reciprocal-rank fusion."""
@@ -38,17 +38,20 @@ BESIDE = 0.5
 """The score of what only an entity, claim, artifact or interpretation led to."""
 AUTHORITY = {"primary": 1.0, "secondary": 0.6, "tertiary": 0.3, "unknown": 1.0}
 
-_TEXTS = (
+_OF_TEXT = "p.number, p.document_id, d.source_authority, n.name, p.words, p.halves"
+_WITH_NAME = f"LEFT JOIN {names} n ON n.document_id = p.document_id"
+_FROM_TEXTS = (
     f"FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
-    f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :words"
+    f"CROSS JOIN {documents} d ON d.id = p.document_id"
 )
+_TEXTS = f"{_FROM_TEXTS} WHERE {text_index} MATCH :words"
 _NAMES = (
     f"FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
     f"CROSS JOIN {documents} d ON d.id = n.document_id WHERE {name_index} MATCH :names AND n.more IS NOT NULL"
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Candidate:
     """A document that may be answered."""
 
@@ -60,6 +63,8 @@ class Candidate:
     beside: tuple[str, Hit] | None = None
     """What alone led to it (entity, claim …)."""
     score: float = 0.0
+    about: tuple[str, str | None] | None = None
+    """Its authority and its folded name, where they were read with its text."""
 
 
 @dataclass
@@ -110,23 +115,33 @@ def find(
 
 
 def _candidate(found: Found, document_id: str) -> Candidate:
-    return found.by_id.setdefault(document_id, Candidate(document_id))
+    one = found.by_id.get(document_id)
+    if one is None:
+        one = found.by_id[document_id] = Candidate(document_id)
+    return one
+
+
+def _texts(asked: Asked, words: str, limit: int) -> list[Any]:
+    """The first texts with *words*, in the order in which they came to be, with what else a score is made of."""
+    return asked.rows(
+        f"SELECT {_OF_TEXT} {_FROM_TEXTS} {_WITH_NAME} WHERE {text_index} MATCH :words AND {asked.where} "
+        f"ORDER BY {text_index}.rowid LIMIT {limit}",
+        words=words,
+    )
 
 
 def _by_text(asked: Asked, found: Found) -> None:
-    rows = asked.rows(
-        f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
-        f"ORDER BY {text_index}.rowid LIMIT {EXACT + 1}",
-        words=found.words,
-    )
+    rows = _texts(asked, found.words, EXACT + 1)
     if len(rows) > EXACT:
         del rows[EXACT:]
         found.last_text = rows[-1][0]
         rows += _of_each_spelling(asked)
-    for _, document_id, words, halves in rows:
+    terms = asked.parsed.wanted
+    for _, document_id, authority, name, words, halves in rows:
         one = _candidate(found, document_id)
         one.by_text = True
-        one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(words, halves)))
+        one.about = (authority, name)
+        one.relevance = max(one.relevance, relevance(terms, Folded(words, halves)))
 
 
 def _of_each_spelling(asked: Asked) -> list[Any]:
@@ -137,11 +152,7 @@ def _of_each_spelling(asked: Asked) -> list[Any]:
             if weight < 1:
                 only = replace(term, alternatives=((spelling, weight),))
                 others = [only if one is term else one for one in asked.parsed.wanted]
-                rows += asked.rows(
-                    f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
-                    f"ORDER BY {text_index}.rowid LIMIT {OF_EACH}",
-                    words=expression(others),
-                )
+                rows += _texts(asked, expression(others), OF_EACH)
     return rows
 
 
@@ -216,32 +227,29 @@ def _standing(asked: Asked, ids: Iterable[str]) -> list[str]:
 
 def _score(asked: Asked, found: Found, lists: int) -> None:
     everything = list(found.by_id.values())
-    facts = {
-        row[0]: (row[1], row[2])
-        for row in asked.rows(
+    unread = [one.document_id for one in everything if one.about is None]
+    facts: dict[str, tuple[str, str | None]] = {}
+    if unread:
+        rows = asked.rows(
             f"SELECT d.id, d.source_authority, n.name FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id "
-            f"WHERE d.id IN {asked.listed(found.by_id)}"
+            f"WHERE d.id IN {asked.listed(unread)}"
         )
-    }
-    for one in everything:
-        one.score = 0.0
-    for ranked in (
-        sorted((c for c in everything if c.relevance > 0), key=lambda c: (-c.relevance, c.document_id)),
-        sorted(
-            (c for c in everything if c.likeness is not None),
-            key=lambda c: (-(c.likeness or 0.0), c.document_id),
-        ),
-    ):
-        for place, one in enumerate(ranked, start=1):
+        facts = {row[0]: (row[1], row[2]) for row in rows}
+    ranked = [(-one.relevance, one.document_id, one) for one in everything if one.relevance > 0]
+    alike = [(-one.likeness, one.document_id, one) for one in everything if one.likeness is not None]
+    for listed in (ranked, alike):
+        for place, (_, _, one) in enumerate(sorted(listed), start=1):
             one.score += fused(place, lists)
     words = list(asked.parsed.words)
     for one in everything:
-        authority, name = facts.get(one.document_id, ("unknown", ""))
+        authority, name = one.about or facts.get(one.document_id, ("unknown", ""))
         if one.beside is not None or (one.relevance == 0 and one.likeness is None):
             one.score += BESIDE
-        one.score += of_name(words, (name or "").split())
+        if name:
+            one.score += of_name(words, name.split())
         one.score *= AUTHORITY.get(authority, 1.0)
-    found.ranked = sorted(everything, key=lambda c: (-c.score, c.document_id))
+    scored = sorted((-one.score, one.document_id, one) for one in everything)
+    found.ranked = [one for _, _, one in scored]
 
 
 def fused(place: int, lists: int = 1) -> float:
@@ -251,7 +259,7 @@ def fused(place: int, lists: int = 1) -> float:
 
 def of_name(words: list[str], name: list[str]) -> float:
     """What a name adds to the score: whether it is the query, has all its words, or has one."""
-    if not words or not name:
+    if not words or set(words).isdisjoint(name):
         return 0.0
     if words == name:
         return NAME_IS
@@ -307,13 +315,17 @@ def match_order(where: str) -> str:
 
 def count(asked: Asked, found: Found) -> int:
     """How many are found; at least so many where not all were weighed."""
-    if found.is_exact:
-        return len(found.ranked)
-    capped = 0
-    for counted, match in ((_TEXTS, found.words), (_NAMES, found.names)):
-        statement = f"SELECT count(*) FROM (SELECT 1 {counted} AND {asked.where} LIMIT {COUNTED})"
-        capped = max(capped, asked.rows(statement, words=match, names=match)[0][0])
-    return max(capped, len(found.ranked))
+    most = len(found.ranked)
+    for counted, last in ((_TEXTS, found.last_text), (_NAMES, found.last_name)):
+        if last is not None:
+            index = text_index if counted is _TEXTS else name_index
+            statement = (
+                f"SELECT count(*) FROM (SELECT 1 {counted} AND {index}.rowid > :last AND {asked.where} "
+                f"LIMIT {COUNTED - EXACT})"
+            )
+            more = asked.rows(statement, words=found.words, names=found.names, last=last)[0][0]
+            most = max(most, EXACT + more)
+    return most
 
 
 _KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}

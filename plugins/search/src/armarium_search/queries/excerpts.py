@@ -13,20 +13,14 @@ import orjson
 from armarium_search.language import Term
 from armarium_search.queries.asked import Asked
 from armarium_search.queries.candidates import visible_text
-from armarium_source_model.api import HYPHENS, fold_letters, goes_on, page_texts, places_of_words, segments
+from armarium_source_model.api import HYPHENS, fold_lines, goes_on, page_texts, places_of_words, segments
 
 MOST_LINES = 5
 """Lines of one page that are shown."""
 PREVIEW = 300
 """Characters of a preview."""
-_HYPHENS = tuple(HYPHENS)
-
-
-class Line(NamedTuple):
-    """A line of a page's text."""
-
-    segment_id: str
-    text: str
+_MAY_GO_ON = frozenset([*HYPHENS, *filter(str.isspace, map(chr, range(0x3001)))])
+"""What a line ends with that may go on in the next: blanks may follow a hyphen."""
 
 
 class Token(NamedTuple):
@@ -40,12 +34,16 @@ class Token(NamedTuple):
 class PageText:
     """The lines of one page, as the caller sees them."""
 
-    lines: list[Line]
+    segment_ids: list[str]
+    lines: list[str]
 
-    @property
-    def text(self) -> str:
-        """The lines, each on a line."""
-        return "\n".join(line.text for line in self.lines)
+    @classmethod
+    def of(cls, text: str, spans: Sequence[tuple[str, int, int]]) -> PageText:
+        """A page's text with where its lines stand in it."""
+        lines = text.split("\n")
+        if [len(line) for line in lines] != [end - start for _, start, end in spans]:
+            lines = [text[start:end] for _, start, end in spans]
+        return cls([segment_id for segment_id, _, _ in spans], lines)
 
 
 def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
@@ -56,15 +54,13 @@ def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
         ids=orjson.dumps(list(ids)).decode(),
     )
     for document_id, text, spans in rows:
-        found[document_id] = PageText([Line(one, text[start:end]) for one, start, end in orjson.loads(spans)])
+        found[document_id] = PageText.of(text, orjson.loads(spans))
     for document_id in ids:
         if asked.partial and document_id in asked.partial:
             seen = visible_text(asked, document_id)[0]
             if seen is not None and seen.text:
-                spans = seen.assembled.spans
-                found[document_id] = PageText(
-                    [Line(one.segment_id, seen.text[one.char_start : one.char_end]) for one in spans]
-                )
+                spans = [(one.segment_id, one.char_start, one.char_end) for one in seen.assembled.spans]
+                found[document_id] = PageText.of(seen.text, spans)
     return found
 
 
@@ -72,7 +68,7 @@ class _Words:
     """The words of a page, folded, taken apart line by line where they are asked for."""
 
     def __init__(self, page: PageText) -> None:
-        self.folded = [fold_letters(line.text) for line in page.lines]
+        self.folded = fold_lines(page.lines)
         """Each line, its words parted by blanks."""
         self._page = page
         self._words: dict[int, list[str]] = {}
@@ -122,8 +118,8 @@ class _Words:
         lines = self._page.lines
         found: list[Token] = []
         last: Token | None = None
-        for number, line in enumerate(lines[:-1]):
-            if not line.text.rstrip().endswith(_HYPHENS) or not goes_on(line.text, lines[number + 1].text):
+        for number, end in enumerate([line[-1:] for line in lines[:-1]]):
+            if end not in _MAY_GO_ON or not goes_on(lines[number], lines[number + 1]):
                 continue
             words, after = self.of_line(number), self.of_line(number + 1)
             if not words or not after:
@@ -190,16 +186,21 @@ def excerpts(
     written: dict[str, None] = {}
     for number in best:
         line = page.lines[number]
-        places = places_of_words(line.text)
+        places = places_of_words(line)
         ranges = [
             (places[place].start, places[place].end) for place in sorted(found[number]) if place < len(places)
         ]
-        written |= dict.fromkeys(line.text[start:end] for start, end in ranges)
+        written |= dict.fromkeys(line[start:end] for start, end in ranges)
         lines.append(
-            {"segment_id": line.segment_id, "text": line.text, "ranges": ranges if mark else [], "rect": None}
+            {
+                "segment_id": page.segment_ids[number],
+                "text": line,
+                "ranges": ranges if mark else [],
+                "rect": None,
+            }
         )
     around = min(best, default=0)
-    shown = "\n".join(line.text for line in page.lines[max(0, around - 1) : around + 4])
+    shown = "\n".join(page.lines[max(0, around - 1) : around + 4])
     return lines, list(written) if mark else [], shown[:PREVIEW]
 
 

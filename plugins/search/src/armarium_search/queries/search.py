@@ -25,7 +25,7 @@ from armarium_search.queries.candidates import (
     page_by_relevance,
     page_sorted,
 )
-from armarium_search.queries.excerpts import PREVIEW, add_boxes, excerpts, texts_of_pages
+from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
 from armarium_search.queries.likeness_of_words import suggestions, widened
 from armarium_search.queries.semantic import Likeness, likeness_of
 from armarium_search.schemas import Answer, SearchParams
@@ -209,10 +209,8 @@ def _artifacts(asked: Asked) -> list[Hit]:
 
 def snippet_of(text: str, parsed: Parsed) -> str:
     """A stretch of *text* around the first line with a word of the query."""
-    from armarium_search.queries.excerpts import Line, PageText
-
-    lines = [Line("", line) for line in text[:200_000].splitlines()]
-    return excerpts(PageText(lines), parsed.terms, mark=False)[2]
+    lines = text[:200_000].splitlines()
+    return excerpts(PageText([""] * len(lines), lines), parsed.terms, mark=False)[2]
 
 
 # ------------------------------------------------------------------------------------------------------------- answers
