@@ -64,13 +64,31 @@ def matches(terms: Iterable[Term], text: Folded) -> bool:
 
 def relevance(terms: Iterable[Term], text: Folded) -> float:
     """How much a text is about the wanted terms: 0 to the number of terms."""
-    length = 1 - LENGTH + LENGTH * text.size / USUAL_SIZE
+    length = _length(text)
     total = 0.0
     for term in terms:
         if not term.excluded:
             often = occurrences(term, text)
             total += often / (often + SATURATION * length)
     return total
+
+
+def spelling_of(terms: Iterable[Term], text: Folded) -> tuple[str, ...]:
+    """The spelling of most weight that a text has of each wanted term; none where all stand as written."""
+    best = []
+    for term in terms:
+        has = [
+            (weight, sought)
+            for sought, weight, is_phrase in term.patterns
+            if text.count(sought, is_phrase=is_phrase)
+        ]
+        weight, sought = max(has, default=(1.0, ""))
+        best.append("" if weight == 1 else sought)
+    return tuple(best) if any(best) else ()
+
+
+def _length(text: Folded) -> float:
+    return 1 - LENGTH + LENGTH * text.size / USUAL_SIZE
 
 
 def expression(terms: Iterable[Term], column: str | None = "words") -> str:

@@ -15,20 +15,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import orjson
-
 from armarium.api import NotFound
 from armarium_documents.api import documents
 from armarium_search.contributions import Hit
-from armarium_search.matching import Folded, expression, matches, relevance
+from armarium_search.language import Term
+from armarium_search.matching import Folded, expression, matches, relevance, spelling_of
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.asked import Asked
 from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
 
 EXACT = 500
-"""Pages with the words of a query up to which everything is exact."""
+"""Pages with the words of a query up to which everything is exact; with a filter, of at most `LOOKED_AT` without it."""
 OF_EACH = 3
 """Pages with each of the words beside one of the query that are weighed, where there are more than `EXACT`."""
+LOOKED_AT = 8_000
+"""Pages with the words that are looked at for those which a filter lets pass."""
 COUNTED = 1_000
 """As many are counted where there are more."""
 FUSION = 60
@@ -40,12 +41,11 @@ AUTHORITY = {"primary": 1.0, "secondary": 0.6, "tertiary": 0.3, "unknown": 1.0}
 
 _OF_TEXT = "p.number, p.document_id, d.source_authority, n.name, p.words, p.halves"
 _WITH_NAME = f"LEFT JOIN {names} n ON n.document_id = p.document_id"
-_FROM_TEXTS = (
+TEXTS = (
     f"FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
-    f"CROSS JOIN {documents} d ON d.id = p.document_id"
+    f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :words"
 )
-_TEXTS = f"{_FROM_TEXTS} WHERE {text_index} MATCH :words"
-_NAMES = (
+NAMES = (
     f"FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
     f"CROSS JOIN {documents} d ON d.id = n.document_id WHERE {name_index} MATCH :names AND n.more IS NOT NULL"
 )
@@ -75,6 +75,8 @@ class Found:
     last_text: int | None = None
     """The number of the last page text that was weighed, where there are more."""
     last_name: int | None = None
+    texts: int = 0
+    """How many texts were weighed for standing first."""
     words: str = ""
     names: str = ""
     by_id: dict[str, Candidate] = field(default_factory=dict)
@@ -121,27 +123,63 @@ def _candidate(found: Found, document_id: str) -> Candidate:
     return one
 
 
-def _texts(asked: Asked, words: str, limit: int) -> list[Any]:
-    """The first texts with *words*, in the order in which they came to be, with what else a score is made of."""
+def _texts(asked: Asked, words: str, limit: int, most: int = -1) -> list[Any]:
+    """The first texts with *words*, in the order in which they came to be, with what else a score is made of.
+
+    most: of so many texts with the words, where many of them may be left out by a filter.
+    """
     return asked.rows(
-        f"SELECT {_OF_TEXT} {_FROM_TEXTS} {_WITH_NAME} WHERE {text_index} MATCH :words AND {asked.where} "
-        f"ORDER BY {text_index}.rowid LIMIT {limit}",
+        f"SELECT {_OF_TEXT} FROM (SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid "
+        f"LIMIT {most}) m CROSS JOIN {page_texts} p ON p.number = m.number CROSS JOIN {documents} d "
+        f"ON d.id = p.document_id {_WITH_NAME} WHERE {asked.where} ORDER BY m.number LIMIT {limit}",
         words=words,
     )
 
 
 def _by_text(asked: Asked, found: Found) -> None:
-    rows = _texts(asked, found.words, EXACT + 1)
+    is_filtered = len(asked.conditions) > 1
+    rows = _texts(asked, found.words, EXACT + 1, LOOKED_AT if is_filtered else -1)
     if len(rows) > EXACT:
         del rows[EXACT:]
         found.last_text = rows[-1][0]
+    elif is_filtered:
+        found.last_text = _last_looked_at(asked, found)
+    found.texts = len(rows)
+    if found.last_text is not None:
         rows += _of_each_spelling(asked)
     terms = asked.parsed.wanted
+    is_widened = any(weight < 1 for term in terms for _, weight in term.alternatives)
+    weighed: list[tuple[Candidate, Folded]] = []
     for _, document_id, authority, name, words, halves in rows:
         one = _candidate(found, document_id)
-        one.by_text = True
-        one.about = (authority, name)
-        one.relevance = max(one.relevance, relevance(terms, Folded(words, halves)))
+        if not one.by_text:
+            one.by_text = True
+            one.about = (authority, name)
+            text = Folded(words, halves)
+            one.relevance = relevance(terms, text)
+            weighed.append((one, text))
+    if is_widened:
+        _spread(terms, weighed)
+
+
+def _last_looked_at(asked: Asked, found: Found) -> int | None:
+    """The last text that was looked at, where more have the words."""
+    rows = asked.rows(
+        f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
+        words=found.words,
+    )
+    return rows[0][0] if len(rows) == 2 else None
+
+
+def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, Folded]]) -> None:
+    """Let further pages with the same other spelling come after the first of each: which was meant, nobody knows yet."""
+    of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
+    for one, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
+        other = spelling_of(terms, text)
+        pages = of_spellings.setdefault(other, [])
+        pages.append(one)
+        if other:
+            one.relevance /= len(pages) ** 2
 
 
 def _of_each_spelling(asked: Asked) -> list[Any]:
@@ -158,7 +196,7 @@ def _of_each_spelling(asked: Asked) -> list[Any]:
 
 def _by_name(asked: Asked, found: Found) -> None:
     rows = asked.rows(
-        f"SELECT n.number, n.document_id, n.name, n.more {_NAMES} AND {asked.where} "
+        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {asked.where} "
         f"ORDER BY {name_index}.rowid LIMIT {EXACT + 1}",
         names=found.names,
     )
@@ -267,91 +305,3 @@ def of_name(words: list[str], name: list[str]) -> float:
     if has == set(words):
         return NAME_HAS_ALL
     return NAME_HAS_ONE if has else 0.0
-
-
-# ------------------------------------------------------------------------------------------------------ one page of it
-
-
-def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> list[Candidate]:
-    """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
-    answer = found.ranked[offset : offset + limit]
-    if found.is_exact or len(answer) == limit:
-        return answer
-    weighed = asked.listed(found.by_id)
-    at = max(offset, len(found.ranked))
-    place = len(found.ranked)
-    for where, last, match in _following(found):
-        if last is None:
-            continue
-        rest = f"{where} AND {asked.where} AND d.id NOT IN {weighed}"
-        more = {"words": found.words, "names": found.names, "last": last, **match}
-        rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
-                          **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
-        answer += [
-            Candidate(row[0], by_text=True, score=fused(at + number + 1)) for number, row in enumerate(rows)
-        ]
-        if len(answer) == limit:
-            break
-        place += asked.rows(f"SELECT count(*) {rest}", **more)[0][0]
-        at = max(at + len(rows), place)
-    return answer
-
-
-def _following(found: Found) -> list[tuple[str, int | None, dict[str, Any]]]:
-    in_text = (
-        f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
-        f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
-    )
-    return [
-        (f"{_TEXTS} AND {text_index}.rowid > :last", found.last_text, {}),
-        (f"{_NAMES} AND {name_index}.rowid > :last AND {in_text}", found.last_name, {}),
-    ]
-
-
-def match_order(where: str) -> str:
-    """The order in which the index gives what a statement finds."""
-    return f"{text_index if where.startswith(_TEXTS) else name_index}.rowid"
-
-
-def count(asked: Asked, found: Found) -> int:
-    """How many are found; at least so many where not all were weighed."""
-    most = len(found.ranked)
-    for counted, last in ((_TEXTS, found.last_text), (_NAMES, found.last_name)):
-        if last is not None:
-            index = text_index if counted is _TEXTS else name_index
-            statement = (
-                f"SELECT count(*) FROM (SELECT 1 {counted} AND {index}.rowid > :last AND {asked.where} "
-                f"LIMIT {COUNTED - EXACT})"
-            )
-            more = asked.rows(statement, words=found.words, names=found.names, last=last)[0][0]
-            most = max(most, EXACT + more)
-    return most
-
-
-_KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
-
-
-def page_sorted(
-    asked: Asked, found: Found, by: str, direction: str, limit: int, offset: int
-) -> list[Candidate]:
-    """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
-    everything = f"SELECT value FROM json_each({asked.bind(_json(found.by_id))})"
-    if not found.is_exact:
-        everything += (
-            f" UNION SELECT d.id {_TEXTS} AND {asked.where} UNION SELECT d.id {_NAMES} AND {asked.where}"
-        )
-    key = _KEYS[by]
-    rows = asked.rows(
-        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
-        f"ORDER BY {key} IS NULL, {key} {'ASC' if direction == 'asc' else 'DESC'}, d.id LIMIT :limit OFFSET :skip",
-        words=found.words,
-        names=found.names,
-        limit=limit,
-        skip=offset,
-    )
-    return [found.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]
-
-
-def _json(ids: Iterable[str]) -> str:
-
-    return orjson.dumps(list(ids)).decode()
