@@ -99,6 +99,8 @@ def _tag(path: str) -> str:
 def _query_endpoint(function: Callable[..., Any]) -> Any:
     def endpoint(**given: Any) -> Response:
         library = given["library"] if wants_library else given.pop("library")
+        if first is not None:
+            given |= first(**{name: given[name] for name in wanted_first})
         with library.db.read() as conn:
             return json_response(function(conn, **given))
 
@@ -106,6 +108,9 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
     _, *taken = inspect.signature(function).parameters.values()
     asked = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
     wants_library = hints.get("library") is Library
+    stated = query_of(function)
+    first = None if stated is None else stated.first
+    wanted_first = () if first is None else tuple(inspect.signature(first).parameters)
     parameters = [
         one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
         for one in taken
