@@ -71,8 +71,9 @@ def record_types(engine: Engine) -> list[RecordType]:
         if not isinstance(contributed, Mapping):
             continue
         for name, rows in contributed.items():
+            # Names of tables and columns are strings of SQLAlchemy's own, which orjson takes for no keys.
             if name != "manifest" and name not in found:
-                found[name] = _of_family(name, rows)
+                found[str(name)] = _of_family(str(name), rows)
     return list(found.values())
 
 
@@ -93,7 +94,7 @@ def _of_family(name: str, contribution: Contribution) -> RecordType:
 def _contributed(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         for row in rows(conn, None if selection.whole else selection.ids, selection.withheld):
-            kept = _allowed(dict(row), selection)
+            kept = _allowed({str(name): value for name, value in row.items()}, selection)
             if kept is not None:
                 yield kept
 
