@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,8 @@ class RecordType:
     rows: Callable[[Connection, Selection], Iterator[dict[str, Any]]]
     columns: Mapping[str, str] | None = None
     """Values of json columns come as ready JSON text."""
+    batches: Callable[[Connection, Selection], Iterator[Sequence[Sequence[Any]]]] | None = None
+    """Of a table: the same records as values in the order of *columns*, many at a time."""
 
 
 def record_types(engine: Engine) -> list[RecordType]:
@@ -139,25 +141,18 @@ def _of_table(
     # Objects as the text that is stored: nothing is parsed only to be written again.
     chosen: list[Any] = [_raw(column) for column in shown]
     chosen += [value.label(key) for key, value in (more or {}).items()]
-    flags = [number for number, kind in enumerate(columns.values()) if kind == "boolean"]
-    names = list(columns)
+
+    def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
+        order_by = table.primary_key if order is None else (order,)
+        found = conn.execute(select(*chosen).where(where(selection)).order_by(*order_by))
+        while rows := found.fetchmany(_BATCH):
+            yield rows
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
-        asked = (
-            select(*chosen)
-            .where(where(selection))
-            .order_by(*(table.primary_key if order is None else (order,)))
-        )
-        found = conn.execute(asked)
-        while rows := found.fetchmany(_BATCH):
-            for row in rows:
-                record = dict(zip(names, row, strict=True))
-                for number in flags:
-                    if row[number] is not None:
-                        record[names[number]] = bool(row[number])
-                yield record
+        for rows in batches(conn, selection):
+            yield from (dict(zip(columns, row, strict=True)) for row in rows)
 
-    return RecordType(name, read, columns)
+    return RecordType(name, read, columns, batches)
 
 
 def _raw(column: Any) -> Any:
