@@ -47,6 +47,7 @@ SCRIPTS = (
     "likeness",
     "knowing",
     "synced_folder",
+    "record_exports",
     "finding_documents",
     "sheets",
     "alike_segments",
