@@ -68,7 +68,7 @@ from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
 from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
-from armarium.principals import Principal
+from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
@@ -175,6 +175,7 @@ __all__ = [
     "alter_tracked",
     "among",
     "answer_of",
+    "asking",
     "append_only",
     "cancel_with_undo",
     "check_archive",

@@ -65,7 +65,7 @@ def _declared(queries: tuple[Callable[..., Any], ...], actions: tuple[Action[Any
         assert declared is not None
         router.add_api_route(
             declared.path,
-            _query_endpoint(function),
+            _query_endpoint(function, declared.prepare),
             methods=[declared.method],
             name=declared.name,
             tags=[_tag(declared.path)],
@@ -96,22 +96,26 @@ def _tag(path: str) -> str:
     return path.removeprefix("/api/").partition("/")[0].replace("-", " ")
 
 
-def _query_endpoint(function: Callable[..., Any]) -> Any:
+def _query_endpoint(function: Callable[..., Any], prepare: Callable[[Engine, Library], None] | None) -> Any:
     def endpoint(**given: Any) -> Response:
         library = given["library"] if wants_library else given.pop("library")
+        if prepare is not None:
+            prepare(given["engine"] if wants_engine else given.pop("engine"), library)
         with library.db.read() as conn:
             return json_response(function(conn, **given))
 
     hints = get_type_hints(function, include_extras=True)
     _, *taken = inspect.signature(function).parameters.values()
     asked = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
-    wants_library = hints.get("library") is Library
+    wants_library, wants_engine = hints.get("library") is Library, hints.get("engine") is Engine
     parameters = [
         one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
         for one in taken
     ]
     if not wants_library:
         parameters.insert(0, Parameter("library", Parameter.KEYWORD_ONLY, annotation=CurrentLibrary))
+    if prepare is not None and not wants_engine:
+        parameters.insert(0, Parameter("engine", Parameter.KEYWORD_ONLY, annotation=CurrentEngine))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return endpoint
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select
 
 from armarium_documents.api import documents, pages_under
-from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.models import ONLY, proposals, starts
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
 from armarium_recipes.project.checks import problems
@@ -112,7 +112,9 @@ def make_plan(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
         )
         return plan
-    plan.known = {card.id: card for card in cards_here(engine, library)}
+    plan.known = {
+        card.id: card for card in cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
+    }
     plan.cards = cards_of(engine, library, kept, plan.known)
     for run in plan.cards.runs:
         mine = pages_of_card(conn, run, kept, plan.pages)
@@ -237,6 +239,9 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
     for missing in plan.cards.missing:
         card = missing.card
         if card.download is None:
+            if card.availability == "elsewhere":
+                sentence = f"The model {card.name} of the step {missing.step} is not on this machine. {card.availability_words}"
+                plan.refusals.append(_refusal("model-not-here", sentence, "choose-model"))
             continue
         going = downloading(engine, card.download.runtime, card.download.id)
         if card.id not in named:

@@ -26,6 +26,7 @@ from armarium_recipes.project import outputs, run_rows
 from armarium_recipes.project.accounts import account_of
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
+from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import Saved
 from armarium_recipes.schemas.recipe import Override
@@ -96,6 +97,7 @@ class _Runner:
 
     def _plan_for_import(self) -> None:
         job = self.job
+        notice(job.engine, job.library)
         with job.library.db.read() as conn:
             pages = whole_pages(_there(conn, pages_of_import(conn, job.job_id)), conn)
             plan = make_plan(job.engine, job.library, conn, pages=pages)

@@ -124,6 +124,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "stages": [
             {
                 "id": one["id"],
+                "job": one["job"],
                 "title": one["title"],
                 "state": one["state"],
                 "thread_id": one["thread_id"],
