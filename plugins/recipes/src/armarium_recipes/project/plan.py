@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
+from armarium.api import withheld_nodes
 from armarium_documents.api import documents, pages_under
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.models import ONLY, proposals, starts
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
 from armarium_recipes.project.checks import problems
 from armarium_recipes.project.outputs import pages_with_output
+from armarium_recipes.project.run_rows import find_run
 from armarium_recipes.project.saving import Saved, saved
 from armarium_recipes.schemas.cards import Card
 
@@ -308,6 +310,9 @@ def last_start(conn: Connection) -> dict[str, Any] | None:
     if row is None:
         return None
     shown = {name: getattr(row, name) for name in ("started_at", "recipe_id", "recipe_version", "pages")}
+    run = find_run(conn, row.id)
+    if run is not None and (hidden := withheld_nodes(conn)):
+        shown["pages"] -= sum(page in hidden for page in run["page_ids"])
     return {"job_id": row.id, **shown}
 
 
