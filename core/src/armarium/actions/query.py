@@ -23,9 +23,9 @@ class Query:
     refusals: tuple[int, ...]
     name: str
     method: Literal["GET", "POST"]
-    first: Callable[..., Mapping[str, Any]] | None = None
-    """Asked before the project is read, with those parameters of the function that it takes by name; what it answers goes
-    in their place. For what waits on others, so that no connection waits with it."""
+    prepare: Callable[..., Mapping[str, Any] | None] | None = None
+    """Called before the project is read, for what waits on others or lies outside the database. It takes parameters by name:
+    those of the function, and `library`, `engine` and `principal`. What it answers replaces parameters of the function."""
 
 
 def query(
@@ -36,18 +36,18 @@ def query(
     refusals: tuple[int, ...] = (404,),
     name: str | None = None,
     method: Literal["GET", "POST"] = "GET",
-    first: Callable[..., Mapping[str, Any]] | None = None,
+    prepare: Callable[..., Mapping[str, Any] | None] | None = None,
 ) -> Callable[[F], F]:
     """Make the decorated function, which takes a connection and parameters by name, a GET of *path* as well.
 
     The plugin names it among its `queries`. *name* is what clients call it, else the function's own. *refusals* are the
     statuses beside those of any route. POST is for a question that is too long for an address, and writes nothing either.
     A parameter of type `Library`, `Engine` or `Principal` is given the project or the engine that is asked, or who asks.
-    *first* is asked before, without a connection, and may put other parameters in their place.
+    *prepare* is called before, without a connection, and may replace parameters.
     """
 
     def mark(function: F) -> F:
-        stated = Query(path, summary, answer, refusals, name or function.__name__, method, first)
+        stated = Query(path, summary, answer, refusals, name or function.__name__, method, prepare)
         function.query = stated  # type: ignore[attr-defined]
         return function
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Rows, json_text, query, raw_of, withheld_nodes, withheld_pages
 from armarium_reading.api import list_episodes
+from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
 from armarium_workflows.models import chains, executions, runs, workflows
 from armarium_workflows.schemas import (
@@ -72,15 +73,19 @@ SortBy = Literal[
 ]
 
 
-def _row(values: Any, hidden: frozenset[str]) -> dict[str, Any]:
+def _row(conn: Connection, values: Any, hidden: frozenset[str]) -> dict[str, Any]:
     row = dict(zip(_COLUMNS, values, strict=True))
-    return {**row, "scope_ids": [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]}
+    row["scope_ids"] = [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]
+    counts = page_counts(conn, row["thread_id"]) if hidden else None
+    if counts is not None:
+        row |= dict(zip(("pages", "pages_done", "pages_failed"), counts, strict=True))
+    return row
 
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
     """The run as a list shows it, or None."""
     found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
-    return _row(found, withheld_nodes(conn)) if found is not None else None
+    return _row(conn, found, withheld_nodes(conn)) if found is not None else None
 
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
@@ -161,7 +166,7 @@ def list_runs(
         f"SELECT {_SELECT} {_FROM} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
     )
     hidden = withheld_nodes(conn)
-    items = [_row(row, hidden) for row in rows]
+    items = [_row(conn, row, hidden) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
 
 

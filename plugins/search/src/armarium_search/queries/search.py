@@ -40,7 +40,7 @@ MOST_BESIDE = 100
     refusals=(400, 404),
     name="search",
     method="POST",
-    first=compile_first,
+    prepare=compile_first,
 )
 def search(
     conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams
