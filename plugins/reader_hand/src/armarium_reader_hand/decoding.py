@@ -21,6 +21,8 @@ Codes = tuple[int, ...]
 
 LEAST, CLOSE = 12.0, 4.0
 """How far, in logarithms of probability, a letter may be behind the likeliest of a step and be tried there; the second where spelling is weighed."""
+LOST = 6.0
+"""How far, in the same, a longer beginning may be behind the best of a step and be followed, where spelling is weighed."""
 SURELY = -1e-4
 """Logarithm of the probability of a blank at a step where nothing else is tried."""
 BEAM = 12
@@ -81,7 +83,7 @@ def likeliest(
     of many close texts some can be missed.
     """
     beam = max(beam, count)
-    behind = LEAST if spelling is None else CLOSE
+    behind, lost = (LEAST, math.inf) if spelling is None else (CLOSE, LOST)
     root = _Beginning(0, None, spelling.start if spelling else b"", 0.0)
     root.blank = 0.0
     beginnings = [root]
@@ -94,6 +96,8 @@ def likeliest(
         tried = np.flatnonzero(step > float(step.max()) - behind).tolist()
         letters = [(code, float(step[code])) for code in tried if code]
         grown: list[_Beginning] = []
+        first = beginnings[0]
+        least = _sum(first.blank, first.further) + first.spelled + float(step.max()) - lost
         for one in beginnings:
             total = _sum(one.blank, one.further)
             _reach(one, grown)
@@ -103,7 +107,7 @@ def likeliest(
             for code, likelihood in letters:
                 # After the same letter a new one begins only behind a blank.
                 before = one.blank if code == one.letter else total
-                if before == -math.inf:
+                if before == -math.inf or before + likelihood + one.spelled < least:
                     continue
                 longer = one.longer.get(code)
                 if longer is None:
