@@ -51,6 +51,24 @@ def test_an_outline_holds_its_own_ink_and_no_other(pitch: int) -> None:
         assert (mask & others).sum() / inks[number].sum() < 0.02
 
 
+@pytest.mark.parametrize("off", [5, 8])
+def test_what_stands_in_the_same_row_does_not_flatten_a_line(off: int) -> None:
+    """Line finders give the two halves of a row, or a note beside it, as lines that overlap at somewhat other heights."""
+    image, baselines, inks = page_of_lines(48)
+    (left, y), (right, _) = baselines[3]
+    halves = [[(left, y), (600.0, y)], [(420.0, y + off), (right, y + off)]]
+    beside = [[(right - 20, y + 48 + off), (right + 90, y + 48 + off)]]
+    outlines = outlines_of(sheet_of(image).ink, [*baselines[:3], *halves, *baselines[4:], *beside])
+    covered = numpy.zeros(inks[0].shape, bool)
+    for outline in outlines[3:5]:
+        assert outline is not None
+        covered |= filled(inks[0].shape, outline)
+    assert (covered & inks[3]).sum() / inks[3].sum() > 0.97
+    assert outlines[5] is not None
+    mask = filled(inks[0].shape, outlines[5])
+    assert (mask & inks[4]).sum() / inks[4].sum() > 0.97
+
+
 def test_an_outline_follows_a_line_that_climbs() -> None:
     image, baselines, inks = page_of_lines(70)
     turn = cv2.getRotationMatrix2D((500, 350), 3, 1.0)

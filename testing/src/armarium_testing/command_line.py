@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 STRANGERS = '''
-"""What strangers install: a reader, a reader in a runtime, a plugin with a command, one that does not load."""
-from armarium_worker import FoundLine, LineReading, Reader, Refused, Runtime
+"""What strangers install: a reader, a reader in a runtime, a transcriber, a plugin with a command, one that does not load."""
+from armarium_worker import FoundLine, LineReading, Reader, Refused, Runtime, SpokenLine, Transcriber, Transcript
 from armarium.api import Plugin, hookimpl
 
 
@@ -46,6 +46,16 @@ class Tiny(Pretend):
     name = "tiny"
     label = "Tiny"
     runtime = Runtime("tiny", "strangers_pins", "requirements.txt", "tinyengine", "A runtime for tests.", 1)
+
+
+class Listener(Transcriber):
+    name = "listener"
+    label = "Listener"
+
+    def transcribe(self, recording):
+        if recording.stat().st_size < 1000:
+            raise Refused("The recording is too short to hear anything in it.")
+        return Transcript(2.0, [SpokenLine(0.0, 1.0, "Good day."), SpokenLine(1.0, 2.0, "Farewell.")])
 
 
 class Greeter:
@@ -137,7 +147,8 @@ def _install(site: Path) -> None:
         "[armarium.plugins]\ngreeter = strangers:greeter\nsulk = strangers_sulk\n"
         "[armarium.commands]\ngreeter = strangers_commands:greeter\nusher = strangers_commands:usher\n"
         "herald = strangers_commands:herald\nfaint = strangers_commands:faint\n"
-        "[armarium.readers]\npretend = strangers:Pretend\ntiny = strangers:Tiny\n",
+        "[armarium.readers]\npretend = strangers:Pretend\ntiny = strangers:Tiny\n"
+        "[armarium.transcribers]\nlistener = strangers:Listener\n",
         encoding="utf-8",
     )
 

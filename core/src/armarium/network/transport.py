@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ssl
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -36,13 +37,22 @@ MOST_CONNECTIONS = 100
 """Connections that one client holds at a time."""
 
 
-def trusted_certificates() -> ssl.SSLContext:
-    """How other machines prove who they are: by the system's certificates, and those that came with httpx."""
-    context = ssl.create_default_context()
-    with suppress(ImportError):
-        import certifi
+_certificates: weakref.WeakKeyDictionary[Egress, ssl.SSLContext] = weakref.WeakKeyDictionary()
 
-        context.load_verify_locations(certifi.where())
+
+def _certificates_of(egress: Egress) -> ssl.SSLContext:
+    """What the connections of one gate judge other machines by: the system's certificates, and those that came with httpx.
+
+    Kept, since reading them takes as long as many requests.
+    """
+    context = _certificates.get(egress)
+    if context is None:
+        context = ssl.create_default_context()
+        with suppress(ImportError):
+            import certifi
+
+            context.load_verify_locations(certifi.where())
+        _certificates[egress] = context
     return context
 
 
@@ -57,7 +67,7 @@ class GuardedTransport(httpx.HTTPTransport):
     """
 
     def __init__(self, egress: Egress, *, reach: Reach = "public", limits: Limits | None = None) -> None:
-        context = egress.certificates()
+        context = _certificates_of(egress)
         super().__init__(verify=context, trust_env=False)
         self._egress = egress
         self._reach = reach

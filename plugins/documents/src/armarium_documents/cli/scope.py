@@ -48,14 +48,21 @@ def is_page(node: dict[str, Any]) -> bool:
     return node["doc_type"] == "page" or (node.get("file_type") == "image" and not node["child_count"])
 
 
-def pages_of(session: Session, ids: list[str]) -> list[dict[str, Any]]:
-    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once."""
+def pages_of(session: Session, ids: list[str], *, recordings: bool = False) -> list[dict[str, Any]]:
+    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once.
+
+    With *recordings* those of speech, too.
+    """
+
+    def is_meant(node: dict[str, Any]) -> bool:
+        return is_page(node) or (recordings and node.get("file_type") == "audio")
+
     found: dict[str, dict[str, Any]] = {}
     if not ids:
-        return [node for node in documents_under(session, None) if is_page(node)]
+        return [node for node in documents_under(session, None) if is_meant(node)]
     for identity in [document_id(session, one) for one in ids]:
         node = session.get(f"/api/documents/{identity}")
         for one in (node, *documents_under(session, identity)):
-            if is_page(one):
+            if is_meant(one):
                 found.setdefault(one["id"], one)
     return list(found.values())

@@ -21,6 +21,15 @@ BODY = 0.3
 """The body of the letters: this part of the distance above the baseline."""
 
 
+SAME_ROW = 0.8
+"""Baselines that are not further apart, in letters, are of one row: what was found twice, or a note beside the line."""
+
+OVER = 0.2
+"""Lines stand over one another where they share this part of the shorter one."""
+
+LEAST_PITCH = 0.5
+"""No line is lower than this part of what is usual on its page."""
+
 TALLEST = 3.2
 """Lines are not taller than this, in letters, however far apart they stand (in a table, say)."""
 
@@ -48,7 +57,7 @@ def outlines_of(ink: Pixels, baselines: Sequence[Sequence[Point]]) -> list[list[
     """
     pieces, labels = pieces_of(ink)
     letters = letter_height(pieces)
-    tracks = _tracks(baselines, ink.shape, TALLEST * letters)
+    tracks = _tracks(baselines, ink.shape, letters)
     ruled = numpy.array([False, *(_is_rule(piece, letters) for piece in pieces)])
     owner = _owners(ink, numpy.where(ruled[labels], 0, labels), tracks)
     return [
@@ -62,7 +71,7 @@ def _is_rule(piece: Box, letters: float) -> bool:
 
 
 def _tracks(
-    baselines: Sequence[Sequence[Point]], shape: tuple[int, int], tallest: float
+    baselines: Sequence[Sequence[Point]], shape: tuple[int, int], letters: float
 ) -> list[Track | None]:
     height, width = shape
     plain: list[tuple[int, Pixels] | None] = []
@@ -78,19 +87,22 @@ def _tracks(
             continue
         columns = numpy.arange(left, right)
         plain.append((left, numpy.clip(numpy.interp(columns, xs[order], ys[order]), 0, height - 1)))
-    pitches = [_pitch(number, plain) for number in range(len(plain))]
+    tallest = TALLEST * letters
+    pitches = [_pitch(number, plain, SAME_ROW * letters) for number in range(len(plain))]
     known = [pitch for pitch in pitches if pitch is not None]
     usual = min(median(known) if known else height / 30, tallest or height)
     tracks: list[Track | None] = []
     for line, pitch in zip(plain, pitches, strict=True):
         # A line far from the others is as tall as they are.
-        given = usual if pitch is None else min(pitch, 1.6 * usual, max(tallest, usual))
+        given = (
+            usual if pitch is None else min(max(pitch, LEAST_PITCH * usual), 1.6 * usual, max(tallest, usual))
+        )
         tracks.append(None if line is None else Track(line[0], line[1], given))
     return tracks
 
 
-def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None]) -> float | None:
-    """The distance to the nearest line above or beneath that stands over or under this one."""
+def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None], same_row: float) -> float | None:
+    """The distance to the nearest line above or beneath that stands over or under this one, further away than *same_row*."""
     one = lines[number]
     if one is None:
         return None
@@ -99,7 +111,7 @@ def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None]) -> float | N
         if other is None or at == number:
             continue
         left, right = max(one[0], other[0]), min(one[0] + len(one[1]), other[0] + len(other[1]))
-        if right - left < 2:
+        if right - left < max(2, OVER * min(len(one[1]), len(other[1]))):
             continue
         gap = abs(
             float(
@@ -108,7 +120,7 @@ def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None]) -> float | N
                 )
             )
         )
-        if gap > 3:
+        if gap > max(3.0, same_row):
             found.append(gap)
     return min(found) if found else None
 

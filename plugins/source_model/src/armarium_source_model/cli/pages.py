@@ -64,9 +64,9 @@ def text(
         str | None, typer.Option(metavar="ID", help="In this reading order, not that of the boxes; one page.")
     ] = None,
 ) -> None:
-    """Print the text of pages, worked out from the readings that count."""
+    """Print the text of pages and recordings, worked out from the readings that count."""
     with project_session() as session:
-        pages = pages_of(session, ids or [])
+        pages = pages_of(session, ids or [], recordings=True)
         if (of_pass or order) and len(pages) != 1:
             raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
         query = {
@@ -84,13 +84,13 @@ def text(
         ]
 
     def words() -> None:
-        for page in found:
+        for node, page in zip(pages, found, strict=True):
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
             elif not page["spans"]:
-                typer.echo(_unread(page), err=True)
+                typer.echo(_unread(node, page), err=True)
             if page["text"] and not with_ids and not confidence:
                 typer.echo(page["text"])
             for span in page["spans"] if with_ids or confidence else ():
@@ -106,8 +106,10 @@ def text(
     answer({"items": found, "count": len(found)}, words)
 
 
-def _unread(page: dict[str, Any]) -> str:
+def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
     """Why a page has no text, and what gives it one."""
+    if node.get("file_type") == "audio":
+        return f"{page['name']} was never written down: armarium transcribe does it."
     if page["pass_id"] is None:
         return f"{page['name']} was never read: armarium lines finds its lines, armarium read reads them."
     return (

@@ -1,0 +1,60 @@
+"""Recordings at the command line: brought in, written down, and what could not be is named."""
+
+from __future__ import annotations
+
+import wave
+from pathlib import Path
+
+from armarium_testing.command_line import Machine
+
+
+def recording(path: Path, seconds: float) -> None:
+    """A WAV file of silence."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8_000)
+        file.writeframes(bytes(int(16_000 * seconds)))
+
+
+def talks(machine: Machine) -> None:
+    """A project with a recording, and one that is too short."""
+    folder = machine.home / "talks"
+    folder.mkdir()
+    recording(folder / "talk.wav", 2)
+    recording(folder / "cough.wav", 0.01)
+    machine.done("create", "Interviews")
+    machine.done("import", "talks")
+
+
+def test_transcribe_writes_recordings_down_and_names_those_it_could_not(desk: Machine) -> None:
+    talks(desk)
+    said = desk.done("transcribe", "--transcriber", "listener").out
+    short = next(
+        node["id"] for node in desk.done("ls", "--json").json["items"] if node["name"] == "cough.wav"
+    )
+    assert said.startswith("Wrote down 1 recording.\n")
+    assert f"  not done: {short}: The recording is too short to hear anything in it." in said
+    assert desk.done("text", "talk.wav").out == "Good day.\nFarewell.\n"
+    silent = desk.done("text", "cough.wav")
+    assert (silent.out, silent.err) == (
+        "",
+        "cough.wav was never written down: armarium transcribe does it.\n",
+    )
+    assert desk.done("undo").out
+    assert desk.done("text", "talk.wav").out == ""
+
+
+def test_transcribe_under_json_answers_one_value(desk: Machine) -> None:
+    talks(desk)
+    ran = desk.done("transcribe", "talk.wav", "--transcriber", "listener", "--language", "es", "--json")
+    assert (ran.json["pages"], ran.json["failed"], bool(ran.json["job_id"])) == (1, [], True)
+
+
+def test_what_cannot_be_written_down_is_refused_in_words(desk: Machine) -> None:
+    talks(desk)
+    assert "nobody" in desk.refused("transcribe", "--transcriber", "nobody")
+    assert "takes no model files" in desk.refused(
+        "transcribe", "--transcriber", "listener", "--model", "small"
+    )
+    assert "nothing-here" in desk.refused("transcribe", "nothing-here", "--transcriber", "listener")
