@@ -181,8 +181,8 @@ def _bare_parquet(given: Path, place: Path) -> float:
     return spent
 
 
-def draw(engine: Engine, library: Library) -> Path:
-    """Pages of LINES lines with readings, all with the same picture of six megapixels; the picture."""
+def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scale: float = 1.0) -> Path:
+    """Pages of LINES lines with readings, all with the same picture, of six megapixels at a *scale* of 1; the picture."""
     from PIL import Image, ImageDraw
 
     from armarium_source_model.api import (
@@ -199,14 +199,15 @@ def draw(engine: Engine, library: Library) -> Path:
     for x in range(40, SIZE[0] - 40, 9):
         for row in range(LINES):
             pen.line((x, 70 + 70 * row, x + 4, 70 + 70 * row + 40), fill=(50, 40, 30), width=3)
+    page = page.resize((round(SIZE[0] * scale), round(SIZE[1] * scale)))
     file = io.BytesIO()
     page.save(file, "JPEG", quality=90)
     checksum = library.objects.put_bytes(file.getvalue())
     picture = {"checksum": checksum, "mime_type": "image/jpeg", "size_bytes": file.tell(),
-               "pixel_width": SIZE[0], "pixel_height": SIZE[1]}  # fmt: skip
+               "pixel_width": page.width, "pixel_height": page.height}  # fmt: skip
     box = (engine.run(library, "document.create", {"name": "Box"}, OWNER).result or {})["id"]
     new = [NewSegment(str(n), "line", _rect(n)) for n in range(LINES)]
-    for number in range(1, -(-CROPS // LINES) + 1):
+    for number in range(1, pages + 1):
         node = {"id": f"{number:032x}", "parent_id": box, "doc_type": "file", "file_type": "image",
                 "name": f"{number:05}.jpg", "picture": picture}  # fmt: skip
 
