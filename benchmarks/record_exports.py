@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,7 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
 
     def params(kind: type[RecordsParams], place: Path) -> Any:
         # As the bus does: what a path leads to is looked at before the action runs.
-        parsed = kind(output_path=str(place), overwrite=True)
+        parsed = kind.model_validate({"output_path": str(place), "overwrite": True})
         engine.paths.check(parsed, OWNER)
         return parsed
 
@@ -141,16 +143,13 @@ def _bare_lines(given: Path, place: Path) -> float:
                 spent += seconds(write)
                 rows.clear()
         spent += seconds(write)
-        spent += seconds(lambda: (file.flush(), os.fsync(file.fileno())))
+        file.flush()
+        spent += seconds(lambda: os.fsync(file.fileno()))
     return spent
 
 
 def _parquet_writer() -> str:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return "polars (pyarrow is not installed)"
-    return "pyarrow"
+    return "pyarrow" if importlib.util.find_spec("pyarrow") else "polars (pyarrow is not installed)"
 
 
 def _bare_parquet(given: Path, place: Path) -> float:
@@ -163,22 +162,18 @@ def _bare_parquet(given: Path, place: Path) -> float:
         for start in range(0, height, CHUNK):
             table = polars.scan_parquet(file).slice(start, CHUNK).collect()
             rows, schema = table.rows(named=True), table.schema
-            if _parquet_writer() == "pyarrow":
-                import pyarrow
-                import pyarrow.parquet
-
-                spent += seconds(
-                    lambda rows=rows: pyarrow.parquet.write_table(
-                        pyarrow.Table.from_pylist(rows), place, compression="zstd"
-                    )
-                )
-            else:
-                spent += seconds(
-                    lambda rows=rows, schema=schema: polars.DataFrame(rows, schema=schema).write_parquet(
-                        place
-                    )
-                )
+            spent += seconds(partial(_write_rows, rows, schema, place))
     return spent
+
+
+def _write_rows(rows: list[dict[str, Any]], schema: Any, place: Path) -> None:
+    import polars
+
+    if _parquet_writer() != "pyarrow":
+        polars.DataFrame(rows, schema=schema).write_parquet(place)
+        return
+    arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    parquet.write_table(arrow.Table.from_pylist(rows), place, compression="zstd")
 
 
 def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scale: float = 1.0) -> Path:
