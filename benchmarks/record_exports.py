@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,7 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
 
     def params(kind: type[RecordsParams], place: Path) -> Any:
         # As the bus does: what a path leads to is looked at before the action runs.
-        parsed = kind(output_path=str(place), overwrite=True)
+        parsed = kind.model_validate({"output_path": str(place), "overwrite": True})
         engine.paths.check(parsed, OWNER)
         return parsed
 
@@ -141,16 +143,13 @@ def _bare_lines(given: Path, place: Path) -> float:
                 spent += seconds(write)
                 rows.clear()
         spent += seconds(write)
-        spent += seconds(lambda: (file.flush(), os.fsync(file.fileno())))
+        file.flush()
+        spent += seconds(lambda: os.fsync(file.fileno()))
     return spent
 
 
 def _parquet_writer() -> str:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return "polars (pyarrow is not installed)"
-    return "pyarrow"
+    return "pyarrow" if importlib.util.find_spec("pyarrow") else "polars (pyarrow is not installed)"
 
 
 def _bare_parquet(given: Path, place: Path) -> float:
@@ -163,26 +162,22 @@ def _bare_parquet(given: Path, place: Path) -> float:
         for start in range(0, height, CHUNK):
             table = polars.scan_parquet(file).slice(start, CHUNK).collect()
             rows, schema = table.rows(named=True), table.schema
-            if _parquet_writer() == "pyarrow":
-                import pyarrow
-                import pyarrow.parquet
-
-                spent += seconds(
-                    lambda rows=rows: pyarrow.parquet.write_table(
-                        pyarrow.Table.from_pylist(rows), place, compression="zstd"
-                    )
-                )
-            else:
-                spent += seconds(
-                    lambda rows=rows, schema=schema: polars.DataFrame(rows, schema=schema).write_parquet(
-                        place
-                    )
-                )
+            spent += seconds(partial(_write_rows, rows, schema, place))
     return spent
 
 
-def draw(engine: Engine, library: Library) -> Path:
-    """Pages of LINES lines with readings, all with the same picture of six megapixels; the picture."""
+def _write_rows(rows: list[dict[str, Any]], schema: Any, place: Path) -> None:
+    import polars
+
+    if _parquet_writer() != "pyarrow":
+        polars.DataFrame(rows, schema=schema).write_parquet(place)
+        return
+    arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    parquet.write_table(arrow.Table.from_pylist(rows), place, compression="zstd")
+
+
+def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scale: float = 1.0) -> Path:
+    """Pages of LINES lines with readings, all with the same picture, of six megapixels at a *scale* of 1; the picture."""
     from PIL import Image, ImageDraw
 
     from armarium_source_model.api import (
@@ -199,14 +194,15 @@ def draw(engine: Engine, library: Library) -> Path:
     for x in range(40, SIZE[0] - 40, 9):
         for row in range(LINES):
             pen.line((x, 70 + 70 * row, x + 4, 70 + 70 * row + 40), fill=(50, 40, 30), width=3)
+    page = page.resize((round(SIZE[0] * scale), round(SIZE[1] * scale)))
     file = io.BytesIO()
     page.save(file, "JPEG", quality=90)
     checksum = library.objects.put_bytes(file.getvalue())
     picture = {"checksum": checksum, "mime_type": "image/jpeg", "size_bytes": file.tell(),
-               "pixel_width": SIZE[0], "pixel_height": SIZE[1]}  # fmt: skip
+               "pixel_width": page.width, "pixel_height": page.height}  # fmt: skip
     box = (engine.run(library, "document.create", {"name": "Box"}, OWNER).result or {})["id"]
     new = [NewSegment(str(n), "line", _rect(n)) for n in range(LINES)]
-    for number in range(1, -(-CROPS // LINES) + 1):
+    for number in range(1, pages + 1):
         node = {"id": f"{number:032x}", "parent_id": box, "doc_type": "file", "file_type": "image",
                 "name": f"{number:05}.jpg", "picture": picture}  # fmt: skip
 

@@ -48,6 +48,7 @@ SCRIPTS = (
     "knowing",
     "synced_folder",
     "record_exports",
+    "sites",
     "finding_documents",
     "sheets",
     "alike_segments",

@@ -100,10 +100,10 @@ def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str,
         # A folder that only holds the folders of a site would be a step more on every way.
         del folders[tops[0]["id"]]
         tops = [folders[one["id"]] for one in tops[0]["folders"]]
-    for one in folders.values():
-        way = [above for above in _way(nodes, one["id"]) if above in folders]
-        one["parent_id"] = way[-2] if len(way) > 1 else None
-        one["trail"] = [{"id": above, "name": nodes[above].name} for above in way]
+    for made in folders.values():
+        way = [above for above in _way(nodes, made["id"]) if above in folders]
+        made["parent_id"] = way[-2] if len(way) > 1 else None
+        made["trail"] = [{"id": above, "name": nodes[above].name} for above in way]
     return list(folders.values()), loose
 
 

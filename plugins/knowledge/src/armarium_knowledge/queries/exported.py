@@ -48,7 +48,7 @@ class _Scope:
         """Whether a column names a document that is exported."""
         if self.ids is not None:
             return among(column, self.ids)
-        live = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
+        live: ColumnElement[bool] = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
         return live & ~among(column, self.withheld) if self.withheld else live
 
     @cached_property
