@@ -8,7 +8,7 @@ every page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
@@ -64,18 +64,38 @@ def note_done(
 ) -> None:
     """Note that *job* was done on *pages* by a run; *texts* are the fingerprints it worked on."""
     of_text = bool(OF_THE_TEXT & set(job.takes))
+    new = {page: texts.get(page, "") if of_text else "" for page in pages}
+    # A page on which this run had nothing to write has its output by the run before, and loses it with that one.
+    kept = _kept_notes(conn, job.id, new, thread_id)
+    pages = [page for page in pages if page not in kept]
     conn.execute(done_pages.delete().where(done_pages.c.job == job.id, among(done_pages.c.page_id, pages)))
     rows = [
-        {
-            "job": job.id,
-            "page_id": page,
-            "thread_id": thread_id,
-            "fingerprint": texts.get(page, "") if of_text else "",
-        }
-        for page in pages
+        {"job": job.id, "page_id": page, "thread_id": thread_id, "fingerprint": new[page]} for page in pages
     ]
     if rows:
         conn.execute(done_pages.insert(), rows)
+
+
+def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id: str) -> set[str]:
+    """Those of the pages of *new* (page to fingerprint) on which *thread_id* wrote nothing and that an earlier run, which was
+    not taken back, noted for the same text."""
+    d = done_pages.c
+    rows = conn.execute(
+        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, among(d.page_id, list(new)))
+    ).all()
+    if not rows:
+        return set()
+    written = raw_of(conn).execute(
+        "SELECT DISTINCT j.value FROM audit a, json_each(a.changed, '$.document_ids') j WHERE a.set_id = ?",
+        (thread_id,),
+    )
+    pages = {row[0] for row in written}
+    undone = _taken_back(conn, {row.thread_id for row in rows})
+    return {
+        row.page_id
+        for row in rows
+        if row.page_id not in pages and row.thread_id not in undone and row.fingerprint == new[row.page_id]
+    }
 
 
 def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
