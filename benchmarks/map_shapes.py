@@ -61,9 +61,9 @@ def measure(rounds: int) -> list[Result]:
             point = {"pass_id": pass_id, "x": x, "y": y, "lon": lon, "lat": lat}
             engine.run(library, "georeference.point_create", point, OWNER)
         chosen = {"pass_id": pass_id, "type": "thin-plate-spline"}
-        told = engine.run(library, "georeference.set_type", chosen, OWNER).result or {}
-        control = [(one["x"], one["y"], one["lon"], one["lat"]) for one in told["control_points"]]
-        definition = told["plane"]["definition"]
+        stated = engine.run(library, "georeference.set_type", chosen, OWNER).result or {}
+        control = [(one["x"], one["y"], one["lon"], one["lat"]) for one in stated["control_points"]]
+        definition = stated["plane"]["definition"]
         bare = sqlite3.connect(library.path / "library.sqlite")
 
         def ours() -> float:

@@ -52,6 +52,7 @@ SCRIPTS = (
     "finding_documents",
     "sheets",
     "alike_segments",
+    "same_writer",
     "map_shapes",
     "recipe_facts",
     "recipe_runs",

@@ -48,6 +48,11 @@ def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "_system_fonts", tuple)
 
 
+@pytest.fixture
+def without_bundled_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fonts, "_bundled", tuple)
+
+
 @pytest.mark.parametrize("size", [8.0, 9.5, 11.0, 12.3])
 def test_small_words_stand_clearly_apart(size: float) -> None:
     text = "Not placed: four of them in all"
@@ -83,7 +88,7 @@ def test_composed_and_decomposed_letters_are_one_picture() -> None:
 
 
 def test_the_letters_of_old_texts_need_no_font_of_the_machine(without_system_fonts: None) -> None:
-    box = ink("\u3042")
+    box = ink("\U00017000")
     for letter in OLD_LETTERS.split():
         for style in ("Regular", "Medium"):
             drawn = ink(letter, style=style)
@@ -101,7 +106,7 @@ def test_fonts_of_the_machine_do_not_change_what_ours_can_draw(without_system_fo
 
 
 def test_a_letter_that_no_font_has_is_a_hollow_box(without_system_fonts: None) -> None:
-    picture = ink("漢")
+    picture = ink("𗀀")
     top, bottom = rows_with_ink(picture)
     columns = np.flatnonzero(picture.max(axis=0) > 0.3)
     box = picture[top : bottom + 1, columns[0] : columns[-1] + 1] > 0.3
@@ -112,13 +117,13 @@ def test_a_letter_that_no_font_has_is_a_hollow_box(without_system_fonts: None) -
     assert box[:, 0].all()
     assert box[:, -1].all()
     assert not box[6:-6, 6:-6].any()
-    assert [gap for gap in gaps(ink("漢字 más")) if gap > 12] != []
+    assert [gap for gap in gaps(ink("𗀀𗀁 más")) if gap > 12] != []
     # One box for each letter, none for its marks.
-    assert len(gaps(ink("漢\u0301字"))) == len(gaps(ink("漢字")))
+    assert len(gaps(ink("𗀀\u0301𗀁"))) == len(gaps(ink("𗀀𗀁")))
 
 
 def test_letters_that_ours_lacks_come_from_a_font_of_the_machine(
-    monkeypatch: pytest.MonkeyPatch, without_system_fonts: None
+    monkeypatch: pytest.MonkeyPatch, without_system_fonts: None, without_bundled_fonts: None
 ) -> None:
     """Ours stands in for a machine's font, behind one that has none of these letters."""
     roboto = str(fonts._our_fonts() / "Roboto-Regular.ttf")
@@ -136,16 +141,33 @@ def test_letters_that_ours_lacks_come_from_a_font_of_the_machine(
     assert np.abs(drawn[:, 36 + start : 36 + start + 100].sum() - regular[:, 36:136].sum()) < 2
 
 
-def test_a_right_to_left_text_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words of another font keep the blanks and numbers between them, which set their order."""
-    monkeypatch.setattr(fonts, "_has", lambda path, letter: path == "other" or letter.isascii())
-    monkeypatch.setattr(fonts, "_system_fonts", lambda: ("other",))
+def test_a_text_from_right_to_left_stands_in_runs_from_left_to_right() -> None:
+    """Words of another font keep the blanks and signs between them; numbers keep their own way."""
     runs = PictureFont(20)._runs("see אבג 12, דה: end")
-    assert [(Path(path).name, "".join(letters)) for path, letters in runs] == [
-        ("Roboto-Regular.ttf", "see "),
-        ("other", "אבג 12, דה"),
-        ("Roboto-Regular.ttf", ": end"),
-    ]
+    assert [(run.text, run.backward) for run in runs] == [
+        ("see ", False), (", דה", True), ("12", False), ("אבג ", True), (": end", False),
+    ]  # fmt: skip
+
+
+def test_letters_of_many_scripts_need_no_font_of_the_machine(without_system_fonts: None) -> None:
+    for word in ("בְּרֵאשִׁית", "بسم", "क्षत्रिय", "漢字かな한국어", "ไทย", "தமிழ்", "\uf161\ue8bf"):
+        runs = PictureFont(20)._runs(word)
+        assert all(run.path for run in runs), word
+        assert sum(len(run.letters) for run in runs) == len(fonts._letters(word))
+
+
+def test_a_column_runs_downward_with_east_asian_letters_upright_and_others_on_their_side() -> None:
+    font = PictureFont(40)
+    turned, (mask, start, middle) = font.mask("abc")[0], font.column("abc")
+    lying = np.asarray(mask.transpose(Image.Transpose.ROTATE_90)) > 128
+    assert lying.sum() == (np.asarray(turned) > 128).sum()
+    assert font.height("ᠮᠣᠩ") == font.width("ᠮᠣᠩ")
+    assert font.height("一二三") == pytest.approx(3 * 40)
+    column, start, middle = font.column("一二三")
+    rows = np.flatnonzero(np.asarray(column).max(axis=1) > 128)
+    assert start <= rows[0] < rows[-1] <= start + 120
+    columns = np.flatnonzero(np.asarray(column).max(axis=0) > 128)
+    assert abs((columns[0] + columns[-1]) / 2 - middle) < 3
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
-from armarium.fonts import PictureFont
+from armarium.fonts import BundledFont, PictureFont, bundled_fonts, fonts_for
 from armarium.guard import (
     IsClosed,
     PathNotAllowed,
@@ -114,6 +114,7 @@ __all__ = [
     "AfterChildren",
     "BadRequest",
     "Broken",
+    "BundledFont",
     "Conductor",
     "Conflict",
     "CurrentEngine",
@@ -181,12 +182,14 @@ __all__ = [
     "answer_of",
     "append_only",
     "asking",
+    "bundled_fonts",
     "cancel_with_undo",
     "check_archive",
     "derived",
     "derived_index",
     "flush",
     "flush_path",
+    "fonts_for",
     "foreign_table",
     "forget_partial",
     "hookimpl",

@@ -1,26 +1,47 @@
-"""Writes text into pictures with the font that comes with Armarium (Roboto), so that they look the same everywhere.
+"""Writes text into pictures with the fonts that come with Armarium, so that they look the same everywhere.
 
-What it lacks is drawn with a font installed on the machine, and a letter that no font has is a hollow box.
+Roboto comes first, then the fonts of `armarium_fonts` for every script, then what is installed on the machine; a letter that
+no font has is a hollow box.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armarium_fonts import bidi, shaping
+from armarium_fonts.catalogue import BundledFont, bundled_fonts, fonts_for
+
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
+
+__all__ = ["BundledFont", "PictureFont", "bundled_fonts", "fonts_for"]
 
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial Unicode.ttf")
 _FINE = 44
 """Pillow rounds each letter's width to whole pixels: smaller text is drawn at least this large, then reduced."""
 _BOX = 0.6
 """Width of a hollow box, as a part of the size."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Letters of one font that stand side by side, from left to right on the picture; "" is of no font."""
+
+    path: str
+    letters: tuple[str, ...]
+    backward: bool
+
+    @property
+    def text(self) -> str:
+        return "".join(self.letters)
 
 
 class PictureFont:
@@ -34,33 +55,48 @@ class PictureFont:
         self._factor = max(1, math.ceil(_FINE / size))
         self._fine = size * self._factor
         named = () if path is None else (str(path),)
-        self._paths = (*named, str(_our_fonts() / f"Roboto-{style}.ttf"), *_system_fonts())
+        self._paths = (*named, str(_our_fonts() / f"Roboto-{style}.ttf"))
         _open(self._paths[0], self._fine)
 
     def width(self, text: str) -> float:
         """Advance width of ``text`` in pixels."""
-        return sum(self._advance(path, run) for path, run in self._runs(text)) / self._factor
+        return sum(self._advance(run) for run in self._runs(text)) / self._factor
 
     def mask(self, text: str) -> tuple[Image.Image, int, int]:
         """The text as an ink mask (white is ink), with where its pen start and its baseline lie in the mask."""
-        from PIL import Image, ImageDraw
+        from PIL import Image
 
         margin, baseline = math.ceil(self.size * 0.4), math.ceil(self.size * 1.35)
-        size = (math.ceil(self.width(text)) + 2 * margin, baseline + math.ceil(self.size * 0.7))
+        runs = self._runs(text)
+        width = math.ceil(sum(map(self._advance, runs)) / self._factor)
+        size = (width + 2 * margin, baseline + math.ceil(self.size * 0.7))
         mask = Image.new("L", (size[0] * self._factor, size[1] * self._factor))
-        pen = ImageDraw.Draw(mask)
-        x, y, fine = float(margin * self._factor), baseline * self._factor, self._fine
-        for path, run in self._runs(text):
-            if path:
-                pen.text((x, y), "".join(run), font=_open(path, fine), fill=255, anchor="ls")
-                x += self._advance(path, run)
-                continue
-            for _ in run:
-                pen.rectangle(
-                    (x + 0.06 * fine, y - 0.7 * fine, x + 0.54 * fine, y), None, 255, round(fine / 14)
-                )
-                x += _BOX * fine
+        x, y = float(margin * self._factor), float(baseline * self._factor)
+        for run in runs:
+            self._draw(run, mask, x, y)
+            x += self._advance(run)
         return mask.reduce(self._factor), margin, baseline
+
+    def column(self, text: str) -> tuple[Image.Image, int, int]:
+        """The text written downward, as an ink mask with where its pen start and its middle lie in the mask.
+
+        Chinese, Japanese and Korean letters stand below one another; all others lie on their side, as those of Mongolian do.
+        """
+        from PIL import Image
+
+        pieces = []
+        for upright, letters in groupby(_letters(text), _stands_upright):
+            part = "".join(letters)
+            pieces.append(self._standing(part) if upright else self._lying(part))
+        margin = math.ceil(self.size * 0.4)
+        width = max((picture.width for picture, _ in pieces), default=1)
+        height = math.ceil(sum(length for _, length in pieces))
+        mask = Image.new("L", (width, height + 2 * margin))
+        y = 0.0
+        for picture, length in pieces:
+            _add(mask, picture, (width - picture.width) // 2, round(y))
+            y += length
+        return mask, margin, width // 2
 
     def write(
         self, picture: Image.Image, at: tuple[float, float], text: str, colour: tuple[int, int, int]
@@ -69,23 +105,134 @@ class PictureFont:
         mask, start, baseline = self.mask(text)
         picture.paste(colour, (round(at[0]) - start, round(at[1]) - baseline), mask)
 
-    def _advance(self, path: str, run: list[str]) -> float:
-        return _open(path, self._fine).getlength("".join(run)) if path else _BOX * self._fine * len(run)
+    def write_down(
+        self, picture: Image.Image, at: tuple[float, float], text: str, colour: tuple[int, int, int]
+    ) -> None:
+        """Write ``text`` downward into an RGB picture, the middle of its column beginning ``at``."""
+        mask, start, middle = self.column(text)
+        picture.paste(colour, (round(at[0]) - middle, round(at[1]) - start), mask)
 
-    def _runs(self, text: str) -> list[tuple[str, list[str]]]:
-        """The font file of each run ("" where none has the letter), and its letters, each with its marks."""
+    def height(self, text: str) -> float:
+        """How far ``text`` reaches downward when it is written in a column, in pixels."""
+        parts = groupby(_letters(text), _stands_upright)
+        return sum(
+            self._shaped_down(part) if upright else self.width(part)
+            for upright, part in ((upright, "".join(letters)) for upright, letters in parts)
+        )
+
+    def _shaped_down(self, text: str) -> float:
+        return sum(
+            shaping.shape(path, self.size, part, "ttb").length if path else _BOX * self.size * len(part)
+            for path, part in self._parts_of(text)
+        )
+
+    def _parts_of(self, text: str) -> list[tuple[str, str]]:
+        """Letters that stand below one another, by font, in reading order."""
         letters = _letters(text)
-        paths = [next((path for path in self._paths if _draws(path, letter)), "") for letter in letters]
-        # What stands between words of one font is drawn with it: right-to-left words keep their order in one run only.
+        parts = groupby(zip(self._paths_of(letters), letters, strict=True), key=lambda one: one[0])
+        return [(path, "".join(letter for _, letter in part)) for path, part in parts]
+
+    def _standing(self, text: str) -> tuple[Image.Image, float]:
+        """Letters below one another: their picture, with a margin at both ends, and how far the pen moves."""
+        from PIL import Image
+
+        margin = math.ceil(self.size * 0.4)
+        length = self._shaped_down(text)
+        mask = Image.new("L", (math.ceil(2 * self.size), math.ceil(length) + 2 * margin))
+        y = float(margin)
+        for path, part in self._parts_of(text):
+            if path:
+                shaped = shaping.shape(path, self.size, part, "ttb")
+                shaped.draw(mask, self.size, y)
+                y += shaped.length
+            else:
+                for _ in part:
+                    _draw_box(mask, 0.7 * self.size, y + 0.85 * self.size, self.size)
+                    y += _BOX * self.size
+        return mask, length
+
+    def _lying(self, text: str) -> tuple[Image.Image, float]:
+        """A line turned a quarter clockwise, the middle of its letters in the middle of the picture."""
+        from PIL import Image
+
+        mask, start, baseline = self.mask(text)
+        turned = mask.transpose(Image.Transpose.ROTATE_270)
+        middle = turned.width - (baseline - 0.3 * self.size)
+        half = math.ceil(max(middle, turned.width - middle))
+        centred = Image.new("L", (2 * half, turned.height))
+        centred.paste(turned, (round(half - middle), 0))
+        margin = math.ceil(self.size * 0.4)
+        return centred, float(turned.height - start - margin)
+
+    def _draw(self, run: _Run, mask: Image.Image, x: float, y: float) -> None:
+        from PIL import ImageDraw
+
+        if not run.path:
+            for place in range(len(run.letters)):
+                _draw_box(mask, x + place * _BOX * self._fine, y, self._fine)
+        elif _is_ours(run.path):
+            font = _open(run.path, self._fine)
+            ImageDraw.Draw(mask).text((x, y), _for_pillow(run), font=font, fill=255, anchor="ls")
+        else:
+            self._shape(run).draw(mask, x, y)
+
+    def _advance(self, run: _Run) -> float:
+        if not run.path:
+            return _BOX * self._fine * len(run.letters)
+        if _is_ours(run.path):
+            return float(_open(run.path, self._fine).getlength(_for_pillow(run)))
+        return self._shape(run).length
+
+    def _shape(self, run: _Run) -> shaping.Shaped:
+        return _shaped(run.path, self._fine, run.text, run.backward)
+
+    def _runs(self, text: str) -> list[_Run]:
+        """The text as runs from left to right; a word is of one font where one has all of its letters."""
+        letters = _letters(text)
+        levels = bidi.levels(letters)
+        paths = self._paths_of(letters)
+        runs, run_levels = [], []
+        for (level, path), group in groupby(
+            zip(levels, paths, letters, strict=True), key=lambda one: (one[0], one[1])
+        ):
+            runs.append(_Run(path, tuple(letter for _, _, letter in group), level % 2 == 1))
+            run_levels.append(level)
+        return [runs[place] for place in bidi.visual_order(run_levels)]
+
+    def _paths_of(self, letters: Sequence[str]) -> list[str]:
+        """The font file of each letter, "" where none has it."""
+        paths: list[str] = []
+        for is_word, group in groupby(letters, lambda letter: letter[0].isalpha()):
+            word = list(group)
+            whole = self._path_of("".join(word)) if is_word and len(word) > 1 else ""
+            paths += [whole or self._path_of(letter) for letter in word]
+        # What stands between words of one font is drawn with it, where it can; what ours lacks, with the font of a neighbour.
         last = 0
-        for place, (path, letter) in enumerate(zip(paths, letters, strict=True)):
-            if letter.isalpha():
-                within = path and last and path == paths[last - 1]
-                if within and all(_draws(path, one) for one in letters[last:place]):
-                    paths[last:place] = [path] * (place - last)
-                last = place + 1
-        runs = groupby(zip(paths, letters, strict=True), key=lambda pair: pair[0])
-        return [(path, [letter for _, letter in run]) for path, run in runs]
+        for place in range(len(letters) + 1):
+            if place < len(letters) and not letters[place][0].isalpha():
+                continue
+            before = paths[last - 1] if last else ""
+            after = paths[place] if place < len(letters) else ""
+            if (
+                before
+                and before == after
+                and all(_has(before, char) for one in letters[last:place] for char in one)
+            ):
+                paths[last:place] = [before] * (place - last)
+            for one in range(last, place):
+                if paths[one] not in self._paths:
+                    beside = (
+                        path
+                        for path in (before, after)
+                        if path and all(_has(path, char) for char in letters[one])
+                    )
+                    paths[one] = next(beside, paths[one])
+            last = place + 1
+        return paths
+
+    def _path_of(self, letters: str) -> str:
+        paths = (*self._paths, *_fallbacks())
+        return next((path for path in paths if all(_has(path, char) for char in letters)), "")
 
 
 def _letters(text: str) -> list[str]:
@@ -93,35 +240,78 @@ def _letters(text: str) -> list[str]:
     letters: list[str] = []
     for char in unicodedata.normalize("NFC", text):
         kind = unicodedata.category(char)
-        if kind in ("Mn", "Mc", "Me") and letters:
+        if letters and (kind in ("Mn", "Mc", "Me") or (kind == "Cf" and shaping.is_ignorable(char))):
             letters[-1] += char
         elif kind not in ("Cc", "Cf") or char.isspace():
-            letters.append(" " if char.isspace() else char)
+            # The narrow blank within a word of Mongolian joins what it parts.
+            letters.append(char if char == "\u202f" or not char.isspace() else " ")
     return letters
 
 
-def _draws(path: str, letter: str) -> bool:
-    return all(_has(path, char) for char in letter)
+def _for_pillow(run: _Run) -> str:
+    """What Pillow writes from left to right: it knows no direction, and no signs without a picture."""
+    letters: Iterable[str] = (
+        reversed([_MIRRORED.get(one, one) for one in run.letters]) if run.backward else run.letters
+    )
+    return "".join(char for letter in letters for char in letter if not shaping.is_ignorable(char))
+
+
+_MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹", strict=True))
+
+
+def _stands_upright(letter: str) -> bool:
+    """Whether a letter stays upright in a column: those of East Asia do."""
+    return unicodedata.east_asian_width(letter[0]) in ("W", "F")
+
+
+def _draw_box(mask: Image.Image, x: float, y: float, size: float) -> None:
+    from PIL import ImageDraw
+
+    edges = (x + 0.06 * size, y - 0.7 * size, x + 0.54 * size, y)
+    ImageDraw.Draw(mask).rectangle(edges, None, 255, max(1, round(size / 14)))
+
+
+def _add(mask: Image.Image, picture: Image.Image, x: int, y: int) -> None:
+    from PIL import ImageChops
+
+    box = (x, y, x + picture.width, y + picture.height)
+    mask.paste(ImageChops.lighter(mask.crop(box), picture), box[:2])
 
 
 @lru_cache(maxsize=50_000)
 def _has(path: str, char: str) -> bool:
-    """Whether a font has a sign: what it lacks looks as U+FFFF, which no font has."""
-    sign, absent = (_open(path, _FINE).getmask(one) for one in (char, "\uffff"))
-    return char == " " or (sign.size, bytes(sign)) != (absent.size, bytes(absent))
+    return char == " " or shaping.has_letters(path, char)
+
+
+@lru_cache(maxsize=2048)
+def _shaped(path: str, size: float, text: str, backward: bool) -> shaping.Shaped:
+    return shaping.shape(path, size, text, "rtl" if backward else "ltr")
 
 
 @lru_cache(maxsize=32)
 def _open(path: str, size: float) -> ImageFont.FreeTypeFont:
-    """Our font is laid out by Pillow, the same everywhere; others by Raqm, which joins letters, where it is there."""
+    """Laid out by Pillow itself, the same everywhere."""
     from PIL import ImageFont
 
-    layout = ImageFont.Layout.BASIC if Path(path).parent == _our_fonts() else None
-    return ImageFont.truetype(path, size, layout_engine=layout)
+    return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
+def _is_ours(path: str) -> bool:
+    return Path(path).parent == _our_fonts()
+
+
+@lru_cache(maxsize=1)
 def _our_fonts() -> Path:
     return Path(str(files("font_roboto"))) / "files"
+
+
+def _fallbacks() -> tuple[str, ...]:
+    return (*_bundled(), *_system_fonts())
+
+
+@lru_cache(maxsize=1)
+def _bundled() -> tuple[str, ...]:
+    return tuple(str(font.path) for font in bundled_fonts())
 
 
 @lru_cache(maxsize=1)

@@ -80,6 +80,25 @@ def test_the_levels_of_a_picture_end_with_a_thumbnail() -> None:
     assert pyramid_of(1100, 1700).sizes[0] == (138, 213)
 
 
+def test_a_site_takes_the_fonts_along_that_its_texts_ask_for(desk: Desk) -> None:
+    desk.page(desk.box(), "1.png", ["In principio erat uerbum"])
+    found = site(desk)
+    assets = desk.folder / "site" / "static" / "assets"
+    assert not (assets / "fonts").exists()
+    desk.page(desk.box("More"), "2.png", ["क्षत्रिय", "בְּרֵאשִׁית 春眠"])
+    found = site(desk, overwrite=True)
+    named = {path.name for path in (assets / "fonts").iterdir()}
+    # That of Chinese is too large to go along; a reader's machine has one.
+    assert named == {
+        "NotoSansDevanagari.ttf", "noto-sans-devanagari-licence.txt",
+        "Cardo-Regular.ttf", "cardo-licence.txt",
+    }  # fmt: skip
+    style = (assets / "site.css").read_text()
+    assert 'url("fonts/NotoSansDevanagari.ttf")' in style
+    assert '"Cardo"' in style
+    assert f"static/assets/fonts/{sorted(named)[0]}" in found["files"]
+
+
 def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known: Any) -> None:
     box, shut_box = desk.box(), desk.box("Shut box")
     page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "Hidden.png", ["A secret"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
@@ -139,3 +140,20 @@ def drawn_lines(page: SamplePage, corrected: int = 0) -> list[DrawnLine]:
 
 def pixels_of(picture: Image.Image, colour: tuple[int, int, int]) -> int:
     return sum(count for count, pixel in picture.getcolors(1 << 24) or [] if pixel == colour)
+
+
+@pytest.mark.parametrize(("way", "first"), [("ttb", "right"), ("ttb-lr", "left")])
+def test_readings_of_lines_that_run_downward_stand_in_columns(way: str, first: str) -> None:
+    """The first column stands at its own side of the panel, and is higher than wide; so is its ink."""
+    texts = ["ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ", ""] if way == "ttb-lr" else ["春眠不覺曉", ""]
+    lines = [
+        DrawnLine(n + 1, None, None, (0.1 + n / 3, 0.1, 0.1, 0.8), text, downward=way)  # type: ignore[arg-type]
+        for n, text in enumerate(texts)
+    ]
+    page = Image.new("RGB", (600, 600), "white")
+    drawn = draw_page(page, lines)
+    panel = np.asarray(drawn.crop((600, 0, drawn.width, drawn.height)).convert("L"))
+    ink = np.argwhere(panel < 90)
+    across = np.median(ink[:, 1]) / panel.shape[1]
+    assert (across > 0.7) == (first == "right")
+    assert np.ptp(ink[:, 0]) > 3 * np.ptp(ink[:, 1])

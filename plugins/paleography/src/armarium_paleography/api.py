@@ -1,8 +1,7 @@
-"""What other families may use of paleography: its tables, what is said of segments, and the bundled fonts."""
+"""What other families may use of paleography: its tables, and what is said of segments."""
 
 from __future__ import annotations
 
-from armarium_paleography.fonts import BundledFont, bundled_fonts
 from armarium_paleography.models import (
     allographs,
     attributions,
@@ -16,10 +15,8 @@ from armarium_paleography.models import (
 )
 
 __all__ = [
-    "BundledFont",
     "allographs",
     "attributions",
-    "bundled_fonts",
     "campaigns",
     "facts",
     "hands",

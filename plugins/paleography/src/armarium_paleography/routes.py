@@ -6,9 +6,8 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
+from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal, bundled_fonts
 from armarium_paleography.errors import unknown_font
-from armarium_paleography.fonts import bundled_fonts
 from armarium_paleography.queries.letterforms import Character
 from armarium_paleography.queries.sheets import (
     MOST,
@@ -32,7 +31,10 @@ PNG: dict[int | str, dict[str, Any]] = {
     }
 }
 FONT: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"font/ttf": {}, "text/plain": {}}, "description": "The font, or its licence."}
+    200: {
+        "content": {"font/ttf": {}, "font/otf": {}, "text/plain": {}},
+        "description": "The font, or its licence.",
+    }
 }
 
 
@@ -114,7 +116,7 @@ def read_font(principal: CurrentPrincipal, name: str) -> Response:
     """The bytes of a font by its name or its file's; the text of a licence by its file's name."""
     for font in bundled_fonts():
         if name in (font.name, font.file):
-            return Response(font.path.read_bytes(), media_type="font/ttf")
+            return Response(font.path.read_bytes(), media_type=f"font/{font.path.suffix[1:]}")
         if name == font.licence_file:
-            return Response(font.licence_path.read_bytes(), media_type="text/plain; charset=utf-8")
+            return Response(font.licence_text, media_type="text/plain; charset=utf-8")
     raise unknown_font(name)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from armarium.api import PictureFont
-from armarium_paleography.fonts import font_for
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -81,8 +80,8 @@ def write(
     colour: tuple[int, int, int],
     room: float,
 ) -> None:
-    """Write *text* with the bundled font that has its letters, cut with an ellipsis where it is longer than *room*."""
-    font = PictureFont(size, path=font_for(text))
+    """Write *text*, cut with an ellipsis where it is longer than *room*."""
+    font = PictureFont(size)
     if font.width(text) > room:
         low, high = 0, len(text)
         while low < high:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from armarium_worker.server import Call, Handler, WorkerContext
 EYES = "Relu-49"
 """The output of the convolutional part: (steps, lines, 256), before the first LSTM."""
 STEP, MARGIN = 4, 40
-TOGETHER = 16
+TOGETHER = 8
 """Lines that are run together."""
 LENGTH = 256
 """Numbers of a vector: the mean of what the eyes see along the line."""
@@ -37,7 +38,9 @@ class LineEyes:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        # Batches go on beside one another: threads within one batch spend much of their time waiting for each other.
+        options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
+        self.hands = ThreadPoolExecutor(max(1, threads))
         options.log_severity_level = 3
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
         self.session = onnxruntime.InferenceSession(
@@ -49,19 +52,24 @@ class LineEyes:
         found = np.zeros((len(pictures), LENGTH), dtype=np.float32)
         # Similar widths together: each is run as wide as the widest beside it.
         order = sorted(range(len(pictures)), key=lambda number: pictures[number].shape[1])
-        for start in range(0, len(order), TOGETHER):
-            batch = order[start : start + TOGETHER]
-            steps = [max(1, -(-pictures[number].shape[1] // STEP)) for number in batch]
-            lines = np.zeros((len(batch), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
-            for line, number in zip(lines, batch, strict=True):
-                line[0, :, : pictures[number].shape[1]] = pictures[number] / np.float32(255)
-            inputs = {"lines": lines, "steps": np.array(steps, dtype=np.int32)}
-            (seen,) = self.session.run([EYES], inputs)
-            for place, (number, count) in enumerate(zip(batch, steps, strict=True)):
-                along = seen[:count, place].astype(np.float32)
-                vector = along.mean(axis=0)
-                found[number] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+        batches = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
+        for batch, seen in zip(
+            batches, self.hands.map(lambda batch: self._see(pictures, batch), batches), strict=True
+        ):
+            found[batch] = seen
         return found
+
+    def _see(self, pictures: Sequence[Grey], batch: Sequence[int]) -> Vectors:
+        steps = [max(1, -(-pictures[number].shape[1] // STEP)) for number in batch]
+        lines = np.zeros((len(batch), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
+        for line, number in zip(lines, batch, strict=True):
+            line[0, :, : pictures[number].shape[1]] = pictures[number] / np.float32(255)
+        inputs = {"lines": lines, "steps": np.array(steps, dtype=np.int32)}
+        (seen,) = self.session.run([EYES], inputs)
+        means = np.stack(
+            [seen[:count, place].astype(np.float32).mean(axis=0) for place, count in enumerate(steps)]
+        )
+        return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)  # type: ignore[no-any-return]
 
 
 class Looking:
@@ -91,15 +99,16 @@ class Looking:
         with Image.open(path) as image:
             if image.width * image.height > int(call.params["max_pixels"]):
                 raise Refused("The page picture has more pixels than the engine allows.")
+            if image.mode == "RGB":
+                # A JPEG's lightness is read alone; other formats take no notice.
+                image.draft("L", image.size)
             page = np.asarray(image.convert("L"))
-        pictures = [
-            line_picture(
-                cut_line(
-                    page, LineShape(tuple(one["rect"]), one.get("polygon") or (), one.get("baseline") or ())
-                )
-            )
-            for one in call.params["lines"]
-        ]
+
+        def cut(one: dict[str, Any]) -> Grey:
+            shape = LineShape(tuple(one["rect"]), one.get("polygon") or (), one.get("baseline") or ())
+            return line_picture(cut_line(page, shape))
+
+        pictures = list(self.eyes.hands.map(cut, call.params["lines"]))
         vectors = self.eyes.vectors(pictures).astype(np.float16)
         return {"vectors": base64.b64encode(vectors.tobytes()).decode(), "length": LENGTH}
 

@@ -42,6 +42,8 @@ class DrawnLine:
     text: str | None = None
     corrected: bool = False
     kind: Literal["region", "line"] = "line"
+    downward: Literal["", "ttb", "ttb-lr"] = ""
+    """That the line runs downward: its columns follow from right to left, or ("ttb-lr", as Mongolian) from left to right."""
 
 
 def draw_page(
@@ -138,10 +140,38 @@ def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.I
     pen = ImageDraw.Draw(panel)
     if not lines:
         PictureFont(size).write(panel, (margin, margin + size), "No lines on this page.", FAINT)
+    if lines and sum(bool(line.downward) for line in lines) * 2 > len(lines):
+        return _draw_columns(page, lines, margin)
     for index, line in enumerate(lines):
         left = margin + (index // rows) * column
         top = margin + (index % rows) * step
         _draw_reading(panel, pen, line, (left, top), (column - margin, step), size)
+    return panel
+
+
+def _draw_columns(page: tuple[int, int], lines: Sequence[DrawnLine], margin: int) -> Image.Image:
+    """The panel of a page whose lines run downward: each reading a column beneath its number, in reading order."""
+    from PIL import Image, ImageDraw
+
+    height = page[1]
+    size = max(9.0, min(max(page) / 62, (height - 2 * margin) / 12))
+    step = size * 1.9
+    panel = Image.new("RGB", (max(page[0], round(step * len(lines)) + 2 * margin), height), PANEL)
+    pen = ImageDraw.Draw(panel)
+    number = PictureFont(size * 0.7)
+    for index, line in enumerate(lines):
+        x = margin + (index + 0.5) * step
+        if line.downward != "ttb-lr":
+            x = panel.width - x
+        label = str(line.order)
+        if line.corrected:
+            pen.rectangle((x - step / 2, margin, x + step / 2 - 1, height - margin), fill=(255, 238, 214))
+        number.write(panel, (x - number.width(label) / 2, margin + size), label, _colour(line))
+        text = " ".join((line.text or "").split())[:400]
+        said, colour = (text, INK) if text else ("not read" if line.text is None else "empty", FAINT)
+        top = margin + 1.5 * size
+        font, said = _fitted(said, size, height - margin - top, downward=True)
+        font.write_down(panel, (x, top), said, colour)
     return panel
 
 
@@ -179,19 +209,23 @@ def _draw_reading(
         PictureFont(size * 0.8).write(panel, (start, base), "empty", FAINT)
 
 
-def _fitted(text: str, size: float, space: float) -> tuple[PictureFont, str]:
+def _fitted(text: str, size: float, space: float, *, downward: bool = False) -> tuple[PictureFont, str]:
     """The text as it fits ``space``: set down to three quarters of its size, then cut with an ellipsis."""
+
+    def length(text: str) -> float:
+        return font.height(text) if downward else font.width(text)
+
     text = " ".join(text.split())[:400]
     font = PictureFont(size)
-    width = font.width(text)
+    width = length(text)
     if width > space:
         font = PictureFont(max(size * 0.75, size * space / width))
-    if font.width(text) <= space:
+    if length(text) <= space:
         return font, text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if font.width(text[:middle] + "...") <= space:
+        if length(text[:middle] + "...") <= space:
             low = middle
         else:
             high = middle - 1

@@ -18,6 +18,7 @@ from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.schemas import PublishParams, SiteParams
 from armarium_exports.selection import Selection, select_documents
 from armarium_exports.site.content import Content, as_json, content_of, page_data
+from armarium_exports.site.lettering import add_fonts
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
 from armarium_iiif.api import Picture
 
@@ -81,6 +82,7 @@ def _write(
         _templates(fresh)
         assets = _pages(engine, library, conn, fresh, content)
         _data(fresh, content, title)
+        add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         stated = {"title": title, "created_at": now(), "withheld": selection.listed, "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated))

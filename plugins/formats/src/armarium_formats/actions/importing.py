@@ -265,7 +265,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                 one.digest,
                 one.ready.page.width or None,
                 one.ready.page.height or None,
-                json_text(_page_statements(one.ready.page, are_taken(ctx.engine))),
+                json_text(_page_statements(one.ready, are_taken(ctx.engine))),
                 json_text(counts),
                 json_text(said),
                 ctx.now,
@@ -306,11 +306,14 @@ def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
     )
 
 
-def _page_statements(page: PageModel, marks_taken: bool) -> dict[str, Any]:
+def _page_statements(ready: PreparedPage, marks_taken: bool) -> dict[str, Any]:
     """What a file says of its page as a whole, for the way back."""
+    page = ready.page
     extras = page.extras
     if marks_taken and "tei" in extras:
         extras = {**extras, "tei": {**extras["tei"], "marks": TAKEN}}
+    elif marks_taken and ready.placed.marked:
+        extras = {**extras, "pagexml": {**extras.get("pagexml", {}), "marks": TAKEN}}
     return {
         "image": page.image,
         "order": order_as_json(page.order),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 
-from armarium_formats.page_model import PageSegment
+from armarium_formats.page_model import PageSegment, TextMark
 from armarium_formats.pagexml.vocabulary import brace_free
 
 TAGS = {
@@ -16,16 +17,94 @@ TAGS = {
     "deleted": "deleted",
     "added": "add",
 }
+KINDS = {tag: kind for kind, tag in TAGS.items()}
+CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
+_SAID = ("reason", "place", "extent", "source")
+_READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continued", *_SAID})
 
 
-def with_marks(custom: str | None, segment: PageSegment, lose: Callable[..., None]) -> str:
-    """*custom* with a tag for each fact of the text that counts: its offset and length in characters, and what is said."""
-    tags = [custom] if custom else []
-    for mark in segment.texts[0].marks if segment.texts else ():
-        start, end = mark.start or 0, len(segment.texts[0].text) if mark.end is None else mark.end
+def with_marks(
+    custom: str | None, segment: PageSegment, lose: Callable[..., None], *, taken: bool = False
+) -> str:
+    """*custom* with a tag for each fact of the text that counts: its offset and length in characters, and what is said.
+
+    Tags that the file itself came with are left out where they are written anew, and all of them where they were *taken*
+    for facts of the project, which may have changed since.
+    """
+    text = segment.texts[0] if segment.texts else None
+    marks = [
+        (mark, mark.start or 0, len(text.text) if mark.end is None else mark.end)
+        for mark in (text.marks if text else ())
+        if text
+    ]
+    places = {(mark.kind, start, end) for mark, start, end in marks}
+
+    def kept(found: re.Match[str]) -> str:
+        mark = _mark(found.group(1), said_in(found.group(2)))
+        gone = mark is not None and (taken or (mark.kind, mark.start, mark.end) in places)
+        return "" if gone else found.group(0)
+
+    rest = " ".join(CUSTOM.sub(kept, custom).split()) if custom and (taken or places) else custom
+    tags = [rest] if rest else []
+    for mark, start, end in marks:
         said = {"offset": str(start), "length": str(end - start)} | dict(mark.stated)
         clean = {key: brace_free(value) for key, value in said.items()}
         if clean != said:
             lose("marks in editorial facts", "a `custom` has no braces and semicolons; they became blanks")
         tags.append(f"{TAGS[mark.kind]} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}")
     return " ".join(tags)
+
+
+def said_in(body: str) -> dict[str, str]:
+    """What stands between the braces of a tag."""
+    parts = (part.split(":", 1) for part in body.split(";") if ":" in part)
+    return {key.strip(): value.strip() for key, value in parts}
+
+
+def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -> None:
+    """Set the editorial facts of *custom* onto the text that counts; what has no place there is noted."""
+    if segment.kind == "region":
+        if any(word in KINDS for word, _ in CUSTOM.findall(custom)):
+            note("An editorial fact of a region names no characters; it is kept as the file writes it")
+        return
+    found = []
+    length = len(segment.texts[0].text) if segment.texts else 0
+    for word, body in CUSTOM.findall(custom):
+        if word not in KINDS:
+            continue
+        said = said_in(body)
+        mark = _mark(word, said)
+        if (
+            mark is None
+            or mark.end is None
+            or mark.end > length
+            or (mark.start == mark.end and word != "gap")
+        ):
+            note(
+                f"The tag {word} names characters that its text does not have; it is kept as the file writes it"
+            )
+            continue
+        if said.get("continued") == "true":
+            note(f"A tag {word} goes on over lines; its part in each line is a fact of its own")
+        if left := sorted(set(said) - _READ):
+            note(f"What a tag {word} says of {', '.join(left)} has no place in an editorial fact")
+        found.append(mark)
+    if found:
+        segment.texts[0].marks = [*segment.texts[0].marks, *found]
+
+
+def _mark(word: str, said: Mapping[str, str]) -> TextMark | None:
+    """The fact that a tag states; None of another tag, and where it does not say of which characters."""
+    if word not in KINDS or not said.get("offset", "").isdecimal() or not said.get("length", "").isdecimal():
+        return None
+    start = int(said["offset"][:9])
+    stated = {key: said[key] for key in _SAID if said.get(key)}
+    if (certainty := _number(said.get("certainty"))) is not None and certainty <= 1:
+        stated["certainty"] = repr(certainty)
+    if _number(said.get("quantity")) is not None and said.get("unit"):
+        stated |= {"quantity": said["quantity"], "unit": said["unit"]}
+    return TextMark(KINDS[word], start, start + int(said["length"][:9]), stated)
+
+
+def _number(stated: str | None) -> float | None:
+    return float(stated) if stated and re.fullmatch(r"\d{1,9}(\.\d{1,12})?", stated) else None

@@ -16,6 +16,7 @@ from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
+from armarium_formats.pagexml.marking import CUSTOM, read_marks, said_in
 from armarium_formats.pagexml.orders import read_order
 from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.texts import read_text, sort_texts
@@ -33,7 +34,6 @@ from armarium_formats.point_limits import require_countable
 if TYPE_CHECKING:
     from lxml import etree
 
-_CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
 _REGION_TYPES_IN = ("TextRegion", "GraphicRegion", "ChartRegion", "CustomRegion")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?[pP]c[gG]ts[\s>/]")
 
@@ -319,13 +319,13 @@ class _Reading:
             self._cell(found, attributes)
 
     def _custom(self, custom: str, found: PageSegment) -> None:
-        for word, body in _CUSTOM.findall(custom):
-            values = dict(part.split(":", 1) for part in body.split(";") if ":" in part)
-            values = {key.strip(): value.strip() for key, value in values.items()}
+        for word, body in CUSTOM.findall(custom):
+            values = said_in(body)
             if word == "readingOrder" and (stated := whole(values.get("index"))) is not None:
                 found.position = stated
             elif word == "structure" and values.get("type") and found.kind_raw is None:
                 found.kind_raw = values["type"]
+        read_marks(custom, found, self.keeper.note)
 
     def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
         """The cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from armarium_formats.driver import Loss, WriteContext, Written
 from armarium_formats.heights import line_height
+from armarium_formats.marks import TAKEN
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -52,6 +53,7 @@ class _Writing:
         self.page = page
         self.context = context
         self.losses: Counter[tuple[str, str]] = Counter()
+        self.taken = (page.extras.get("pagexml") or {}).get("marks") == TAKEN
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
@@ -184,7 +186,7 @@ class _Writing:
             if found is None or int(found.group(1)) != segment.position:
                 rest = _READING_ORDER.sub("", custom or "").strip()
                 custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
-        if custom := with_marks(custom, segment, self.lose):
+        if custom := with_marks(custom, segment, self.lose, taken=self.taken):
             attributes["custom"] = custom
         if segment.kind_raw == "TableCell" or (segment.kind_raw or "").startswith("TableCell:"):
             self.lose(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
-from armarium_paleography.api import bundled_fonts
+from armarium.api import bundled_fonts
 from armarium_recipes.knowledge.tables import table_lines
 
 Direction = Literal["ltr", "rtl", "ttb", "ttb-lr"]

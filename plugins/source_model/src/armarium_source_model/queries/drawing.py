@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import orjson
@@ -11,6 +12,7 @@ from sqlalchemy import Connection
 from armarium.api import Library, NotFound, open_image
 from armarium_documents.api import page_image
 from armarium_source_model.picture import DrawnLine, draw_page
+from armarium_source_model.queries.boxes import BoxWriting
 from armarium_source_model.queries.passes import reading_rule, standing_pass, working_pass
 from armarium_source_model.queries.readings import counting_of_pass
 from armarium_source_model.queries.text import line_sequence
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 BY_HAND = frozenset({"correction", "newest-human"})
+_RIGHTWARDS = (("\u1800", "\u18af"), ("\ua840", "\ua87f"))
+"""Letters of Mongolian and Phags-pa, whose columns follow each other from left to right."""
 
 
 def drawn_lines(
@@ -64,7 +68,25 @@ def drawn_lines(
                 kind=kind,
             )
         )
-    return found
+    return _downward(library, conn, document_id, found)
+
+
+def _downward(
+    library: Library, conn: Connection, document_id: str, lines: list[DrawnLine]
+) -> list[DrawnLine]:
+    """The lines, marked where the page is written downward."""
+    boxes = [
+        {"bbox": list(line.rect), "level": line.kind, "text": line.text}
+        for line in lines
+        if line.kind == "line"
+    ]
+    way, rightwards = BoxWriting().find(library, conn, document_id, boxes)
+    if way != "ttb":
+        return lines
+    mongolian = any(
+        first <= char <= last for line in lines for char in line.text or "" for first, last in _RIGHTWARDS
+    )
+    return [replace(line, downward="ttb-lr" if rightwards or mongolian else "ttb") for line in lines]
 
 
 def page_drawing(

@@ -1,0 +1,109 @@
+"""The order in which letters stand on a line: Unicode's bidirectional algorithm (UAX 9) without its invisible controls.
+
+A letter here is a character with the marks that belong to it, so that no mark is ever parted from its letter.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+_STRONG = {"L": "L", "R": "R", "AL": "R"}
+
+
+def levels(letters: Sequence[str]) -> list[int]:
+    """The embedding level of each letter: odd levels run from right to left."""
+    kinds = [unicodedata.bidirectional(letter[0]) or "L" for letter in letters]
+    base = next((int(_STRONG[kind] == "R") for kind in kinds if kind in _STRONG), 0)
+    if base == 0 and not any(kind in ("R", "AL", "AN") for kind in kinds):
+        return [0] * len(kinds)
+    edge = "R" if base else "L"
+    resolved = _weak(kinds, edge)
+    _neutral(resolved, edge)
+    found = [_level(kind, base) for kind in resolved]
+    # L1: blanks at the end of the line stand where the line ends.
+    for place in reversed(range(len(kinds))):
+        if kinds[place] not in ("WS", "S", "B"):
+            break
+        found[place] = base
+    return found
+
+
+def visual_order(run_levels: Sequence[int]) -> list[int]:
+    """The runs from left to right (L2), each run of one level."""
+    order = list(range(len(run_levels)))
+    for level in range(max(run_levels, default=0), 0, -1):
+        place = 0
+        while place < len(order):
+            end = place
+            while end < len(order) and run_levels[order[end]] >= level:
+                end += 1
+            order[place:end] = reversed(order[place:end])
+            place = max(end, place + 1)
+    return order
+
+
+def _level(kind: str, base: int) -> int:
+    """I1 and I2."""
+    if kind == "R":
+        return base + (1 - base % 2)
+    if kind in ("EN", "AN"):
+        return base + (1 if base % 2 else 2)
+    return base + base % 2
+
+
+def _weak(kinds: Sequence[str], edge: str) -> list[str]:
+    """W2 to W7: what numbers and the signs around them are taken for."""
+    found = list(kinds)
+    strong = edge
+    for place, kind in enumerate(kinds):
+        if kind in _STRONG:
+            strong = kind
+        elif kind == "EN" and strong == "AL":
+            found[place] = "AN"
+    found = [_STRONG.get(kind, kind) for kind in found]
+    for place in range(1, len(found) - 1):
+        before, after = found[place - 1], found[place + 1]
+        if before == after and (
+            (found[place] == "ES" and before == "EN") or (found[place] == "CS" and before in ("EN", "AN"))
+        ):
+            found[place] = before
+    _terminators(found)
+    strong = edge
+    for place, kind in enumerate(found):
+        if kind in ("L", "R"):
+            strong = kind
+        elif kind == "EN" and strong == "L":
+            found[place] = "L"
+        elif kind in ("ES", "ET", "CS"):
+            found[place] = "ON"
+    return found
+
+
+def _terminators(found: list[str]) -> None:
+    """W5: signs such as % and £ beside a European number belong to it."""
+    place = 0
+    while place < len(found):
+        end = place
+        while end < len(found) and found[end] == "ET":
+            end += 1
+        if end > place:
+            beside = (place and found[place - 1] == "EN") or (end < len(found) and found[end] == "EN")
+            if beside:
+                found[place:end] = ["EN"] * (end - place)
+        place = max(end, place + 1)
+
+
+def _neutral(found: list[str], edge: str) -> None:
+    """N1 and N2: what has no direction stands as its neighbours do where they agree, else as the line does."""
+    strong = {"L": "L", "R": "R", "EN": "R", "AN": "R"}
+    place = 0
+    while place < len(found):
+        end = place
+        while end < len(found) and found[end] not in strong:
+            end += 1
+        if end > place:
+            before = strong[found[place - 1]] if place else edge
+            after = strong[found[end]] if end < len(found) else edge
+            found[place:end] = [before if before == after else edge] * (end - place)
+        place = max(end, place + 1)

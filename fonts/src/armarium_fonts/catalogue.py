@@ -1,0 +1,170 @@
+"""Which fonts are here, with their licences, and in which order they are tried.
+
+Some come in packages that are installed with this one, those of `catalogue.tsv` from the font folders of the machine, where
+somebody installed them (Debian's fonts-noto-core and fonts-junicode, say). A font that is not here is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from armarium_fonts.shaping import has_letters, licence_in
+
+OFL = "OFL-1.1"
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class FontPackage:
+    """A package of others that carries a font and its licence."""
+
+    module: str
+    scripts: tuple[str, ...]
+    """ISO 15924 codes of the scripts that it is taken for."""
+    file: str = ""
+    """The font in it; "" of a package `fontpkg-*`, which says so itself in `metadata.json`."""
+    family: str = ""
+
+
+FIRST = (
+    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points, Gothic, runes.
+    FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Goth", "Runr", "Ital")),
+)
+NEXT = (
+    FontPackage("fontpkg_noto_serif", ("Latn", "Grek", "Cyrl")),
+    FontPackage("fontpkg_frank_ruhl_libre", ("Hebr",)),
+    FontPackage("fontpkg_amiri", ("Arab",)),
+    FontPackage("fontpkg_noto_sans_devanagari", ("Deva",)),
+    FontPackage("fontpkg_hind_siliguri", ("Beng",)),
+    FontPackage("fontpkg_noto_sans_tamil", ("Taml",)),
+    FontPackage("fontpkg_noto_sans_telugu", ("Telu",)),
+    FontPackage("fontpkg_noto_sans_thai", ("Thai",)),
+    FontPackage("fontpkg_noto_sans_khmer", ("Khmr",)),
+)
+CJK = FontPackage(
+    "noto_cjk_sans_jp_regular",
+    ("Hani", "Hira", "Kana", "Hang", "Bopo"),
+    "NotoSansCJKjp-Regular.otf",
+    "Noto Sans CJK JP",
+)
+
+
+@dataclass(frozen=True)
+class BundledFont:
+    """One font file and its licence."""
+
+    name: str
+    family: str
+    scripts: tuple[str, ...]
+    file: str
+    licence: str
+    licence_file: str
+    order: int
+    path: Path
+    licence_text: str
+
+
+FOLDERS = tuple(
+    Path(folder).expanduser()
+    for folder in (
+        "~/.local/share/fonts",
+        "~/.fonts",
+        "/usr/local/share/fonts",
+        "/usr/share/fonts",
+        "~/Library/Fonts",
+        "/Library/Fonts",
+    )
+)
+"""Where people and systems put fonts; the first that has a file is taken."""
+
+
+@cache
+def bundled_fonts() -> tuple[BundledFont, ...]:
+    """The fonts that are installed, in the order in which they are tried, numbered from 1.
+
+    Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then symbols.
+    """
+    ours = list(installed(FOLDERS))
+    latin = [font for font in ours if "Latn" in font.scripts]
+    symbols = [font for font in ours if font.scripts[0].startswith("Z")]
+    others = [font for font in ours if font not in latin and font not in symbols]
+    return numbered([*packaged(FIRST), *latin, *packaged(NEXT), *others, *packaged([CJK]), *symbols])
+
+
+def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
+    """For each of *letters* the first font that has it; letters that none has are passed over."""
+    fonts = bundled_fonts()
+    first = (next((font for font in fonts if has_letters(str(font.path), one)), None) for one in set(letters))
+    found = {font.order: font for font in first if font is not None}
+    return tuple(found[order] for order in sorted(found))
+
+
+def numbered(fonts: Iterable[BundledFont]) -> tuple[BundledFont, ...]:
+    """The fonts with their places in the order, from 1."""
+    return tuple(replace(font, order=order) for order, font in enumerate(fonts, 1))
+
+
+def packaged(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
+    """The upright font of each of these packages that is installed and carries its licence."""
+    for package in packages:
+        spec = find_spec(package.module)
+        if spec is None or spec.origin is None:
+            continue
+        root = Path(spec.origin).parent
+        found = _named(package, root) if package.file else _described(package, root)
+        if found is not None:
+            yield found
+
+
+def installed(folders: Iterable[Path]) -> Iterator[BundledFont]:
+    """The fonts of `catalogue.tsv` (file, family, scripts) in *folders*, where they say themselves that they are free."""
+    lines = (_HERE / "catalogue.tsv").read_text(encoding="utf-8").splitlines()
+    here = _files(folders, {line.partition("\t")[0] for line in lines})
+    for line in lines:
+        file, family, scripts = line.split("\t")
+        if file in here and (licence := licence_in(str(here[file]))) is not None:
+            yield _font(family, tuple(scripts.split(",")), here[file], OFL, licence)
+
+
+def _files(folders: Iterable[Path], wanted: set[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for at, _, files in os.walk(folder):
+            for file in wanted.intersection(files):
+                found.setdefault(file, Path(at) / file)
+    return found
+
+
+def _named(package: FontPackage, root: Path) -> BundledFont | None:
+    """A font at a known place; its licence is among what the package says of itself."""
+    folders = root.parent.glob(f"{package.module}-*.dist-info")
+    licence = next((path for folder in folders for path in folder.rglob("LICENSE*")), None)
+    path = root / package.file
+    if licence is None or not path.is_file():
+        return None
+    return _font(package.family, package.scripts, path, OFL, licence.read_text("utf-8"))
+
+
+def _described(package: FontPackage, root: Path) -> BundledFont | None:
+    about = json.loads((root / "metadata.json").read_text(encoding="utf-8"))
+    upright = [one for one in about["files"] if one["style"] == "normal"]
+    chosen = min(
+        upright, key=lambda one: (not one["variable"], abs((one["weight"] or 400) - 400)), default=None
+    )
+    if chosen is None or not (root / chosen["path"]).is_file() or not (root / "LICENSE").is_file():
+        return None
+    licence = (root / "LICENSE").read_text("utf-8")
+    return _font(about["family"], package.scripts, root / chosen["path"], about["license"], licence)
+
+
+def _font(family: str, scripts: tuple[str, ...], path: Path, licence: str, licence_text: str) -> BundledFont:
+    name = "-".join(family.lower().split())
+    # A variable font names its axes in brackets, which no address likes.
+    file = f"{path.stem.split('[')[0]}{path.suffix}"
+    return BundledFont(name, family, scripts, file, licence, f"{name}-licence.txt", 0, path, licence_text)

@@ -1,0 +1,50 @@
+"""The order of letters on a line, against orders written out by hand after UAX 9."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+
+from armarium_fonts.bidi import levels, visual_order
+
+
+def shown(text: str) -> str:
+    """The letters from left to right as a reader sees them."""
+    runs = [
+        (level, [letter for _, letter in run])
+        for level, run in groupby(zip(levels(text), text, strict=True), key=lambda pair: pair[0])
+    ]
+    order = visual_order([level for level, _ in runs])
+    return "".join("".join(reversed(runs[i][1]) if runs[i][0] % 2 else runs[i][1]) for i in order)
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("plain words, 12", "plain words, 12"),
+        ("אבג", "גבא"),
+        ("car is אבג in", "car is גבא in"),
+        ("אבג lima דה", "הד lima גבא"),
+        # A number keeps its own way, and so do the signs that belong to it.
+        ("אבג 12.5% דה", "הד 12.5% גבא"),
+        ("אב 1,234-5", "1,234-5 בא"),
+        ("אב 5$", "5$ בא"),
+        # Numbers after Arabic letters do not take the signs beside them along.
+        ("اب 5%", "%5 با"),
+        ("اب ١٢", "١٢ با"),
+        # What has no direction stands as its neighbours do, at the edges as the line does.
+        ("see (אב), end", "see (בא), end"),
+        ("אב!", "!בא"),
+        ("a אב. ", "a בא. "),
+        ("אב ", " בא"),
+        ("", ""),
+        ("...", "..."),
+    ],
+)
+def test_letters_stand_as_the_algorithm_says(written: str, seen: str) -> None:
+    assert shown(written) == seen
+
+
+def test_a_letter_keeps_its_marks() -> None:
+    assert levels(["שׁ", "a"]) == [1, 2]

@@ -1,0 +1,187 @@
+"""The fonts: every one has its licence, has the letters of the scripts it is listed for, and joins them where it must."""
+
+from __future__ import annotations
+
+import shutil
+import unicodedata
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from armarium_fonts import catalogue
+from armarium_fonts.catalogue import BundledFont, FontPackage, bundled_fonts, installed, packaged
+from armarium_fonts.shaping import has_letters, lacking, shape
+
+FONTS = bundled_fonts()
+SAMPLES = {
+    "Latn": "In principio erat Uerbum",
+    "Grek": "Ἐν ἀρχῇ ἦν ὁ λόγος",
+    "Cyrl": "Въ началѣ бѣ слово ѳѵѧѫ",
+    "Hebr": "בְּרֵאשִׁית בָּרָא",
+    "Arab": "بسم الله الرحمن الرحيم",
+    "Syrc": "ܒܪܫܝܬ ܐܝܬܘܗܝ",
+    "Deva": "नमस्ते क्षत्रिय",
+    "Beng": "বাংলা লিপি",
+    "Taml": "தமிழ்",
+    "Telu": "తెలుగు",
+    "Thai": "ภาษาไทย",
+    "Khmr": "ភាសាខ្មែរ",
+    "Tibt": "བོད་ཡིག",
+    "Mymr": "မြန်မာ",
+    "Mong": "ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ",
+    "Phag": "ꡏꡡꡃ",
+    "Hani": "春眠不覺曉處處聞啼鳥漢汉",
+    "Hira": "いろはにほへと",
+    "Kana": "イロハニホヘト",
+    "Hang": "훈민정음",
+    "Bopo": "ㄅㄆㄇ",
+    "Ethi": "አማርኛ",
+    "Armn": "Հայերեն",
+    "Geor": "ქართული",
+    "Geok": "ႠႡႢ ⴀⴁⴂ",
+    "Copt": "Ⲁⲃⲅ",
+    "Glag": "ⰀⰁⰂ ⰰⰱⰲ",
+    "Goth": "𐌰𐌱𐌲𐌳",
+    "Runr": "ᚠᚢᚦᚨᚱᚲ",
+    "Ital": "𐌀𐌁𐌂𐌃",
+    "Xsux": "𒀀𒀁𒀂",
+    "Egyp": "𓀀𓀁𓂋",
+}
+MEDIEVAL = "ꝓ ꝑ ꝗ ꝛ ꝝ ſ ꝫ Ꝫ þ ƿ \uf161 \ue8bf \uf1ac \ue42c \uefa0"
+"""Letters of the Medieval Unicode Font Initiative, the last five among those for private use."""
+SYMBOLS = "☉☽♃♄♈✠☞℞℥℈𝄞⁂∮⌖🜍①Ⅳ"
+JOINED = {
+    "Arab": "بسم",
+    "Syrc": "ܒܪܫܝܬ",
+    "Deva": "क्षत्रिय",
+    "Beng": "ক্ষ",
+    "Khmr": "ខ្មែ",
+    "Tibt": "རྒྱ",
+    "Mong": "ᠮᠣᠩᠭᠣᠯ",
+    "Phag": "ꡏꡡꡃ",
+    "Hebr": "בְּרֵ",
+}
+
+
+ALWAYS = {"Latn", "Grek", "Cyrl", "Hebr", "Arab", "Deva", "Beng", "Taml", "Telu", "Thai", "Khmr", "Goth", "Runr", "Ital"} | {
+    "Hani", "Hira", "Kana", "Hang", "Bopo",
+}  # fmt: skip
+"""Scripts whose fonts are installed with this package."""
+
+
+def first_for(script: str) -> BundledFont:
+    found = next((font for font in FONTS if script in font.scripts), None)
+    if found is None and script not in ALWAYS:
+        pytest.skip(f"No font for {script} is installed on this machine (Debian: fonts-noto-core).")
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("script", SAMPLES)
+def test_no_letter_of_a_sample_is_a_hollow_box(script: str) -> None:
+    font = first_for(script)
+    sample = SAMPLES[script].replace(" ", "")
+    assert has_letters(str(font.path), sample), font.name
+    assert lacking(str(font.path), sample) == 0, font.name
+
+
+def test_the_letters_of_medieval_manuscripts_are_in_the_first_font() -> None:
+    assert all(has_letters(str(FONTS[0].path), letter) for letter in MEDIEVAL.split())
+
+
+def test_symbols_are_in_some_font() -> None:
+    first_for("Zsym")
+    lacks = [sign for sign in SYMBOLS if not any(has_letters(str(font.path), sign) for font in FONTS)]
+    assert lacks == []
+
+
+def test_every_font_has_letters_of_every_script_it_is_listed_for() -> None:
+    """By the names of Unicode, which are no part of any font."""
+    names = {"Laoo": "LAO", "Nkoo": "NKO", "Mymr": "MYANMAR", "Yiii": "YI", "Vaii": "VAI", "Ogam": "OGHAM"}
+    for font in FONTS:
+        assert font.path.stat().st_size > 2000
+        assert font.scripts, font.name
+        for script in font.scripts:
+            if script in names:
+                letters = [
+                    chr(code)
+                    for code in range(0x10000)
+                    if unicodedata.name(chr(code), "").startswith(f"{names[script]} ")
+                ]
+                covered = sum(has_letters(str(font.path), letter) for letter in letters)
+                assert covered > 0.75 * len(letters) > 0, (font.name, script)
+
+
+@pytest.mark.parametrize("script", JOINED)
+def test_scripts_that_need_it_are_shaped(script: str) -> None:
+    """Letters join, stack or carry points: other glyphs, fewer, or at other places than the letters one by one."""
+    path, word = str(first_for(script).path), JOINED[script]
+    way = "rtl" if script in ("Arab", "Syrc", "Hebr") else "ltr"
+    together = shape(path, 100, word, way).glyphs
+    alone, pen = [], 0.0
+    for letter in reversed(word) if way == "rtl" else word:
+        shaped = shape(path, 100, letter, way)
+        alone += [(number, round(pen * 64) + x, y) for number, x, y in shaped.glyphs]
+        pen += shaped.length
+    assert list(together) != alone
+    if script not in ("Hebr", "Tibt"):
+        assert {glyph[0] for glyph in together} != {glyph[0] for glyph in alone}
+    assert all(number for number, _, _ in together)
+
+
+def test_letters_of_mongolian_take_the_form_of_their_place() -> None:
+    """The same letter alone, at the beginning, within and at the end of a word: other glyphs each time."""
+    path = str(first_for("Mong").path)
+    forms = [shape(path, 100, word, "ltr").glyphs for word in ("ᠠ", "ᠠᠠᠠ")]
+    assert len({glyph[0] for glyph in forms[1]} | {forms[0][0][0]}) >= 3
+
+
+def test_signs_of_a_column_stand_as_columns_ask() -> None:
+    path = str(first_for("Hani").path)
+    assert shape(path, 100, "「", "ttb").glyphs[0][0] != shape(path, 100, "「", "ltr").glyphs[0][0]
+    assert shape(path, 100, "一二", "ttb").length == 200
+
+
+def test_latin_greek_and_cyrillic_come_first_and_symbols_last() -> None:
+    assert [font.order for font in FONTS] == list(range(1, len(FONTS) + 1))
+    latin = [font.family for font in FONTS if "Latn" in font.scripts]
+    assert [one for one in latin if one != "Junicode Two Beta"] == ["Cardo", "Noto Serif"]
+    assert [font.family for font in FONTS[: len(latin)]] == latin
+    symbols = [font.order for font in FONTS if font.scripts[0].startswith("Z")]
+    assert symbols == list(range(len(FONTS) - len(symbols) + 1, len(FONTS) + 1))
+    assert len({font.name for font in FONTS}) == len({font.file for font in FONTS}) == len(FONTS)
+
+
+@pytest.mark.parametrize("font", FONTS, ids=lambda font: font.name)
+def test_every_font_comes_with_its_licence_and_copyright(font: BundledFont) -> None:
+    assert "SIL OPEN FONT LICENSE" in font.licence_text.upper()
+    assert "COPYRIGHT" in font.licence_text.upper()
+
+
+def test_a_font_that_is_not_installed_is_absent_from_the_list(
+    tmp_path: Path,
+) -> None:
+    absent = FontPackage("fontpkg_that_is_not_here", ("Zzzz",))
+    assert [font.family for font in packaged([absent, *catalogue.FIRST])] == ["Cardo"]
+    assert list(packaged([FontPackage("json", ("Zzzz",), "absent.ttf", "Absent")])) == []
+    assert list(installed([tmp_path, tmp_path / "absent"])) == []
+
+
+def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file of another name is none of them, and a font under another licence (Roboto's) is left alone."""
+    roboto = Path(find_spec("font_roboto").origin).parent / "files" / "Roboto-Regular.ttf"
+    cardo = next(font for font in FONTS if font.family == "Cardo")
+    folder = tmp_path / "fonts" / "deep"
+    folder.mkdir(parents=True)
+    for name, source in (("One.ttf", cardo.path), ("Two.ttf", roboto), ("Other.ttf", cardo.path)):
+        shutil.copyfile(source, folder / name)
+    monkeypatch.setattr(catalogue, "_HERE", tmp_path)
+    (tmp_path / "catalogue.tsv").write_text(
+        "One.ttf\tOne\tLatn,Grek\nTwo.ttf\tTwo\tLatn\nThree.ttf\tThree\tMong\n"
+    )
+    (found,) = installed([tmp_path / "fonts"])
+    assert (found.name, found.scripts, found.path) == ("one", ("Latn", "Grek"), folder / "One.ttf")
+    assert "SIL Open Font License" in found.licence_text

@@ -1,0 +1,105 @@
+"""Editorial facts read from the `custom` of PAGE lines: rows of the project, written as they stand when the file goes out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lxml import etree
+from paleography_desk import Desk, Page
+from test_exports import TABLE, TEXT, engine, export, say
+from test_tei_read_back import FACTS, TEXTS, read
+
+__all__ = ["engine"]
+
+NS = "{http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15}"
+
+
+def customs(content: str) -> list[str]:
+    return [line.get("custom", "") for line in etree.fromstring(content.encode()).iter(f"{NS}TextLine")]
+
+
+def import_again(desk: Desk, page: Page, content: str) -> tuple[Page, dict[str, Any]]:
+    answer = read(desk, page, content)
+    (one,) = answer.get("passes", [answer])
+    lines = [
+        row[0]
+        for row in desk.rows(
+            "SELECT id FROM segment WHERE pass_id = ? AND kind = 'line' ORDER BY bbox_y", one["pass_id"]
+        )
+    ]
+    return Page(page.id, one["pass_id"], lines), answer
+
+
+def test_a_page_round_trip_keeps_words_and_facts(desk: Desk) -> None:
+    page = desk.page([TEXT] * 8, picture=True)
+    for line, (kind, _) in zip(page.lines, TABLE, strict=False):
+        place = {"place": "above"} if kind == "added" else {}
+        reason = {} if kind in ("deleted", "added") else {"reason": "worn away"}
+        say(desk, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
+            **reason, **place)  # fmt: skip
+    say(desk, page.lines[6], "lost", (12, 12), reason="hole")
+    # Facts that overlap are no loss here: tags of a line do not nest.
+    say(desk, page.lines[7], "added", (3, 14))
+    say(desk, page.lines[7], "unclear", (10, 18))
+    content, losses = export(desk, page, "pagexml")
+    assert not losses["editorial facts"]
+    again, answer = import_again(desk, page, content)
+    assert "editorial facts (9)" in str(answer)
+    assert desk.rows(FACTS, again.pass_id) == desk.rows(FACTS, page.pass_id)
+    assert desk.rows(TEXTS, again.pass_id) == desk.rows(TEXTS, page.pass_id)
+    assert customs(export(desk, again, "pagexml")[0]) == customs(content)
+    # What was withdrawn since does not come back with the words of the old file.
+    fact = desk.get(f"/editorial/segment/{again.lines[0]}")["facts"][0]
+    desk.post(f"/editorial/{fact['id']}/withdraw")
+    assert "unclear" not in customs(export(desk, again, "pagexml")[0])[0]
+
+
+def test_what_other_programs_write_is_taken_as_far_as_it_goes(desk: Desk) -> None:
+    page = desk.page([TEXT] * 4, picture=True)
+    content, _ = export(desk, page, "pagexml")
+    root = etree.fromstring(content.encode())
+    tags = [
+        "readingOrder {index:0;} unclear {offset:3; length:9;} abbrev {offset:0; length:2; expansion:Item;}",
+        "gap {offset:5; length:0; reason:hole; quantity:2; unit:chars;} supplied {offset:3; length:90;}",
+        "unclear {offset:-1; length:2;} unclear {length:2;} unclear {offset:2; length:0;} unclear {offset:x; length:1;}",
+        "add {offset:0; length:2; continued:true; hand:B; certainty:7; quantity:1e9; unit:chars;}",
+    ]
+    for line, tag in zip(root.iter(f"{NS}TextLine"), tags, strict=True):
+        line.set("custom", tag)
+    again, answer = import_again(desk, page, etree.tostring(root, encoding="unicode"))
+    assert [row[:6] for row in desk.rows(FACTS, again.pass_id)] == [
+        ("unclear", 3, 12, None, None, None),
+        ("lost", 5, 5, "hole", None, 2),
+        ("added", 0, 2, None, None, None),
+    ]
+    said = str(answer)
+    assert "The tag supplied names characters that its text does not have" in said
+    assert "The tag unclear names characters that its text does not have" in said
+    assert "A tag add goes on over lines" in said
+    assert "What a tag add says of hand has no place in an editorial fact" in said
+    out = customs(export(desk, again, "pagexml")[0])
+    assert "abbrev {offset:0; length:2; expansion:Item;}" in out[0]
+    assert out[0].count("unclear") == 1
+    assert "readingOrder {index:0;}" in out[0]
+
+
+def test_without_a_taker_the_tags_stay_as_they_are() -> None:
+    from armarium_formats.page_model import PageSegment, PageText, TextMark
+    from armarium_formats.pagexml.marking import read_marks, with_marks
+
+    custom = "unclear {offset:1; length:2;} add {offset:0; length:1;}"
+    line = PageSegment("l", "line", texts=[PageText("abcd")])
+    notes: list[str] = []
+    read_marks(custom, line, notes.append)
+    assert [(mark.kind, mark.start, mark.end) for mark in line.texts[0].marks] == [
+        ("unclear", 1, 3),
+        ("added", 0, 1),
+    ]
+    assert with_marks(custom, line, print) == "unclear {offset:1; length:2;} add {offset:0; length:1;}"
+    line.texts[0].marks = []
+    assert with_marks(custom, line, print) == custom
+    line.texts[0].marks = [TextMark("added", 0, 1)]
+    assert with_marks(custom, line, print).count("add ") == 1
+    region = PageSegment("r", "region")
+    read_marks(custom, region, notes.append)
+    assert len(notes) == 1
