@@ -1,4 +1,8 @@
-"""Runs the measurements and writes ``RESULTS.md``: ratios, with the machine, the versions and the date."""
+"""Runs the measurements and keeps what they found: ``results.json``, and ``RESULTS.md`` drawn from it.
+
+Each script's figures are kept with the machine, the versions and the date of the run they come from, and are replaced
+when that script is run again, so that one measurement can be repeated without the others.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,11 @@ import platform
 import sqlite3
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from benchmarks.harness import Result, figure
 
@@ -42,6 +47,7 @@ SCRIPTS = (
     "likeness",
     "knowing",
     "synced_folder",
+    "record_exports",
     "finding_documents",
     "sheets",
     "alike_segments",
@@ -72,47 +78,57 @@ PEERS = (
 )
 
 
+KEPT = HERE / "results.json"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all or the named measurements; 1 when a limit is missed, 2 when a measurement could not be made."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(SCRIPTS)} (without: all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement (5)")
-    parser.add_argument("--json", type=Path, help="also write the results as JSON to this file")
-    parser.add_argument("--no-report", action="store_true", help="leave RESULTS.md as it is")
+    parser.add_argument("--no-report", action="store_true", help="keep nothing: print the figures only")
     chosen = parser.parse_args(arguments)
     unknown = [name for name in chosen.names if name not in SCRIPTS]
     if unknown:
         parser.error(f"there is no measurement {unknown[0]}; there are {', '.join(SCRIPTS)}")
     if chosen.rounds < 1:
         parser.error("give at least one round")
-    results, failed = _measure(chosen.names or SCRIPTS, chosen.rounds)
-    if chosen.json:
-        report = {"machine": machine(), "results": [result.as_json() for result in results], "failed": failed}
-        chosen.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    if not chosen.no_report:
-        (HERE / "RESULTS.md").write_text(as_markdown(results, failed, chosen.rounds), encoding="utf-8")
-    return 2 if failed else int(any(result.met is False for result in results))
+    worst = 0
+    for name in chosen.names or SCRIPTS:
+        run = _measure(name, chosen.rounds)
+        worst = max(worst, 2 if "failed" in run else int(any(one["met"] is False for one in run["results"])))
+        if not chosen.no_report:
+            _keep(name, run)
+    return worst
 
 
-def _measure(names: Sequence[str], rounds: int) -> tuple[list[Result], dict[str, str]]:
-    results: list[Result] = []
-    failed: dict[str, str] = {}
-    for name in names:
-        begun = time.monotonic()
-        try:
-            found: list[Result] = importlib.import_module(f"benchmarks.{name}").measure(rounds)
-        except Exception as error:  # one measurement that cannot be made must not cost the others
-            failed[name] = f"{type(error).__name__}: {error}"
-            print(f"{name}: not measured: {failed[name]}", file=sys.stderr)
-            continue
-        results += found
-        for result in found:
-            print(result.sentence(), flush=True)
-        print(f"  [{name}: {time.monotonic() - begun:.0f} s]", flush=True)
-    return results, failed
+def _measure(name: str, rounds: int) -> dict[str, Any]:
+    """One script's run as it is kept: what it was taken on, and its results or why there are none."""
+    begun = time.monotonic()
+    run: dict[str, Any] = {"rounds": rounds, **machine()}
+    try:
+        found: list[Result] = importlib.import_module(f"benchmarks.{name}").measure(rounds)
+    except Exception as error:  # one measurement that cannot be made must not cost the others
+        run["failed"] = f"{type(error).__name__}: {error}"
+        print(f"{name}: not measured: {run['failed']}", file=sys.stderr)
+        return run
+    for result in found:
+        print(result.sentence(), flush=True)
+    print(f"  [{name}: {time.monotonic() - begun:.0f} s]", flush=True)
+    return {**run, "results": [result.as_json() for result in found]}
 
 
-def machine() -> dict[str, str]:
+def _keep(name: str, run: dict[str, Any]) -> None:
+    """Put *run* in the place of the script's run before, unless it failed and that one did not."""
+    kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    if "failed" in run and "results" in kept.get(name, {}):
+        return
+    kept = {one: kept[one] for one in kept if one in SCRIPTS} | {name: run}
+    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (HERE / "RESULTS.md").write_text(as_markdown(kept), encoding="utf-8")
+
+
+def machine() -> dict[str, Any]:
     """What the figures were taken on."""
     import psutil
 
@@ -122,44 +138,51 @@ def machine() -> dict[str, str]:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
+    memory = f"{psutil.virtual_memory().total / 2**30:.0f} GiB"
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "cores": str(os.cpu_count()),
-        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-        "armarium": metadata.version("armarium-core"),
-        **versions,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {memory}",
+        "versions": {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version, **versions},
     }
 
 
-def as_markdown(results: Sequence[Result], failed: dict[str, str], rounds: int) -> str:
-    """The report a person reads."""
-    about = machine()
-    versions = ", ".join(f"{name} {value}" for name, value in list(about.items())[4:])
+def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """The report a person reads: the rows in their order, with a mark for each of the runs they were taken in."""
     lines = [
         "# Results of the measurements",
         "",
-        f"Written by `make bench` on {about['date']}: {about['system']}, {about['cores']} cores, {about['memory']}.",
-        f"Versions: python {versions}." if not versions.startswith("python") else f"Versions: {versions}.",
-        f"Each ratio is the median of {rounds} rounds in which engine and peer took turns; what each row means and "
-        "why it has its limit is in [README.md](README.md).",
+        "Made of `results.json` by `make bench`. Each ratio is the median of several rounds in which engine and peer took turns;",
+        "what a row means and why it has its limit is in [README.md](README.md), where and when it was taken at the end.",
         "",
-        "| row | what | ratio | limit | kept | engine | peer |",
-        "|---|---|---|---|---|---|---|",
+        "| row | what | ratio | limit | kept | engine | peer | run |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for result in results:
-        limit = f"{result.bound} {result.limit:g}" if result.limit is not None else "stated"
-        kept = {True: "yes", False: "**no**", None: ""}[result.met]
-        lines.append(
-            f"| {result.row} | {result.what} | {result.ratio:.2f} | {limit} | {kept} "
-            f"| {figure(result.engine)} {result.unit} | {result.peer_name}: {figure(result.peer)} {result.unit} |"
-        )
-    notes = [f"- {result.what}: {result.note}" for result in results if result.note]
-    if notes:
-        lines += ["", *notes]
-    if failed:
-        lines += ["", "Not measured this time:", ""]
-        lines += [f"- `{name}`: {why}" for name, why in failed.items()]
+    scripts = [name for name in SCRIPTS if name in kept]
+    runs = _runs(kept, scripts)
+    notes = []
+    for name in scripts:
+        for result in kept[name].get("results", ()):
+            limit = f"{result['bound']} {result['limit']:g}" if result["limit"] is not None else "stated"
+            met = {True: "yes", False: "**no**", None: ""}[result["met"]]
+            unit = result["unit"]
+            lines.append(
+                f"| {result['row']} | {result['what']} | {result['ratio']:.2f} | {limit} | {met} | {figure(result['engine'])} {unit} "
+                f"| {result['peer_name']}: {figure(result['peer'])} {unit} | {runs.index(_taken(kept[name])) + 1} |"
+            )
+            if result["note"]:
+                notes.append(f"- {result['what']}: {result['note']}")
+    lines += ["", *notes] if notes else []
+    failed = [f"- `{name}`: {kept[name]['failed']}" for name in scripts if "failed" in kept[name]]
+    lines += ["", "Not measured:", "", *failed] if failed else []
+    lines += ["", "Runs:", "", *(f"{number}. {words}" for number, words in enumerate(runs, 1))]
     return "\n".join(lines) + "\n"
+
+
+def _runs(kept: Mapping[str, Mapping[str, Any]], scripts: Sequence[str]) -> list[str]:
+    """The different runs, in words, the oldest first."""
+    return sorted({_taken(kept[name]) for name in scripts})
+
+
+def _taken(run: Mapping[str, Any]) -> str:
+    versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
+    return f"{run['date'][:10]}, {run['rounds']} rounds, {run['machine']}; {versions}"

@@ -1,4 +1,4 @@
-"""Whatever the installed families write about documents is carried: their own examples fill the project."""
+"""Whatever the installed families write is carried to other projects and exported: their own examples fill the project."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import orjson
+import polars
 import pytest
 
 from armarium.actions import Example
@@ -159,3 +161,38 @@ def test_a_move_of_everything_is_taken_back_exactly(
     assert differences(before, at_rest(engine, library, target)[0]) == []
     engine.undo(target, undone["audit_ids"], LOCAL_OWNER)
     assert at_rest(engine, library, target) == moved
+
+
+OF_FAMILIES = {
+    *("document", "segment", "pass", "representation", "entity", "mention", "claim", "interpretation"),
+    *("hand", "hand_attribution", "campaign", "editorial_fact", "sign", "sign_instance", "letterform"),
+    *("control_point", "workflow", "cut", "verdict", "rights"),
+}
+
+
+@pytest.mark.slow
+def test_records_of_every_family_are_written(engine: Engine, library: Library, tmp_path: Path) -> None:
+    fill(engine, library, tmp_path)
+    lines, bundle = tmp_path / "records.jsonl", tmp_path / "bundle"
+    counts = (engine.run(library, "export.jsonl", {"output_path": str(lines)}, LOCAL_OWNER).result or {})[
+        "record_counts"
+    ]
+    assert {name for name in OF_FAMILIES if not counts[name]} == set()
+    records = [orjson.loads(line) for line in lines.read_bytes().splitlines()][1:]
+    again = (engine.run(library, "export.parquet", {"output_path": str(bundle)}, LOCAL_OWNER).result or {})[
+        "record_counts"
+    ]
+    assert {**again, "episode": 0} == {**counts, "episode": 0}
+    for name, count in again.items():
+        table = polars.read_parquet(bundle / f"{name}.parquet")
+        assert table.height == count
+        written = [one for one in records if one["record_type"] == name]
+        if written and "id" in table.columns:
+            assert set(table["id"]) == {one["id"] for one in written}
+    engine.run(
+        library,
+        "export.eleventy",
+        {"output_path": str(tmp_path / "site"), "include_unreviewed": True},
+        LOCAL_OWNER,
+    )
+    assert orjson.loads((tmp_path / "site" / "content" / "_data" / "statements.json").read_bytes())

@@ -70,7 +70,7 @@ from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
 from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
-from armarium.principals import Principal
+from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
@@ -180,6 +180,7 @@ __all__ = [
     "among",
     "answer_of",
     "append_only",
+    "asking",
     "cancel_with_undo",
     "check_archive",
     "derived",

@@ -72,7 +72,7 @@ def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked
     changes = Changes()
     with house.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET body_done = 1 WHERE id = ?", (job_id,))
-        assert choice.pick(runner, store, runner.lanes["cpu"], conn, changes) is None
+        assert choice.pick(runner, store, runner.lanes["cpu"], conn, changes) == []
     assert (house.state(job_id), changes.states, store.picked) == ("done", [job_id], {})
     assert house.notes(job_id) == []
 
@@ -85,7 +85,7 @@ def test_a_job_that_is_told_to_stop_before_it_begins_goes_back_as_if_it_had_not_
     store = runner.store_of(house.library)
     store.look(house.engine.kinds)
     with house.library.db.write() as conn:
-        picked = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes())
+        (picked,) = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes())
     assert (house.state(job_id), house.row(job_id)["attempts"]) == ("running", 1)
     house.act("job.pause", job_id=job_id, paused=True)
     runner.crew.write_ends(store, [(execute(runner, store, picked), picked)])

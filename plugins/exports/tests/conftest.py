@@ -15,6 +15,8 @@ from exports_desk import Desk
 
 from armarium.api import Engine, Library, Plugin
 from armarium_canvas.plugin import armarium_plugin as canvas
+from armarium_checking.api import EXTRAS as LAYERS
+from armarium_checking.api import Layer, Target
 from armarium_checking.plugin import armarium_plugin as checking
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_exports.plugin import armarium_plugin as exports
@@ -37,12 +39,17 @@ def engine(make_engine: Callable[..., Engine], known: dict[str, list[Mapping[str
     """An engine with exports, what these stand on, and a family that contributes records."""
 
     def rows(name: str) -> Callable[..., Iterator[Mapping[str, Any]]]:
-        return lambda _conn, _ids: iter(known[name])
+        return lambda _conn, _ids, _withheld: iter(known[name])
 
     lore = Plugin(
         name="lore",
         summary="Made-up records",
-        extras={"export_records": {name: rows(name) for name in known}},
+        extras={
+            "export_records": {name: rows(name) for name in known},
+            LAYERS: tuple(
+                Layer(name, lambda _conn, _id: Target(None), {}) for name in ("claims", "entities")
+            ),
+        },
     )
     return make_engine(
         plugins=[

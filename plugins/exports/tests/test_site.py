@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from typing import Any
 from urllib.parse import unquote, urldefrag
 
@@ -13,11 +11,9 @@ import pytest
 from exports_desk import Desk
 from lxml import html
 from PIL import Image
+from site_desk import HAS_NODE, NO_NODE, build
 
 from armarium_exports.site.tiles import pyramid_of
-
-MODULES = os.environ.get("ARMARIUM_SITE_MODULES", "")
-"""A node_modules folder with Eleventy, Pagefind and OpenSeadragon; without it the site is looked at unbuilt."""
 
 
 def site(desk: Desk, status: int = 200, **more: Any) -> dict[str, Any]:
@@ -140,6 +136,62 @@ def knowledge(known: Any, page: str, line: str) -> None:
     )
 
 
+def give_verdicts(desk: Desk) -> None:
+    for layer, target in (("claims", "c1"), ("entities", "e1")):
+        given = {
+            "layer": layer,
+            "target_id": target,
+            "verdict": "correct",
+            "reasons": "<i>Not so</i> {{ 1 }}",
+        }
+        desk.do("check.verdict", {**given, "correction": "Ann <b>dictated</b> it"})
+
+
+def test_verdicts_stand_with_what_they_are_about(desk: Desk, known: Any) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir"])
+    knowledge(known, page, desk.lines(page)[0])
+    give_verdicts(desk)
+    site(desk)
+    for name in ("statements", "entities"):
+        (verdict,) = data(desk, name)[0]["verdicts"]
+        assert (verdict["verdict"], verdict["by"], verdict["correction"]) == (
+            "correct",
+            "a person",
+            "Ann <b>dictated</b> it",
+        )
+
+
+def test_a_citation_of_a_line_that_is_not_read_leads_to_its_page(desk: Desk, known: Any) -> None:
+    page = desk.page(desk.box(), "1.png", ["Dear Sir"])
+    knowledge(known, page, "a line of another pass")
+    site(desk)
+    assert data(desk, "statements")[0]["source"] == {
+        "document_id": page,
+        "segment_id": None,
+        "words": "Dear Sir",
+    }
+    assert data(desk, "entities")[0]["places"][0]["segment_id"] is None
+
+
+def test_a_folder_that_only_holds_folders_is_no_step_and_loose_pages_are_listed(desk: Desk) -> None:
+    whole = desk.box("All")
+    one, other = desk.box("Letters", whole), desk.box("Bills", whole)
+    desk.page(one, "1.png", ["a"])
+    desk.page(other, "2.png", ["b"])
+    answer = site(desk)
+    assert answer["collection_count"] == 2
+    letters = next(box for box in data(desk, "folders") if box["id"] == one)
+    assert (letters["parent_id"], letters["count"], [step["name"] for step in letters["trail"]]) == (
+        None,
+        1,
+        ["Letters"],
+    )
+    alone = desk.page(one, "3.png", ["c"])
+    site(desk, target_id=alone, overwrite=True)
+    assert [leaf["id"] for leaf in data(desk, "loose")] == [alone]
+    assert data(desk, "folders") == []
+
+
 def test_only_reviewed_statements_are_published_unless_asked(desk: Desk, known: Any) -> None:
     page = desk.page(desk.box(), "1.png", ["Dear Sir"])
     knowledge(known, page, desk.lines(page)[0])
@@ -164,7 +216,7 @@ def test_a_damaged_picture_leaves_the_text_of_its_page(desk: Desk) -> None:
     assert shown["blocks"][0]["lines"][0]["text"] == "Dear Sir"
 
 
-@pytest.mark.skipif(not MODULES, reason="ARMARIUM_SITE_MODULES names no node_modules with Eleventy")
+@pytest.mark.skipif(not HAS_NODE, reason=NO_NODE)
 @pytest.mark.slow
 def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: Any) -> None:
     box = desk.box("Letters & <b>bills</b> {{ 7 * 7 }} {% raw %}")
@@ -172,13 +224,7 @@ def test_eleventy_builds_it_and_every_link_leads_somewhere(desk: Desk, known: An
     desk.page(box, "2.png", ["Farewell"])
     knowledge(known, page, desk.lines(page)[0])
     site(desk, target_id=box)
-    place = desk.folder / "site"
-    shutil.copytree(MODULES, place / "node_modules", symlinks=True)
-    done = subprocess.run(
-        ["npm", "run", "build"], cwd=place, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    built = place / "_site"
+    built = build(desk.folder / "site")
     files = sorted(built.rglob("*.html"))
     assert {one.name for one in files} >= {"index.html", "statements.html", "people.html", f"{page}.html"}
     roots = {one: html.fromstring(one.read_bytes()) for one in files}

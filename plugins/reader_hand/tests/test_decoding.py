@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from every_path import collapsed, every_text, random_answer
 
 from armarium_reader_hand.decoding import best_path, expected_share, likeliest
-
-
-def _answer(seed: int, steps: int, classes: int, sharpness: float) -> NDArray[np.float32]:
-    values = np.random.default_rng(seed).normal(0, sharpness, (steps, classes))
-    return np.asarray(values - np.log(np.exp(values).sum(axis=1, keepdims=True)), dtype=np.float32)
-
-
-def _collapsed(path: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(code for code, _ in itertools.groupby(path) if code)
-
-
-def _every_text(answer: NDArray[np.float32]) -> dict[tuple[int, ...], float]:
-    """The probability of each text: the sum over its paths, each written out."""
-    texts: dict[tuple[int, ...], float] = defaultdict(float)
-    for path in itertools.product(range(answer.shape[1]), repeat=len(answer)):
-        texts[_collapsed(path)] += math.exp(sum(float(answer[step, code]) for step, code in enumerate(path)))
-    return texts
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("sharpness", [0.5, 2.0])
 def test_the_likeliest_texts_are_those_of_all_paths(seed: int, sharpness: float) -> None:
-    answer = _answer(seed, 6, 3, sharpness)
-    expected = sorted(_every_text(answer).items(), key=lambda item: -item[1])[:5]
+    answer = random_answer(seed, 6, 3, sharpness)
+    expected = sorted(every_text(answer).items(), key=lambda item: -item[1])[:5]
     found = likeliest(answer, 5, beam=1000)
     assert [codes for codes, _ in found] == [codes for codes, _ in expected]
     assert [math.exp(score) for _, score in found] == pytest.approx(
@@ -43,21 +25,21 @@ def test_the_likeliest_texts_are_those_of_all_paths(seed: int, sharpness: float)
 
 
 def test_all_texts_together_are_certain() -> None:
-    answer = _answer(1, 4, 3, 1.0)
+    answer = random_answer(1, 4, 3, 1.0)
     found = likeliest(answer, 10_000, beam=10_000)
     assert sum(math.exp(score) for _, score in found) == pytest.approx(1, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_path_is_the_likeliest_of_all_paths(seed: int) -> None:
-    answer = _answer(seed, 5, 4, 2.0)
+    answer = random_answer(seed, 5, 4, 2.0)
     paths = itertools.product(range(4), repeat=5)
     chances = {
         path: math.prod(math.exp(float(answer[at, code])) for at, code in enumerate(path)) for path in paths
     }
     best = max(chances, key=lambda path: chances[path])
     codes, sure = best_path(answer)
-    assert codes == _collapsed(best)
+    assert codes == collapsed(best)
     assert sure == pytest.approx(chances[best] ** (1 / (len(codes) + 1)), rel=1e-4)
 
 

@@ -64,3 +64,11 @@ def test_alternatives_come_likeliest_first_with_their_probabilities() -> None:
     assert chances == sorted(chances, reverse=True)
     assert 0.6 < chances[0] <= 1
     assert sum(chances) == pytest.approx(1, abs=0.4)
+
+
+def test_batches_are_read_in_order_and_as_one_by_one() -> None:
+    model = LineModel(Network([1, 0, 4, 4, 0, 3, 2, 2, 1, 0]), CARD)
+    pictures = [_picture(width) for width in (16, 40, 8, 24, 32)]
+    together = list(model.read_all([pictures[:2], pictures[2:3], pictures[3:]]))
+    assert together == [text for picture in pictures for text in model.read([picture])]
+    assert len({text.text for text in together}) > 1

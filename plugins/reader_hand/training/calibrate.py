@@ -17,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from armarium_reader_hand import CARD
 from armarium_reader_hand.decoding import best_path
 from armarium_reader_hand.model import LineModel
+from armarium_reader_hand.spelling import WEIGHED
 from training.card import provenance
 from training.corpus import HELD_OUT, Line, Prepared
 from training.settings import PACKAGE, Settings
@@ -72,7 +73,7 @@ def sureness(model: LineModel, corpus: Prepared, lines: Sequence[Line]) -> tuple
             codes, value = best_path(answer)
             if codes:
                 sure.append(value)
-                right.append(accuracy(line.text, model.text(codes)))
+                right.append(accuracy(line.text, model.reading(answer).text))
     return sure, right
 
 
@@ -83,6 +84,7 @@ def write_card(wanted: Settings, state: dict[str, Any]) -> None:
         "name": "hand-base",
         **provenance(corpus.lines, wanted.corpus.folder),
         "alphabet": corpus.alphabet,
+        "spelling": WEIGHED,
         "calibration": [[0.0, 0.0], [1.0, 1.0]],
     }
     (PACKAGE / CARD).write_text(json.dumps(card), encoding="utf-8")

@@ -24,7 +24,9 @@ INTRODUCTION = """# Model card: hand-base
 
 A line reader for handwriting in Latin script, the weights of `armarium-reader-hand`: convolutions to a quarter of the width,
 two bidirectional LSTM layers, CTC; {weights}. Lines are scaled to 48 pixels of height. It reads one line at a time and finds
-none.
+none. Texts are weighed with n-grams of six letters (`spelling.npz`), counted in the lines of the training alone; their weight was
+chosen on the documents held out. In a language they were not counted in they do some harm: without the Spanish and Italian lines,
+143 held-out lines in these languages had 3.8 % of the letters wrong, with them 3.2 %, and without any n-grams 3.5 %.
 
 **Meant for** first readings of western manuscripts, charters, registers and letters, to be corrected by people and to
 be trained further on a hand. **Not for** print, other scripts, German Kurrent (none was in the corpus) or any use in which a

@@ -112,13 +112,15 @@ def by_hand_reader(sources: Sequence[Mapping[str, Any]]) -> tuple[list[Read], fl
     """Every line read by the shipped model, and lines a second, pictures decoded before."""
     model = LineModel.shipped(2)
     greys = pictures(sources)
-    done: list[Read] = []
+    batches = (
+        [line_picture(grey) for grey in greys[start : start + TOGETHER]]
+        for start in range(0, len(greys), TOGETHER)
+    )
     started = time.perf_counter()
-    for start in range(0, len(sources), TOGETHER):
-        some = [line_picture(grey) for grey in greys[start : start + TOGETHER]]
-        for source, text in zip(sources[start:], model.read(some), strict=False):
-            done.append(read(source, text.text, text.confidence))
-    return done, len(sources) / (time.perf_counter() - started)
+    texts = list(model.read_all(batches))
+    seconds = time.perf_counter() - started
+    done = [read(source, one.text, one.confidence) for source, one in zip(sources, texts, strict=True)]
+    return done, len(sources) / seconds
 
 
 def by_rapidocr(sources: Sequence[Mapping[str, Any]]) -> list[Read]:

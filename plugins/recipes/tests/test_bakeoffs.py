@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from typing import Any
 
 import bakeoff_readers as readers
@@ -54,6 +55,24 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     assert row_of(told, "silent:base@1")["not_scored"].endswith("too faint to read.")
     audit = desk.rows("SELECT action_name FROM audit WHERE id = ?", begun["audit_id"])
     assert audit == [("evaluation.run",)]
+
+
+def test_carbon_is_reckoned_from_what_a_person_states_and_from_what_processors_worked(desk: Desk) -> None:
+    """CPU-seconds of the run, times watts, times grams a kilowatt-hour; an estimate, and it says of what."""
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    desk.page(), desk.page()
+    told = desk.finish(desk.start(power={"watts": 20, "grid_g_per_kwh": 400})["id"])
+    for one in told["candidates"]:
+        if one["not_scored"] is not None:
+            assert (one["carbon_g_per_page"], one["carbon_from"]) == (None, None)
+            continue
+        worked = float(one["carbon_from"].removeprefix("Estimate: ").partition(" CPU-seconds a page")[0])
+        assert worked > 0
+        assert one["carbon_g_per_page"] == pytest.approx(worked * 20 / 3_600_000 * 400, abs=1e-6)
+        assert "at 20 watts and 400 grams a kilowatt-hour, as stated" in one["carbon_from"]
+    for power in ({"watts": 20}, {"watts": 0, "grid_g_per_kwh": 400}, {"watts": 1e999, "grid_g_per_kwh": 1}):
+        assert desk.client.post(URL, content=dumps({"power": power})).status_code == 422
 
 
 def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) -> None:

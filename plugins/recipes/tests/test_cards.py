@@ -16,9 +16,8 @@ from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
 from armarium_recipes.cards.installed import is_open, place_of
 from armarium_recipes.cards.ranking import rank
-from armarium_recipes.cards.sources import CARDS, cards_here, find_card
+from armarium_recipes.cards.sources import CARDS, cards_here
 from armarium_recipes.schemas.cards import Card
-from armarium_recipes.schemas.recipe import CardChoice
 from armarium_testing.fixtures import http_client
 
 
@@ -291,6 +290,3 @@ def test_cards_that_another_family_brings(engine: Engine, monkeypatch: pytest.Mo
     found = cards(engine, None)
     assert found["linereader:hand-base@1"].name == own.name
     assert found["own:reader@1"].jobs == ["read-a-line"]
-    choice = CardChoice(id="own:reader@1", source="installed")
-    assert find_card(engine, None, choice) == found["own:reader@1"]
-    assert find_card(engine, None, CardChoice(id="../../x", source="installed")) is None

@@ -31,7 +31,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.fixture(autouse=True)
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cards of `rules_shelf`, and no others."""
-    monkeypatch.setattr(assembling, "cards_here", lambda engine, library: list(SHELF))
+    monkeypatch.setattr(assembling, "cards_for", lambda engine, library, ids: list(SHELF))
 
 
 def _faults(engine: Engine, one: Case) -> list[str]:
@@ -207,7 +207,7 @@ def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
 ) -> None:
     """And every step has its reasons, its own id, and stands after what it works on; the same answers give the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assembling, "cards_here", lambda engine, library: list(SHELF))
+        patch.setattr(assembling, "cards_for", lambda engine, library, ids: list(SHELF))
         parsed = Answers(**answers)
         made = assembling.assemble(bench, None, parsed)
         assert made == assembling.assemble(bench, None, parsed)
@@ -325,7 +325,7 @@ def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
     """Three at most."""
     cards = [card(f"any:{number}@1", size_gb=number, languages=["fr"]) for number in range(1, 7)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assembling, "cards_here", lambda engine, library: cards)
+        patch.setattr(assembling, "cards_for", lambda engine, library, ids: cards)
         made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "purposes": ["edit-corpus"]}))
     read = next(step for step in made.recipe.steps if step.id == "read")
     assert [one.id for one in read.alternatives] == ["any:2@1", "any:3@1", "any:4@1"]

@@ -25,7 +25,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.fixture(autouse=True)
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cards of `rules_shelf`, and no others."""
-    monkeypatch.setattr(checking, "cards_here", lambda engine, library: list(SHELF))
+    monkeypatch.setattr(checking, "cards_for", lambda engine, library, ids: list(SHELF))
 
 
 def recipe(*steps: dict[str, Any], **suits: Any) -> dict[str, Any]:

@@ -183,28 +183,6 @@ def test_a_failed_card_stops_those_after_it_and_failed_pages_are_offered_again(
     assert desk.plan()["runs"][0]["done"] == 1
 
 
-def test_of_a_page_that_is_withheld_nothing_is_told(desk: Desk) -> None:
-    """Neither that it was gone over, nor that it failed: to a caller who is no reader of it."""
-    kept, hidden = desk.pages(2)
-    for page in (kept, hidden):
-        desk.lines(page, ["Dear Sir"])
-        desk.damage(page)
-    desk.recipe(step("find-regions", "lines"))
-    job_id = desk.run_whole()["job_id"]
-    desk.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
-    made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
-    of_viewer = {"Authorization": f"Bearer {made['token']}"}
-    own = (f"{URL}/runs/{job_id}", f"{URL}/runs/{job_id}/summary", f"/api/activity/jobs/{job_id}")
-    listed = (f"{URL}/runs", f"{URL}/start", "/api/workflow-execution/runs")
-    for path in (*own, *listed):
-        seen = desk.client.get(path, headers=of_viewer)
-        assert desk.client.get(path).status_code == 200
-        assert seen.status_code == (403 if path in own else 200), path
-        assert hidden not in seen.text, path
-    assert seen.json()["items"][0]["scope_ids"] == [kept]
-    assert set(desk.run(job_id)["page_ids"]) == {kept, hidden}
-
-
 def test_what_is_asked_of_an_unknown_run_is_refused(client: Any) -> None:
     """404 for the run and for its summary."""
     for path in ("/runs/nothing", "/runs/nothing/summary"):

@@ -223,3 +223,29 @@ def test_a_reader_and_a_stranger_at_once_see_each_what_is_theirs(ground: Ground,
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_artifacts_of_a_restricted_page_are_refused_by_their_own_ids(ground: Ground) -> None:
+    """The part A of the specification names the gap (5.2): a token of the project read them, whatever the page's rights."""
+    reader_id, reader = ground.token()
+    _, stranger = ground.token()
+    found = {
+        name: [row[0] for row in ground.rows("SELECT id FROM artifact WHERE document_id = ?", page.id)]
+        for name, page in ground.pages.items()
+    }
+    assert all(found.values())
+    ground.restrict(ground.hidden.id, readers=[reader_id])
+    edit = {"op": "delete", "indices": [0]}
+    for name, refused in (("hidden", True), ("open", False)):
+        for one in found[name]:
+            for path in (f"/api/artifacts/{one}", f"/api/artifacts/{one}/region"):
+                answer = ground.client.get(path, headers=stranger)
+                assert answer.status_code == (403 if refused else 200), (path, answer.text)
+                assert not refused or answer.json()["code"] == "rights_restricted"
+                assert ground.client.get(path, headers=reader).status_code == 200
+    (hidden, *_) = found["hidden"]
+    changed = ground.client.put(f"/api/artifacts/{hidden}/regions", json=edit, headers=stranger)
+    assert (changed.status_code, changed.json()["code"]) == (403, "rights_restricted")
+    with pytest.raises(Forbidden) as caught:
+        ground.do("artifact.edit_regions", {"artifact_id": hidden, "edit": edit}, EDITOR)
+    assert caught.value.code == "rights_restricted"

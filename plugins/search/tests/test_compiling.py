@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -89,3 +90,33 @@ def test_a_viewer_has_no_model_asked_and_nothing_leaves_unasked(
     assert [one["document_id"] for one in answer["results"]] == [page.id]
     assert "viewer" in answer["compilation_error"]
     assert provider.asked == []
+
+
+def test_no_connection_is_held_while_a_model_is_asked(
+    desk: SearchDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_search import compiling
+
+    held: list[int] = []
+    lent = 0
+    read = type(desk.library.db).read
+
+    @contextmanager
+    def counted(db: Any) -> Iterator[Any]:
+        nonlocal lent
+        lent += 1
+        try:
+            with read(db) as conn:
+                yield conn
+        finally:
+            lent -= 1
+
+    def no_model(*_: Any) -> tuple[None, None]:
+        held.append(lent)
+        return None, None
+
+    monkeypatch.setattr(type(desk.library.db), "read", counted)
+    monkeypatch.setattr(compiling, "_whom", no_model)
+    desk.page("la peste")
+    assert len(desk.ask("peste", compile=True)["results"]) == 1
+    assert held == [0]

@@ -189,6 +189,31 @@ def test_beyond_what_is_weighed_no_hit_is_repeated_or_lost(
     assert by_name[:5] == sorted(named)
 
 
+def test_beyond_what_a_filter_is_tried_on_no_hit_is_repeated_or_lost(
+    desk: SearchDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armarium_search.queries import candidates
+
+    monkeypatch.setattr(candidates, "LOOKED_AT", 4)
+    made = [desk.page("alpha").id for _ in range(11)]
+    starred = [one for number, one in enumerate(made) if number % 2]
+    for one in starred:
+        desk.do("document.update", {"document_id": one, "is_starred": True})
+    seen: list[str] = []
+    while True:
+        answer = desk.ask("alpha", limit=2, offset=len(seen), filters={"is_starred": True})
+        seen += [one["document_id"] for one in answer["results"]]
+        assert not answer["total_is_exact"]
+        assert len(seen) <= answer["total_results"] <= len(starred)
+        if not answer["has_more"]:
+            break
+    assert sorted(seen) == sorted(starred)
+    assert len(set(seen)) == len(seen)
+    by_name = desk.ids("alpha", sort_by="name", limit=100, filters={"is_starred": True})
+    assert sorted(by_name) == sorted(starred)
+    assert desk.ask("alpha", filters={"parent_id": starred[0]})["total_results"] == 1
+
+
 def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
     first, second = desk.page("alpha"), desk.page("beta")
     desk.do("document.update", {"document_id": first.id, "is_starred": True})

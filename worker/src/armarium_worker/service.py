@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,10 @@ class ReaderService:
         return {"seconds": time.perf_counter() - started}
 
     def find_lines(self, call: Call) -> dict[str, Any]:
-        """Params: image, width?, height?, model?, language?, max_pixels?. Result: lines[], width, height, seconds."""
+        """Params: image, width?, height?, model?, language?, max_pixels?. Result: lines[], width, height, seconds,
+        cpu_seconds."""
         reader, page = self._reader(call), self._page(call)
-        started = time.perf_counter()
+        started = _clocks()
         lines = []
         for line in reader.find_lines(page):
             placed = place(line, page)
@@ -42,7 +44,7 @@ class ReaderService:
     def read_lines(self, call: Call) -> dict[str, Any]:
         """Params: as find_lines, and lines[] {rect, polygon?, baseline?, direction?}. Result: readings[]."""
         reader, page = self._reader(call), self._page(call)
-        started = time.perf_counter()
+        started = _clocks()
         shapes = [unpack_shape(line) for line in call.params.get("lines", [])]
         readings: list[dict[str, Any]] = []
         for reading in reader.read_lines(page, shapes):
@@ -56,7 +58,7 @@ class ReaderService:
     def read_page(self, call: Call) -> dict[str, Any]:
         """Params: as find_lines. Result: lines[], each with text and its confidence under `reading`."""
         reader, page = self._reader(call), self._page(call)
-        started = time.perf_counter()
+        started = _clocks()
         lines: list[dict[str, Any]] = []
         for read in reader.read_page(page):
             placed = place(read.line, page)
@@ -98,6 +100,13 @@ class ReaderService:
             )
         return page
 
-    def _answer(self, page: Page, started: float, **fields: Any) -> dict[str, Any]:
-        seconds = time.perf_counter() - started
-        return {**fields, "width": page.width, "height": page.height, "seconds": seconds}
+    def _answer(self, page: Page, started: tuple[float, float], **fields: Any) -> dict[str, Any]:
+        seconds, cpu = (now - then for now, then in zip(_clocks(), started, strict=True))
+        size = {"width": page.width, "height": page.height}
+        return {**fields, **size, "seconds": seconds, "cpu_seconds": cpu}
+
+
+def _clocks() -> tuple[float, float]:
+    """Seconds that have passed, and those in which a processor worked for this process, its threads and ended children."""
+    own = os.times()
+    return time.perf_counter(), time.process_time() + own.children_user + own.children_system

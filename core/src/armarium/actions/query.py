@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +23,9 @@ class Query:
     refusals: tuple[int, ...]
     name: str
     method: Literal["GET", "POST"]
+    prepare: Callable[..., Mapping[str, Any] | None] | None = None
+    """Called before the project is read, for what waits on others or lies outside the database. It takes parameters by name:
+    those of the function, and `library`, `engine` and `principal`. What it answers replaces parameters of the function."""
 
 
 def query(
@@ -33,16 +36,19 @@ def query(
     refusals: tuple[int, ...] = (404,),
     name: str | None = None,
     method: Literal["GET", "POST"] = "GET",
+    prepare: Callable[..., Mapping[str, Any] | None] | None = None,
 ) -> Callable[[F], F]:
     """Make the decorated function, which takes a connection and parameters by name, a GET of *path* as well.
 
     The plugin names it among its `queries`. *name* is what clients call it, else the function's own. *refusals* are the
     statuses beside those of any route. POST is for a question that is too long for an address, and writes nothing either.
     A parameter of type `Library`, `Engine` or `Principal` is given the project or the engine that is asked, or who asks.
+    *prepare* is called before, without a connection, and may replace parameters.
     """
 
     def mark(function: F) -> F:
-        function.query = Query(path, summary, answer, refusals, name or function.__name__, method)  # type: ignore[attr-defined]
+        stated = Query(path, summary, answer, refusals, name or function.__name__, method, prepare)
+        function.query = stated  # type: ignore[attr-defined]
         return function
 
     return mark

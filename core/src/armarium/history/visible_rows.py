@@ -195,7 +195,7 @@ class VisibleRows:
             if column.name != rules.document:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
-        if rules.kind in _LOGS:
+        if rules.kind in _LOGS and not rules.names_many:
             for column in table.columns:
                 if isinstance(column.type, Json):
                     of_many = (table.name, column.name) == _OF_MANY

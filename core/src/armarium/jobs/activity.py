@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Index, Integer, Table, Text
 
 from armarium.errors import Invalid
 from armarium.ids import new_id, now
-from armarium.jobs.log import Level, write_lines
+from armarium.jobs.log import Level, data_shown, write_lines
 from armarium.jobs.models import jobs_metadata
 from armarium.store.database import raw_of
 from armarium.store.tables import Json, append_only, json_text
@@ -157,6 +157,7 @@ def read_activity(
             (*values, limit, offset),
         )
     ]
+    shown = data_shown(conn)
     for item in items:
-        item["metadata"] = orjson.loads(item["metadata"])
+        item["metadata"] = shown(orjson.loads(item["metadata"]))
     return items, int(total)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from armarium.jobs.claims import PATIENCE, Claim, any_holds, lane_question, next
 from armarium.jobs.conditions import hindrance
 from armarium.jobs.context import JobContext
 from armarium.jobs.ending import Changes, Ending, end
-from armarium.jobs.kinds import JobKind
+from armarium.jobs.kinds import GROUPING_LANES, JobKind
 from armarium.jobs.log import write_lines
 from armarium.jobs.queue import loads
 from armarium.jobs.store import ClaimedJob, JobStore
@@ -28,6 +29,18 @@ RECHECK_SECONDS = 2.0
 
 FIRST_PATIENCE = 60.0
 """Seconds heavy work waits for work marked first; then it goes ahead, so that neither starves."""
+
+MOST_AHEAD = 31
+"""Quick jobs that a lane picks up beside one, so that their rows are written in one transaction."""
+
+QUICK_SECONDS = 0.005
+"""A body that ends within this time is quick: of its kind more are picked up at once."""
+
+TOGETHER_SECONDS = 0.05
+"""How long the end of a quick job may wait to be written together with others."""
+
+LATE_SECONDS = 0.5
+"""When jobs that were picked up ahead of their turn and have not begun are put back, as one before them was not quick."""
 
 
 @dataclass
@@ -43,6 +56,28 @@ class Lane:
     passed_over: dict[int, int] = field(default_factory=dict)
     """Store (by identity) to how often in a row its oldest job was passed over."""
     running: int = 0
+    quick: dict[str, int] = field(default_factory=dict)
+    """Kind to how many of its jobs may be picked up ahead; it doubles as long as they are quick."""
+    ahead: deque[tuple[JobStore, ClaimedJob]] = field(default_factory=deque)
+    """Jobs that were picked up ahead and have not begun. Any thread of the lane begins them."""
+    late_at: float = 0.0
+    """When these are put back."""
+    ended: list[tuple[JobStore, Ending, ClaimedJob]] = field(default_factory=list)
+    """Jobs whose bodies have ended, to be written with the next pick."""
+    write_at: float = 0.0
+    """When they are written, should more jobs wait in `ahead`."""
+
+    def learn(self, kind: JobKind, seconds: float, how: Ending) -> bool:
+        """Take note of how long a body took; whether it was quick."""
+        quick = seconds < QUICK_SECONDS and how.state == "done" and how.reason_code is None
+        before = self.quick.get(kind.name, 0)
+        self.quick[kind.name] = min(2 * before + 1, MOST_AHEAD) if quick else 0
+        return quick
+
+    def take_ended(self) -> list[tuple[JobStore, Ending, ClaimedJob]]:
+        """What is to be written; it is the caller's now."""
+        ended, self.ended = self.ended, []
+        return ended
 
 
 @dataclass(slots=True)
@@ -53,10 +88,11 @@ class _Option:
 
 
 def pick(
-    runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes
-) -> ClaimedJob | None:
-    """The next job of *store* for *lane*, its row marked as running; None when none may start.
+    runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes, *, alone: bool = False
+) -> list[ClaimedJob]:
+    """The next job of *store* for *lane*, its row marked as running; none when none may start.
 
+    With it come those that follow it, where it is *alone* in wanting the lane and the last jobs of its kind were quick.
     One whose body had ended has nothing to run and ends here: *changes* takes what that changes.
     """
     raw = raw_of(conn)
@@ -75,36 +111,79 @@ def pick(
         if heavy and not runner.take_heavy(store, chosen.watched):
             break
         try:
-            return _take(runner, store, lane, conn, chosen)
+            following = _following(store, lane, raw, chosen, options) if alone else []
+            return _take(runner, store, lane, conn, chosen.kind, [claim, *following])
         except BaseException:
             if heavy:
                 runner.give_heavy_back()
             raise
-    return None
+    return []
 
 
-def _take(runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, chosen: _Option) -> ClaimedJob:
-    """Mark the chosen job's row, and know it as picked up."""
-    raw = raw_of(conn)
+def _following(
+    store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option, options: list[_Option]
+) -> list[Claim]:
+    """The jobs that come after the chosen one and are as quick, where nothing else waits for the lane.
+
+    One that was interrupted is picked up by itself: what it may do to the engine shall not count against others.
+    """
     claim, kind = chosen.claim, chosen.kind
+    count = lane.quick.get(kind.name, 0)
+    if not count or lane.name not in GROUPING_LANES or not kind.may_be_grouped or claim.interruptions:
+        return []
+    if any(option.claim.seq < claim.seq or option.kind is not kind for option in options):
+        return []
+    watched = store.watched() if chosen.watched and not store.all_watched else ()
+    ask = lane_question(kind, lane.name)
+    found = select(
+        raw,
+        ask,
+        limit=count + 1,
+        model=claim.model,
+        same_model=True,
+        watched=watched,
+        any_holds=any_holds(raw),
+    )
+    return [one for one in found if one.seq != claim.seq and not one.interruptions and not one.body_done]
+
+
+def _take(
+    runner: JobRunner,
+    store: JobStore,
+    lane: Lane,
+    conn: Connection,
+    kind: JobKind,
+    claims: list[Claim],
+) -> list[ClaimedJob]:
+    """Mark the rows of the chosen jobs, and know them as picked up."""
+    raw = raw_of(conn)
     holder, until = runner.lease()
-    raw.execute(
+    at = now()
+    raw.executemany(
         "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ?, started_at = ?, "
         "attempts = attempts + 1, reason = NULL, reason_code = NULL, not_before = NULL WHERE seq = ?",
-        (holder, until, now(), claim.seq),
+        [(holder, until, at, claim.seq) for claim in claims],
     )
-    if claim.handed_in_by is not None:
-        subject = loads(claim.subject) or {}
-        data = {"type": "page_started", "document_id": subject.get("id")}
-        write_lines(conn, [(claim.id, "info", "Begun.", data)])
+    begun = [
+        (
+            claim.id,
+            "info",
+            "Begun.",
+            {"type": "page_started", "document_id": (loads(claim.subject) or {}).get("id")},
+        )
+        for claim in claims
+        if claim.handed_in_by is not None
+    ]
+    if begun:
+        write_lines(conn, begun)
     if not kind.first and not select(raw, lane_question(kind, lane.name), limit=1, any_holds=any_holds(raw)):
         # Found out in the same transaction, so that the lane need not begin another to learn that there is none.
         _none_left(store, lane, kind, raw)
-    if claim.model is not None:
-        lane.model = claim.model
-    picked = ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind))
+    if claims[0].model is not None:
+        lane.model = claims[0].model
+    picked = [ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind)) for claim in claims]
     with store.lock:
-        store.picked[claim.seq] = picked
+        store.picked.update((one.claim.seq, one) for one in picked)
     return picked
 
 

@@ -18,6 +18,7 @@ from armarium.jobs.activity import record_activity
 from armarium.jobs.log import Level, write_lines
 from armarium.jobs.queue import roll_up
 from armarium.store.database import raw_of
+from armarium.store.tables import json_text
 
 GOES_ON = "goes-on"
 """Reason code of a running job whose body is run again when its children have finished (`AfterChildren`)."""
@@ -134,17 +135,21 @@ def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
 
 def _note_handed_in(conn: Connection, ended: Iterable[Ending]) -> None:
     """A line in the log of each job that a workflow run handed in: how it ended, for those who follow the run."""
+    of = {e.seq: e for e in ended}
     lines = []
-    for e in ended:
-        row = raw_of(conn).execute("SELECT handed_in_by, subject FROM job WHERE seq = ?", (e.seq,)).fetchone()
-        if row is not None and row[0] is not None:
-            subject = orjson.loads(row[1]) if row[1] is not None else {}
-            data = {
-                "type": "page_completed" if e.state == "done" else "page_failed",
-                "document_id": subject.get("id"),
-            }
-            level: Level = "warning" if e.state == "failed" else "info"
-            lines.append((e.id, level, e.reason or "Done.", data))
+    for seq, text in raw_of(conn).execute(
+        "SELECT seq, subject FROM job WHERE seq IN (SELECT value FROM json_each(?)) AND handed_in_by IS NOT NULL "
+        "ORDER BY finished_at, seq",
+        (json_text(list(of)),),
+    ):
+        e = of[seq]
+        subject = orjson.loads(text) if text is not None else {}
+        data = {
+            "type": "page_completed" if e.state == "done" else "page_failed",
+            "document_id": subject.get("id"),
+        }
+        level: Level = "warning" if e.state == "failed" else "info"
+        lines.append((e.id, level, e.reason or "Done.", data))
     if lines:
         write_lines(conn, lines)
 
@@ -154,9 +159,16 @@ def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
     return row is not None and row[0] == "cancel"
 
 
-def _closed(raw: sqlite3.Connection, ended: Iterable[Ending]) -> dict[str, list[int]]:
+def _closed(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[str, list[int]]:
     """Parent id to [children finished, of them failed, pages that count as done by it]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    done = [e.seq for e in ended if e.state == "done"]
+    left = dict(
+        raw.execute(
+            "SELECT seq, own_total - own_done FROM job WHERE seq IN (SELECT value FROM json_each(?))",
+            (json_text(done),),
+        )
+    )
     for e in ended:
         assert e.parent_id is not None
         counts = parents[e.parent_id]
@@ -164,8 +176,7 @@ def _closed(raw: sqlite3.Connection, ended: Iterable[Ending]) -> dict[str, list[
         if e.state == "failed":
             counts[1] += 1
         elif e.state == "done":
-            (left,) = raw.execute("SELECT own_total - own_done FROM job WHERE seq = ?", (e.seq,)).fetchone()
-            counts[2] += left
+            counts[2] += left[e.seq]
     return parents
 
 

@@ -25,12 +25,10 @@ log = logging.getLogger("armarium.jobs")
 def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     """Run the body of *picked* in this thread, unless it is asked to stop before it begins."""
     claim, kind, context = picked.claim, picked.kind, picked.context
-    ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
     why = "shutdown" if store.closing else context.stop
     if why is not None:
-        _stopped(ended, why)
-        ended.attempts, ended.finished_at = claim.attempts, now()
-        return ended
+        return not_begun(picked, why)
+    ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
     try:
         # A body sees what who started it may see.
         with asking(context.principal):
@@ -73,6 +71,14 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     ended.finished_at = now()
     if ended.state == "failed":
         _note_failure(store, ended)
+    return ended
+
+
+def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
+    """The end of a job that was picked up and is not run now: it waits again, or is cancelled."""
+    claim, at = picked.claim, now()
+    ended = Ending(claim.seq, claim.id, "done", claim.attempts, at, at, claim.parent_id)
+    _stopped(ended, picked.context.stop or why)
     return ended
 
 

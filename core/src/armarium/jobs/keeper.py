@@ -104,6 +104,8 @@ class Keeper:
 
     def _look_around(self, at: float) -> None:
         lanes: set[str] = set()
+        for lane in self.runner.lanes.values():
+            self.runner.crew.put_back_late(lane, at)
         for store in self.runner.stores():
             if store.closing:
                 continue

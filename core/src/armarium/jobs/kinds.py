@@ -31,6 +31,10 @@ LANES: Mapping[str, int] = {
 FAR_LANES = frozenset({"network", "remote"})
 """Lanes whose work is done elsewhere; this machine only waits for it."""
 
+GROUPING_LANES = frozenset({"cpu", "images", "database"})
+"""Lanes whose jobs may be picked up, and their ends written, several at a time where they are quick: what such a body did is
+its own to keep (`JobContext.act`, `save`), and no other machine is asked in it, so that being begun again costs nothing."""
+
 IMPORT_STAGES: tuple[str, ...] = ("read-files", "thumbnails", "display-pictures", "text-layers", "embeddings")
 """The stages an import goes through, in the order they are shown."""
 
@@ -89,6 +93,11 @@ class JobKind:
     def lanes(self) -> tuple[str, ...]:
         """Every lane its jobs may run in, the usual one first."""
         return (self.lane, *self.also_lanes)
+
+    @property
+    def may_be_grouped(self) -> bool:
+        """Whether several of its jobs may be picked up at once, where they are quick."""
+        return not (self.heavy or self.first or self.steps_aside or self.needs_network or self.remote)
 
     def heavy_in(self, lane: str) -> bool:
         """Whether a job of this kind weighs on this machine when it runs in *lane*: far away it does not."""

@@ -12,9 +12,9 @@ import time
 from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
-from armarium.jobs.choice import Lane, pick
+from armarium.jobs.choice import LATE_SECONDS, TOGETHER_SECONDS, Lane, pick
 from armarium.jobs.ending import Changes, Ending, end
-from armarium.jobs.execution import execute
+from armarium.jobs.execution import execute, not_begun
 from armarium.jobs.kinds import LANES
 from armarium.jobs.queue import move_on
 from armarium.jobs.store import ClaimedJob, JobStore
@@ -56,6 +56,8 @@ class Crew:
 
     def end(self, deadline: float) -> None:
         """Let every thread finish what it has in hand, until *deadline* (monotonic) at most."""
+        for lane in self.runner.lanes.values():
+            self.put_back_late(lane, lane.late_at)
         with self._lock:
             self._work.notify_all()
             threads = [thread for group in self._threads.values() for thread in group]
@@ -67,13 +69,10 @@ class Crew:
     def _serve(self, lane: Lane) -> None:
         """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
         work_in_background()
-        store: JobStore | None = None
-        ended: list[tuple[Ending, ClaimedJob]] = []
         while True:
-            store, picked = self._turn(lane, store, ended)
-            ended = []
-            if store is not None and picked is not None:
-                ended = [(self._run(lane, store, picked), picked)]
+            found = self._next(lane)
+            if found is not None:
+                self._run(lane, *found)
                 continue
             with self._lock:
                 if not self.runner.started:
@@ -81,34 +80,74 @@ class Crew:
                 if not self._has_work(lane):
                     self._work.wait()
 
-    def _run(self, lane: Lane, store: JobStore, picked: ClaimedJob) -> Ending:
+    def _run(self, lane: Lane, store: JobStore, picked: ClaimedJob) -> None:
+        """Run a body; its end is written with the next pick, that of a quick one with those of others."""
         with self._lock:
             lane.running += 1
+        begun = time.monotonic()
         try:
-            return execute(self.runner, store, picked)
+            how = execute(self.runner, store, picked)
         finally:
             with self._lock:
                 lane.running -= 1
             if picked.kind.heavy_in(picked.lane):
                 self.runner.give_heavy_back()
+        at = time.monotonic()
+        with self._lock:
+            quick = lane.learn(picked.kind, at - begun, how)
+            if not quick:
+                lane.write_at = at
+            elif not lane.ended:
+                lane.write_at = at + TOGETHER_SECONDS
+            lane.ended.append((store, how, picked))
+
+    def _next(self, lane: Lane) -> tuple[JobStore, ClaimedJob] | None:
+        """The job to run now: one that was picked up ahead, else the next of the queue."""
+        if self.runner.mode == "paused":
+            self.put_back_late(lane, lane.late_at)
+        with self._lock:
+            found = lane.ahead.popleft() if lane.ahead else None
+            ended = lane.take_ended() if found is None or time.monotonic() >= lane.write_at else []
+        if found is None:
+            return self._turn(lane, ended)
+        self._write_all(ended)
+        return found
 
     def _turn(
-        self, lane: Lane, store: JobStore | None, ended: list[tuple[Ending, ClaimedJob]]
-    ) -> tuple[JobStore | None, ClaimedJob | None]:
-        """Write how the last job ended and pick up the next, in one transaction where both are in one library."""
+        self, lane: Lane, ended: list[tuple[JobStore, Ending, ClaimedJob]]
+    ) -> tuple[JobStore, ClaimedJob] | None:
+        """Write how jobs ended and pick up the next, in one transaction where all are in one library."""
         candidates = self._candidates(lane) if self.runner.started else []
-        if ended and store is not None and (not candidates or candidates[0] is not store):
-            self.write_ends(store, ended)
+        stores = {id(store) for store, _, _ in ended}
+        if ended and (not candidates or stores != {id(candidates[0])}):
+            self._write_all(ended)
             ended = []
             candidates = self._candidates(lane) if self.runner.started else []
         for candidate in candidates:
-            picked = self.write_ends(candidate, ended if candidate is store else [], lane)
-            if candidate is store:
-                ended = []
-            if picked is not None:
+            mine = [(how, picked) for _, how, picked in ended]
+            ended = []
+            found = self.write_ends(candidate, mine, lane, alone=len(candidates) == 1)
+            if found:
                 lane.served, lane.picks = candidate, lane.picks + 1
-                return candidate, picked
-        return None, None
+                with self._lock:
+                    lane.ahead.extend((candidate, one) for one in found[1:])
+                return candidate, found[0]
+        return None
+
+    def _write_all(self, ended: list[tuple[JobStore, Ending, ClaimedJob]]) -> None:
+        """Write how jobs ended, library by library."""
+        for store in {id(one): one for one, _, _ in ended}.values():
+            self.write_ends(store, [(how, picked) for one, how, picked in ended if one is store])
+
+    def put_back_late(self, lane: Lane, at: float) -> None:
+        """Put jobs that were picked up ahead and did not begin in time back in the queue; write the ends that wait."""
+        with self._lock:
+            if not lane.ahead or at < lane.late_at:
+                return
+            ended = lane.take_ended()
+            ended += [(store, not_begun(picked), picked) for store, picked in lane.ahead]
+            lane.ahead.clear()
+        self._write_all(ended)
 
     def _candidates(self, lane: Lane) -> list[JobStore]:
         """Libraries that may have work for *lane*: where a person watches first, then in turn."""
@@ -133,15 +172,20 @@ class Crew:
         return store.recheck_at is not None and time.monotonic() < store.recheck_at
 
     def write_ends(
-        self, store: JobStore, ended: list[tuple[Ending, ClaimedJob]], lane: Lane | None = None
-    ) -> ClaimedJob | None:
-        """Write ends and, for *lane*, pick up the next job; a disk that refuses leaves the ends for later."""
-        picked: ClaimedJob | None = None
+        self,
+        store: JobStore,
+        ended: list[tuple[Ending, ClaimedJob]],
+        lane: Lane | None = None,
+        *,
+        alone: bool = False,
+    ) -> list[ClaimedJob]:
+        """Write ends and, for *lane*, pick up the next job, or more (`pick`); a disk that refuses leaves the ends for later."""
+        picked: list[ClaimedJob] = []
         changes = Changes()
         if store.closed:
             # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
             store.put_down(one for _, one in ended)
-            return None
+            return []
         try:
             with store.db.write() as conn:
                 if ended:
@@ -152,15 +196,16 @@ class Crew:
                     changes.add(end(conn, [how for how, _ in ended]))
                 if lane is not None:
                     recheck_at = store.recheck_at
-                    picked = pick(self.runner, store, lane, conn, changes)
-                    if store.recheck_at != recheck_at or (
-                        picked is not None and self.runner.keeper.sleeps_too_long()
-                    ):
+                    picked = pick(self.runner, store, lane, conn, changes, alone=alone)
+                    if len(picked) > 1:
+                        lane.late_at = time.monotonic() + LATE_SECONDS
+                        store.recheck_in(LATE_SECONDS)
+                    if store.recheck_at != recheck_at or (picked and self.runner.keeper.sleeps_too_long()):
                         self.runner.keeper.call()
         except Exception as error:
             self._not_written(store, ended, picked, error)
-            return None
-        begun = [picked.claim.id] if picked is not None else []
+            return []
+        begun = [one.claim.id for one in picked]
         try:
             if changes.states or begun:
                 self.runner.tell(store, changes.states + begun)
@@ -180,12 +225,12 @@ class Crew:
         self,
         store: JobStore,
         ended: list[tuple[Ending, ClaimedJob]],
-        picked: ClaimedJob | None,
+        picked: list[ClaimedJob],
         error: Exception,
     ) -> None:
-        if picked is not None:
-            store.put_down([picked])
-            if picked.kind.heavy_in(picked.lane):
+        store.put_down(picked)
+        for one in picked:
+            if one.kind.heavy_in(one.lane):
                 self.runner.give_heavy_back()
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 import orjson
 from sqlalchemy import Connection
 
+from armarium.history.visibility import withheld_nodes
 from armarium.ids import now
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -32,6 +33,17 @@ def write_lines(
     )
 
 
+def data_shown(conn: Connection) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What of the data of a line is shown: all; to a caller from whom documents are withheld no numbers, for they count."""
+    if not withheld_nodes(conn):
+        return lambda data: data
+    return lambda data: {
+        key: value
+        for key, value in data.items()
+        if isinstance(value, bool) or not isinstance(value, int | float)
+    }
+
+
 def read_lines(
     conn: Connection, row_ids: Iterable[str], *, limit: int = 500, after: int | None = None
 ) -> list[dict[str, Any]]:
@@ -40,7 +52,7 @@ def read_lines(
     The last *limit* lines, or with *after* the first *limit* after that number, so that a reader can follow on.
     A run's rows are its own (`<run>`), its steps (`<run>:<step>`) and its jobs.
     """
-    raw = raw_of(conn)
+    raw, shown = raw_of(conn), data_shown(conn)
     roots = list(dict.fromkeys(row_ids))
     found: list[tuple[Any, ...]] = []
     for start in range(0, len(roots), 400):
@@ -64,7 +76,7 @@ def read_lines(
             "row_id": row_id,
             "level": level,
             "message": message,
-            "data": orjson.loads(data),
+            "data": shown(orjson.loads(data)),
         }
         for seq, at, source, row_id, level, message, data in kept
     ]

@@ -388,4 +388,4 @@ class JobRunner:
         for store in self.stores():
             for picked in store.executing().values():
                 running[picked.lane] += 1
-        return running
+        return {name: count - len(self.lanes[name].ahead) for name, count in running.items()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
+from armarium.history.visibility import withheld_nodes
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import paused_ids
@@ -76,6 +77,7 @@ class Sight:
         self.busy_lanes = [picked.lane for picked in executing.values()]
         self._above_executing = self._ancestors(self.executing)
         self._runs: dict[str | None, bool] = {None: False}
+        self._is_limited = bool(withheld_nodes(conn))
 
     def _ancestors(self, ids: Iterable[str]) -> set[str]:
         above: set[str] = set()
@@ -142,13 +144,14 @@ class Sight:
         reason, code = self.reason(row, state)
         by_run = self.of_a_run(row)
         kind = self.runner.kinds.get(row.kind)
+        done, total = self.progress(row)
         return {
             "id": row.id,
             "state": state,
             "reason": reason,
             "reason_code": code,
-            "done": row.done,
-            "total": row.total,
+            "done": done,
+            "total": total,
             "parent_id": row.parent_id,
             "kind": row.kind,
             "title": row.title,
@@ -170,6 +173,13 @@ class Sight:
                 and not (kind is not None and (kind.remote or kind.is_run)),
             },
         }
+
+    def progress(self, row: Row) -> tuple[int, int]:
+        """How far *row* is: done and total; in parts of a hundred for a caller from whom documents are withheld, since a job
+        that is about many counts those too."""
+        if not self._is_limited or row.total <= 1:
+            return row.done, row.total
+        return min(100, row.done * 100 // row.total), 100
 
     def tree(self, row: Row) -> dict[str, Any]:
         """*row* as a job node with everything under it as `children`."""

@@ -22,6 +22,8 @@ from armarium.network.limits import Limits
 from armarium.store.durable import flush
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
     from armarium.network.transport import GuardedTransport
@@ -69,6 +71,7 @@ class Egress:
         self.local_only = local_only
         self._resolve = resolver
         self._user_agent = user_agent
+        self._certificates: ssl.SSLContext | None = None
 
     @contextmanager
     def open(
@@ -272,6 +275,14 @@ class Egress:
                 f"The name {host} cannot be found; try again later.", code="unreachable"
             ) from error
         return bool(found) and all(one is not None and one.is_loopback for one in found)
+
+    def certificates(self) -> ssl.SSLContext:
+        """The certificates that all connections of this gate are judged by; reading them takes as long as many requests."""
+        if self._certificates is None:
+            from armarium.network.transport import trusted_certificates
+
+            self._certificates = trusted_certificates()
+        return self._certificates
 
     def _transport(self, reach: Reach, limits: Limits | None) -> GuardedTransport:
         from armarium.network.transport import GuardedTransport

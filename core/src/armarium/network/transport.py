@@ -36,6 +36,16 @@ MOST_CONNECTIONS = 100
 """Connections that one client holds at a time."""
 
 
+def trusted_certificates() -> ssl.SSLContext:
+    """How other machines prove who they are: by the system's certificates, and those that came with httpx."""
+    context = ssl.create_default_context()
+    with suppress(ImportError):
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
+
+
 class GuardedTransport(httpx.HTTPTransport):
     """Connects only to addresses that *egress* has checked, within *limits* for each request.
 
@@ -47,11 +57,7 @@ class GuardedTransport(httpx.HTTPTransport):
     """
 
     def __init__(self, egress: Egress, *, reach: Reach = "public", limits: Limits | None = None) -> None:
-        context = ssl.create_default_context()
-        with suppress(ImportError):
-            import certifi
-
-            context.load_verify_locations(certifi.where())
+        context = egress.certificates()
         super().__init__(verify=context, trust_env=False)
         self._egress = egress
         self._reach = reach

@@ -86,6 +86,8 @@ class TableRules:
     """Set on a derived index: the table it follows."""
     whole: Whole | None = None
     """Set where rows show a page as a whole, which needs `document`."""
+    names_many: bool = False
+    """Whether the JSON of a row may name documents that are withheld from a caller who sees the row all the same."""
 
 
 def tracked(
@@ -123,9 +125,13 @@ def append_only(document: str | None = None, *, whole: Whole | None = None) -> d
     return {"rules": TableRules("append-only", document=document, whole=whole)}
 
 
-def operational() -> dict[str, Any]:
-    """`info` of a table of the engine's own workings (jobs, leases, presence): no history, no undo."""
-    return {"rules": TableRules("operational")}
+def operational(*, names_many: bool = False) -> dict[str, Any]:
+    """`info` of a table of the engine's own workings (jobs, leases, presence): no history, no undo.
+
+    A row whose JSON names a document that is withheld from a caller is withheld too, but with *names_many*: then the family
+    shows it without what is withheld (`withheld_nodes`).
+    """
+    return {"rules": TableRules("operational", names_many=names_many)}
 
 
 def derived(document: str | None = None, *, whole: Whole | None = None) -> dict[str, Any]:

@@ -96,22 +96,36 @@ def _tag(path: str) -> str:
     return path.removeprefix("/api/").partition("/")[0].replace("-", " ")
 
 
-def _query_endpoint(function: Callable[..., Any]) -> Any:
-    def endpoint(**given: Any) -> Response:
-        library = given["library"] if wants_library else given.pop("library")
-        with library.db.read() as conn:
-            return json_response(function(conn, **given))
+INJECTED: dict[str, Any] = {"library": CurrentLibrary, "engine": CurrentEngine, "principal": CurrentPrincipal}
+"""What a query's `prepare` may name besides the query's own parameters."""
 
+
+def _query_endpoint(function: Callable[..., Any]) -> Any:
+    stated = query_of(function)
+    prepare = None if stated is None else stated.prepare
+    prepared = () if prepare is None else tuple(inspect.signature(prepare).parameters)
     hints = get_type_hints(function, include_extras=True)
     _, *taken = inspect.signature(function).parameters.values()
     asked = {Library: CurrentLibrary, Engine: CurrentEngine, Principal: CurrentPrincipal}
-    wants_library = hints.get("library") is Library
+    own = {one.name for one in taken}
+
+    def endpoint(**given: Any) -> Response:
+        library = given["library"]
+        params = {name: value for name, value in given.items() if name in own}
+        if prepare is not None:
+            params |= prepare(**{name: given[name] for name in prepared}) or {}
+        with library.db.read() as conn:
+            return json_response(function(conn, **params))
+
     parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=INJECTED[name])
+        for name in dict.fromkeys(["library", *(one for one in prepared if one in INJECTED)])
+        if name not in own
+    ]
+    parameters += [
         one.replace(kind=Parameter.KEYWORD_ONLY, annotation=asked.get(hints[one.name], hints[one.name]))
         for one in taken
     ]
-    if not wants_library:
-        parameters.insert(0, Parameter("library", Parameter.KEYWORD_ONLY, annotation=CurrentLibrary))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return endpoint
 

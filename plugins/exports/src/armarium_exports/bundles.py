@@ -70,19 +70,37 @@ def _answer(place: Path, selection: Selection, counts: Mapping[str, int], size: 
 
 def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
     """Records as lines, many at a time, with how many they are."""
-    objects = [name for name, sort in (kind.columns or {}).items() if sort == "json"]
+    if kind.batches is not None:
+        yield from _lines_of_values(kind, conn, selection)
+        return
     lead = {"record_type": kind.name, "schema_version": SCHEMA_VERSION}
     lines: list[bytes] = []
     for record in kind.rows(conn, selection):
-        for name in objects:
-            if record[name] is not None:
-                record[name] = orjson.Fragment(record[name])
         lines.append(orjson.dumps(lead | record, default=str))
         if len(lines) == ROWS:
             yield b"\n".join(lines) + b"\n", len(lines)
             lines = []
     if lines:
         yield b"\n".join(lines) + b"\n", len(lines)
+
+
+def _lines_of_values(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
+    """As _lines, of a table: a row becomes one dict, its stored JSON goes through as it is."""
+    columns = kind.columns or {}
+    names = ("record_type", "schema_version", *columns)
+    objects = [number for number, sort in enumerate(columns.values(), 2) if sort == "json"]
+    dumps, fragment = orjson.dumps, orjson.Fragment
+    assert kind.batches is not None
+    for rows in kind.batches(conn, selection):
+        lines = []
+        for row in rows:
+            values = [kind.name, SCHEMA_VERSION, *row]
+            for number in objects:
+                if values[number] is not None:
+                    values[number] = fragment(values[number])
+            lines.append(dumps(dict(zip(names, values, strict=True)), default=str))
+        lines.append(b"")
+        yield b"\n".join(lines), len(rows)
 
 
 def write_parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
@@ -122,8 +140,9 @@ def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: 
     """Write the records of *kind*, in batches; how many they are."""
     import polars
 
-    if kind.columns is None:
+    if kind.columns is None or kind.batches is None:
         return _write_untyped(kind, conn, selection, path)
+    batches = kind.batches
     types = {"json": polars.String, "text": polars.String, "integer": polars.Int64,
              "number": polars.Float64, "boolean": polars.Boolean}  # fmt: skip
     schema = {name: types[sort] for name, sort in kind.columns.items()}
@@ -131,15 +150,10 @@ def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: 
 
     def frames() -> Iterator[polars.DataFrame]:
         nonlocal counted
-        batch: list[tuple[Any, ...]] = []
-        for record in kind.rows(conn, selection):
-            batch.append(tuple(record.values()))
-            if len(batch) == ROWS:
-                counted += len(batch)
-                yield polars.DataFrame(batch, schema=schema, orient="row")
-                batch = []
-        counted += len(batch)
-        yield polars.DataFrame(batch, schema=schema, orient="row")
+        for rows in batches(conn, selection):
+            counted += len(rows)
+            yield polars.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+        yield polars.DataFrame([], schema=schema, orient="row")
 
     sink(path, schema, frames)
     return counted

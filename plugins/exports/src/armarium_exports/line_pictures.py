@@ -50,7 +50,23 @@ def write_line_pictures(engine: Engine, library: Library, selection: Selection, 
         yield polars.DataFrame(batch, schema=schema)
 
     sink(path, schema, frames, {"huggingface": json.dumps({"info": {"features": features}})})
+    _leave_types_to_the_file(path)
     return counted
+
+
+def _leave_types_to_the_file(path: Path) -> None:
+    """Take the Arrow schema of polars out of a Parquet file's footer, by another name of the same length.
+
+    It says large_binary and large_string, and hides the file's own notes from whoever reads it by Arrow. Hugging Face datasets
+    then sees no picture: it wants binary and string, which is what the file itself says.
+    """
+    with path.open("r+b") as file:
+        file.seek(-8, io.SEEK_END)
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(-8 - size, io.SEEK_END)
+        footer = file.read(size)
+        file.seek(-8 - size, io.SEEK_END)
+        file.write(footer.replace(b"\x0cARROW:schema", b"\x0cpolars:arrow"))
 
 
 def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from armarium.api import HIDDEN, Engine, Json, among
+from armarium.api import HIDDEN, Engine, Json, among, rules_of
 from armarium_canvas.api import items, places
 from armarium_checking.api import verdicts
 from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
@@ -34,14 +34,22 @@ from armarium_source_model.api import links, order_entries, passes, reading_orde
 
 EXTRAS = "export_records"
 """The name under which a plugin's `extras` hold its record types: {record type: function}. The function is given a
-connection and the ids of the documents that are exported (None: the whole project) and yields records as mappings of
-plain values, each with its `id`, in an order of its own. What rights withhold the exporter leaves out by the
-record's `document_id`, `source_document_id` or `source_document_ids`."""
+connection, the ids of the documents that are exported (None: the whole project) and those that rights leave out of it, and
+yields records as mappings of plain values, each with its `id`, in an order of its own. Records are left out besides by
+their `document_id`, `source_document_id` or `source_document_ids`; what else a record tells of documents that are left
+out (an excerpt, a name that stands only there) only its family knows.
 
-Contribution = Callable[[Connection, frozenset[str] | None], Iterator[Mapping[str, Any]]]
+A table stands for its shown columns: rows of the document that it says they belong to, live ones where it tells; rows of no
+document go along with a whole project."""
+
+Contribution = (
+    Callable[[Connection, frozenset[str] | None, Collection[str]], Iterator[Mapping[str, Any]]] | Table
+)
 
 SCHEMA_VERSION = 1
 SOURCES = ("source_document_ids",)
+ENDED = ("withdrawn_at", "deleted_at", "superseded_at")
+"""Columns that are empty while a row stands."""
 _BATCH = 2_000
 
 
@@ -53,6 +61,8 @@ class RecordType:
     rows: Callable[[Connection, Selection], Iterator[dict[str, Any]]]
     columns: Mapping[str, str] | None = None
     """Values of json columns come as ready JSON text."""
+    batches: Callable[[Connection, Selection], Iterator[Sequence[Sequence[Any]]]] | None = None
+    """Of a table: the same records as values in the order of *columns*, many at a time."""
 
 
 def record_types(engine: Engine) -> list[RecordType]:
@@ -63,15 +73,30 @@ def record_types(engine: Engine) -> list[RecordType]:
         if not isinstance(contributed, Mapping):
             continue
         for name, rows in contributed.items():
+            # Names of tables and columns are strings of SQLAlchemy's own, which orjson takes for no keys.
             if name != "manifest" and name not in found:
-                found[name] = RecordType(name, _contributed(rows))
+                found[str(name)] = _of_family(str(name), rows)
     return list(found.values())
 
 
-def _contributed(rows: Contribution) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
+def _of_family(name: str, contribution: Contribution) -> RecordType:
+    if not isinstance(contribution, Table):
+        return RecordType(name, _contributed(contribution))
+    owner = rules_of(contribution).document
+    live = [contribution.c[one].is_(None) for one in ENDED if one in contribution.c]
+
+    def where(selection: Selection) -> ColumnElement[bool]:
+        if owner is not None:
+            return and_(among(contribution.c[owner], selection.ids), *live)
+        return and_(true() if selection.whole else false(), *live)
+
+    return _of_table(name, contribution, where)
+
+
+def _contributed(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
-        for row in rows(conn, None if selection.whole else selection.ids):
-            kept = _allowed(dict(row), selection)
+        for row in rows(conn, None if selection.whole else selection.ids, selection.withheld):
+            kept = _allowed({str(name): value for name, value in row.items()}, selection)
             if kept is not None:
                 yield kept
 
@@ -116,21 +141,18 @@ def _of_table(
     # Objects as the text that is stored: nothing is parsed only to be written again.
     chosen: list[Any] = [_raw(column) for column in shown]
     chosen += [value.label(key) for key, value in (more or {}).items()]
-    flags = [number for number, kind in enumerate(columns.values()) if kind == "boolean"]
-    names = list(columns)
+
+    def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
+        order_by = table.primary_key if order is None else (order,)
+        found = conn.execute(select(*chosen).where(where(selection)).order_by(*order_by))
+        while rows := found.fetchmany(_BATCH):
+            yield rows
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
-        asked = select(*chosen).where(where(selection)).order_by(order if order is not None else table.c.id)
-        found = conn.execute(asked)
-        while rows := found.fetchmany(_BATCH):
-            for row in rows:
-                record = dict(zip(names, row, strict=True))
-                for number in flags:
-                    if row[number] is not None:
-                        record[names[number]] = bool(row[number])
-                yield record
+        for rows in batches(conn, selection):
+            yield from (dict(zip(columns, row, strict=True)) for row in rows)
 
-    return RecordType(name, read, columns)
+    return RecordType(name, read, columns, batches)
 
 
 def _raw(column: Any) -> Any:

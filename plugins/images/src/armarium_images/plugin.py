@@ -5,6 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_images.actions import batches, cuts, treatments
 from armarium_images.jobs import image_batch, image_treat
+from armarium_images.models import cuts as cut_rows
 from armarium_images.models import metadata
 from armarium_images.queries import batch_answer
 
@@ -31,4 +32,5 @@ def armarium_plugin() -> Plugin:
         ),
         jobs=(image_batch, image_treat),
         queries=(batch_answer,),
+        extras={"export_records": {"cut": cut_rows}},
     )

@@ -11,7 +11,7 @@ from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import graph, names, offered, searched, staleness
+from armarium_knowledge.queries import exported, graph, names, offered, searched, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
@@ -101,6 +101,7 @@ def armarium_plugin() -> Plugin:
             "entities_by_uri": (offered.named_by_authority,),
             SEARCH_KINDS: searched.KINDS,
             SEARCH_SCOPES: searched.SCOPES,
+            "export_records": exported.RECORDS,
             "place_entities": (searched.place_entity,),
             "place_mentions": (searched.place_mentions,),
         },

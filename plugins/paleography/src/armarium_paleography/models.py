@@ -210,3 +210,17 @@ vectors = Table(
     info=derived(document="document_id"),
 )
 """What the picture of a segment looks like, as a vector of unit length (float16)."""
+
+EXPORTED = (
+    hands,
+    attributions,
+    campaigns,
+    members,
+    reading_members,
+    facts,
+    signs,
+    instances,
+    allographs,
+    letterforms,
+)
+"""Tables whose rows leave a project as records; what likeness proposes is worked out anew elsewhere."""

@@ -8,7 +8,7 @@ from armarium_paleography.actions import campaigns, editorial, hands, letterform
 from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, arrived
 from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
-from armarium_paleography.models import metadata
+from armarium_paleography.models import EXPORTED, metadata
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
@@ -82,5 +82,6 @@ def armarium_plugin() -> Plugin:
             "page_marks": (MarksOfPages(),),
             "mark_takers": (MarksOfImports(),),
             "declared_signs": (sign_queries.declared_signs,),
+            "export_records": {table.name: table for table in EXPORTED},
         },
     )

@@ -8,16 +8,25 @@ and blanks taken out.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from armarium_reader_hand.spelling import Spelling
+
 Answer = NDArray[np.float32]
 Codes = tuple[int, ...]
 
-LEAST = -12.0
-"""Logarithm of probability: letters less likely at a step are not tried there."""
+LEAST, CLOSE = 12.0, 4.0
+"""How far, in logarithms of probability, a letter may be behind the likeliest of a step and be tried there; the second where spelling is weighed."""
+LOST = 6.0
+"""How far, in the same, a longer beginning may be behind the best of a step and be followed, where spelling is weighed."""
+SURELY = -1e-4
+"""Logarithm of the probability of a blank at a step where nothing else is tried."""
+BEAM = 12
+"""Beginnings of texts that are followed from step to step."""
 
 
 def best_path(answer: Answer) -> tuple[Codes, float]:
@@ -34,36 +43,107 @@ def best_path(answer: Answer) -> tuple[Codes, float]:
     return codes, math.exp(min(0.0, likelihood) / (len(codes) + 1))
 
 
-def likeliest(answer: Answer, count: int, beam: int = 16) -> list[tuple[Codes, float]]:
-    """The *count* likeliest texts with the logarithm of their probability, likeliest first (prefix beam search).
+class _Beginning:
+    """The beginning of a text: its last letter, the beginning before it, and how likely its paths are so far, by their end."""
 
-    Only *beam* beginnings are followed from step to step, so of many close texts some can be missed.
+    __slots__ = (
+        "before",
+        "blank",
+        "context",
+        "further",
+        "letter",
+        "longer",
+        "new_blank",
+        "new_letter",
+        "spelled",
+    )
+
+    def __init__(self, letter: int, before: _Beginning | None, context: bytes, spelled: float) -> None:
+        self.letter, self.before, self.context, self.spelled = letter, before, context, spelled
+        self.longer: dict[int, _Beginning] = {}
+        self.blank = self.further = self.new_blank = self.new_letter = -math.inf
+        """Paths that end with a blank, or with the letter; at the step in hand, and at the next."""
+
+    def codes(self) -> Codes:
+        """Its letters."""
+        found: list[int] = []
+        at: _Beginning | None = self
+        while at is not None and at.before is not None:
+            found.append(at.letter)
+            at = at.before
+        return tuple(reversed(found))
+
+
+def likeliest(
+    answer: Answer, count: int, beam: int = BEAM, spelling: Spelling | None = None
+) -> list[tuple[Codes, float]]:
+    """The *count* likeliest texts with the logarithm of their probability to the network, likeliest first (prefix beam search).
+
+    With *spelling*, texts are weighed with what letters follow which. Only *beam* beginnings are followed from step to step, so
+    of many close texts some can be missed.
     """
     beam = max(beam, count)
-    beginnings: dict[Codes, tuple[float, float]] = {(): (0.0, -math.inf)}
+    behind, lost = (LEAST, math.inf) if spelling is None else (CLOSE, LOST)
+    root = _Beginning(0, None, spelling.start if spelling else b"", 0.0)
+    root.blank = 0.0
+    beginnings = [root]
     for step in answer:
-        tried = np.flatnonzero(step > LEAST)
-        grown: dict[Codes, list[float]] = {}
-        for codes, (blank, letter) in beginnings.items():
-            total = _sum(blank, letter)
-            _add(grown, codes, 0, total + float(step[0]))
-            if codes:
-                _add(grown, codes, 1, letter + float(step[codes[-1]]))
-            for code in tried:
-                if code:
-                    # After the same letter a new one begins only behind a blank.
-                    before = blank if codes and codes[-1] == code else total
-                    _add(grown, (*codes, int(code)), 1, before + float(step[code]))
-        best = sorted(grown.items(), key=lambda item: -_sum(*item[1]))[:beam]
-        beginnings = {codes: (blank, letter) for codes, (blank, letter) in best}
-    texts = [(codes, _sum(*ends)) for codes, ends in beginnings.items()]
-    return sorted(texts, key=lambda item: -item[1])[:count]
+        blank = float(step[0])
+        if blank > SURELY:
+            for one in beginnings:
+                one.blank, one.further = _sum(one.blank, one.further) + blank, -math.inf
+            continue
+        tried = np.flatnonzero(step > float(step.max()) - behind).tolist()
+        letters = [(code, float(step[code])) for code in tried if code]
+        grown: list[_Beginning] = []
+        first = beginnings[0]
+        least = _sum(first.blank, first.further) + first.spelled + float(step.max()) - lost
+        for one in beginnings:
+            total = _sum(one.blank, one.further)
+            _reach(one, grown)
+            one.new_blank = _sum(one.new_blank, total + blank)
+            if one.letter:
+                one.new_letter = _sum(one.new_letter, one.further + float(step[one.letter]))
+            for code, likelihood in letters:
+                # After the same letter a new one begins only behind a blank.
+                before = one.blank if code == one.letter else total
+                if before == -math.inf or before + likelihood + one.spelled < least:
+                    continue
+                longer = one.longer.get(code)
+                if longer is None:
+                    longer = one.longer[code] = _longer(one, code, spelling)
+                _reach(longer, grown)
+                longer.new_letter = _sum(longer.new_letter, before + likelihood)
+        for one in grown:
+            one.blank, one.further = one.new_blank, one.new_letter
+            one.new_blank = one.new_letter = -math.inf
+        grown.sort(key=lambda one: -_sum(one.blank, one.further) - one.spelled)
+        for one in grown[beam:]:
+            one.blank = one.further = -math.inf
+        beginnings = grown[:beam]
+    ended = [(one, _sum(one.blank, one.further)) for one in beginnings]
+    if spelling is None:
+        ended.sort(key=lambda pair: -pair[1])
+    else:
+        ended.sort(
+            key=lambda pair: (
+                -pair[1] - pair[0].spelled - spelling.weight * spelling.chances(pair[0].context)[0]
+            )
+        )
+    return [(one.codes(), likelihood) for one, likelihood in ended[:count]]
 
 
-def _add(grown: dict[Codes, list[float]], codes: Codes, end: int, likelihood: float) -> None:
-    """Count a path: *end* 0 for paths that end with a blank, 1 for those that end with a letter."""
-    ends = grown.setdefault(codes, [-math.inf, -math.inf])
-    ends[end] = _sum(ends[end], likelihood)
+def _longer(one: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
+    if spelling is None:
+        return _Beginning(code, one, b"", 0.0)
+    spelled = one.spelled + spelling.weight * spelling.chances(one.context)[code] + spelling.bonus
+    return _Beginning(code, one, spelling.after(one.context, code), spelled)
+
+
+def _reach(one: _Beginning, grown: list[_Beginning]) -> None:
+    """Note that a path leads to this beginning at the next step; once."""
+    if one.new_blank == one.new_letter == -math.inf:
+        grown.append(one)
 
 
 def _sum(one: float, other: float) -> float:

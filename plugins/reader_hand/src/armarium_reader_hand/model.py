@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ import numpy as np
 from armarium_reader_hand import CARD, WEIGHTS
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import HEIGHT, Grey
+from armarium_reader_hand.spelling import Ngrams, Spelling
 from armarium_worker import Refused
 
 STEP = 4
@@ -33,13 +36,16 @@ class LineModel:
     """Pictures of lines (`picture.line_picture`) to texts.
 
     *session* is an onnxruntime session with inputs `lines` (lines, 1, 48, width; ink from 0 to 1) and `steps` (lines),
-    and the output of `decoding` for all lines together (steps, lines, classes). *card* gives `alphabet` and `calibration`.
+    and the output of `decoding` for all lines together (steps, lines, classes). *card* gives `alphabet` and `calibration`, and
+    by `spelling`, where it is there, how much the shipped n-grams of letters weigh (`weight`, `bonus`).
     """
 
     def __init__(self, session: Any, card: dict[str, Any]) -> None:
         self.session = session
         self.alphabet: list[str] = card["alphabet"]
         self.calibration: list[list[float]] = card["calibration"]
+        weighed = card.get("spelling")
+        self.spelling = Spelling(Ngrams.shipped(), self.alphabet, **weighed) if weighed else None
 
     @classmethod
     def shipped(cls, threads: int) -> LineModel:
@@ -49,11 +55,13 @@ class LineModel:
 
     @classmethod
     def of_file(cls, path: Path, threads: int) -> LineModel:
-        """A trained model: its letters and its calibration are properties of the file. Refused for another file."""
+        """A trained model: letters, calibration and the weight of spelling are properties of the file. Refused for another file."""
         try:
             session = _session(path.read_bytes(), threads)
             stated = session.get_modelmeta().custom_metadata_map
             card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
+            if "spelling" in stated:
+                card["spelling"] = json.loads(stated["spelling"])
         except Exception as error:
             raise Refused(
                 f"{path.name} is no model of the hand reader, or is damaged. It takes models that were trained from it."
@@ -71,16 +79,34 @@ class LineModel:
         return [together[:count, number] for number, count in enumerate(steps)]
 
     def read(self, pictures: Sequence[Grey]) -> list[Text]:
-        """The text of each picture, by the best path."""
-        return [
-            Text(self.text(codes), expected_share(self.calibration, sure) if codes else 0.0)
-            for codes, sure in map(best_path, self.answers(pictures))
-        ]
+        """The likeliest text of each picture."""
+        return [self.reading(answer) for answer in self.answers(pictures)]
+
+    def read_all(self, batches: Iterable[Sequence[Grey]]) -> Iterator[Text]:
+        """The likeliest text of each picture, in order. The network is at the next batch while one is decoded."""
+        with ThreadPoolExecutor(1) as ahead:
+            running: deque[Future[list[Answer]]] = deque()
+            for batch in batches:
+                running.append(ahead.submit(self.answers, batch))
+                if len(running) > 1:
+                    yield from map(self.reading, running.popleft().result())
+            for last in running:
+                yield from map(self.reading, last.result())
+
+    def reading(self, answer: Answer) -> Text:
+        """The text of an answer: the best path's or, with spelling, the likeliest of those near it."""
+        codes, sure = best_path(answer)
+        if not codes:
+            return Text("", 0.0)
+        if self.spelling is not None:
+            codes = likeliest(answer, 1, spelling=self.spelling)[0][0]
+        return Text(self.text(codes), expected_share(self.calibration, sure))
 
     def alternatives(self, picture: Grey, count: int) -> list[tuple[str, float]]:
-        """The *count* likeliest texts of one line with their probabilities, likeliest first."""
+        """The *count* likeliest texts of one line with their probabilities to the network, the one that `read` gives first."""
         (answer,) = self.answers([picture])
-        return [(self.text(codes), float(np.exp(score))) for codes, score in likeliest(answer, count)]
+        found = likeliest(answer, count, spelling=self.spelling)
+        return [(self.text(codes), float(np.exp(score))) for codes, score in found]
 
     def text(self, codes: Codes) -> str:
         """Classes as text: composed characters, no white space at the ends."""

@@ -59,10 +59,12 @@ class HandReader(Reader):
         from armarium_reader_hand.crops import cut_line
         from armarium_reader_hand.picture import line_picture
 
-        for start in range(0, len(lines), TOGETHER):
-            pictures = [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
-            for text in self.lines.read(pictures):
-                yield LineReading(text.text, text.confidence)
+        batches = (
+            [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
+            for start in range(0, len(lines), TOGETHER)
+        )
+        for text in self.lines.read_all(batches):
+            yield LineReading(text.text, text.confidence)
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:

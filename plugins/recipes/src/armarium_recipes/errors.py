@@ -133,6 +133,11 @@ def unknown_card(card: str) -> Invalid:
     )
 
 
+def not_here(name: str, why: str) -> Invalid:
+    """422: a card of a model that cannot run on this machine."""
+    return Invalid(f"The model {name} cannot be used here. {why}", code="model_not_here")
+
+
 def wrong_card(card: str, job: str, jobs: Sequence[str]) -> Invalid:
     """422: a card that does not do the step's job."""
     return Invalid(

@@ -84,7 +84,7 @@ runs = Table(
     Column("state", Text),
     Column("reason", Text),
     Column("finished_at", Text),
-    info=operational(),
+    info=operational(names_many=True),
 )
 """Each run of the recipe; it outlives its job, of which the queue keeps 30 days."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from armarium.api import Engine, Library, Principal, ServiceError
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with_provider, served_models
-from armarium_search.language import parse
+from armarium_search.contributions import scopes_of
+from armarium_search.language import SCOPES, parse
 from armarium_search.schemas import Day, Filters, SearchParams
 
 USE_CASE = "compile-a-search"
@@ -41,26 +42,39 @@ class Sentence(BaseModel):
     is_starred: bool | None = None
 
 
-class Compiled(NamedTuple):
-    """What is searched, with the query that a model wrote, or why it is searched as it was written."""
+class Compiled(SearchParams):
+    """What is searched, with what was written, the query that a model wrote, or why it is searched as it was written."""
 
-    params: SearchParams
-    query: str | None
-    error: str | None
+    written: str
+    of_model: str | None = None
+    error: str | None = None
 
 
-def compiled(
-    engine: Engine, library: Library, principal: Principal, params: SearchParams, scopes: set[str]
-) -> Compiled:
-    """*params* as a model understands their sentence; a filter that the caller states wins over one of the model's."""
+def compile_first(
+    library: Library, engine: Engine, principal: Principal, params: SearchParams
+) -> dict[str, SearchParams]:
+    """*params* as a model understands their sentence, where they ask for it; a model may take as long as `SECONDS`, so the
+    project is not read meanwhile."""
     if not params.compile or not params.query.strip():
-        return Compiled(params, None, None)
+        return {}
+    query, filters, error = _asked(library, engine, principal, params)
+    stated = {name: getattr(params, name) for name in SearchParams.model_fields}
+    if query is not None:
+        stated |= {"query": query, "filters": filters}
+    return {"params": Compiled(**stated, written=params.query, of_model=query, error=error)}
+
+
+def _asked(
+    library: Library, engine: Engine, principal: Principal, params: SearchParams
+) -> tuple[str | None, Filters | None, str | None]:
+    """The query that a model wrote and its filters, or why there is none; a filter that the caller states wins over one of
+    the model's."""
     if principal.role == "viewer":
-        return Compiled(params, None, VIEWERS)
+        return None, None, VIEWERS
     try:
         provider, model = _whom(engine, params)
         if provider is None:
-            return Compiled(params, None, NO_MODEL)
+            return None, None, NO_MODEL
         request = ModelRequest(
             provider=provider,
             model=model,
@@ -73,13 +87,12 @@ def compiled(
             seconds=SECONDS,
         )
         found = ask(Caller(engine, library, principal), request, Sentence).answer
-        parse(found.query, scopes)
+        parse(found.query, {*SCOPES, *scopes_of(engine)})
     except ServiceError as refusal:
-        return Compiled(params, None, f"{refusal.detail} The words were searched as they were written.")
+        return None, None, f"{refusal.detail} The words were searched as they were written."
     of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
     stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
-    filters = Filters(**{**of_model, **stated}) if of_model or stated else None
-    return Compiled(params.model_copy(update={"query": found.query, "filters": filters}), found.query, None)
+    return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
 
 
 def _whom(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from armarium_search.errors import only_excludes, too_many_words
 from armarium_source_model.api import words_of
@@ -41,6 +42,14 @@ class Term:
     def words(self) -> tuple[str, ...]:
         """The folded words as written."""
         return self.alternatives[0][0]
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[str, float, bool], ...]:
+        """The alternatives as they stand in a folded text between blanks, with their weights; whether each is a phrase."""
+        end = "" if self.is_prefix else " "
+        return tuple(
+            (f" {' '.join(words)}{end}", weight, len(words) > 1) for words, weight in self.alternatives
+        )
 
 
 @dataclass(frozen=True)

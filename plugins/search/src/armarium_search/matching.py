@@ -27,20 +27,20 @@ class Folded:
         self.size = len(words)
         """Characters of the text, its blanks among them."""
         self._words = f" {words} "
-        self._halves = f" {halves} "
+        self._halves = f" {halves} " if halves else ""
 
-    def count(self, words: tuple[str, ...], *, as_prefix: bool) -> int:
-        """How many of its places have *words* one after the other, of which the last may only begin its word."""
-        sought = f" {' '.join(words)}" + ("" if as_prefix else " ")
+    def count(self, sought: str, *, is_phrase: bool) -> int:
+        """How many of its places have *sought*, words with a blank before them and, but for a beginning, after them."""
         found = _count(self._words, sought)
-        return found if len(words) > 1 else found + _count(self._halves, sought)
+        return found if is_phrase or not self._halves else found + _count(self._halves, sought)
 
 
 def _count(text: str, sought: str) -> int:
     """How often *sought* stands in *text*; the blank at the end of one may be that at the beginning of the next."""
-    found, at = 0, text.find(sought)
-    while at >= 0:
-        found, at = found + 1, text.find(sought, at + len(sought.rstrip(" ")))
+    found = text.count(sought)
+    if found and sought[-1] == " " and f"{sought}{sought[1:]}" in text:
+        # They share a blank, and were not all counted.
+        return text.replace(" ", "  ").count(f" {sought.strip().replace(' ', '  ')} ")
     return found
 
 
@@ -51,8 +51,8 @@ def occurrences(term: Term, text: Folded) -> float:
     more by standing there ten times.
     """
     found = 0.0
-    for words, weight in term.alternatives:
-        often = text.count(words, as_prefix=term.is_prefix)
+    for sought, weight, is_phrase in term.patterns:
+        often = text.count(sought, is_phrase=is_phrase)
         found += weight * (often if weight == 1 else min(often, 1))
     return found
 
@@ -64,13 +64,31 @@ def matches(terms: Iterable[Term], text: Folded) -> bool:
 
 def relevance(terms: Iterable[Term], text: Folded) -> float:
     """How much a text is about the wanted terms: 0 to the number of terms."""
-    length = 1 - LENGTH + LENGTH * text.size / USUAL_SIZE
+    length = _length(text)
     total = 0.0
     for term in terms:
         if not term.excluded:
             often = occurrences(term, text)
             total += often / (often + SATURATION * length)
     return total
+
+
+def spelling_of(terms: Iterable[Term], text: Folded) -> tuple[str, ...]:
+    """The spelling of most weight that a text has of each wanted term; none where all stand as written."""
+    best = []
+    for term in terms:
+        has = [
+            (weight, sought)
+            for sought, weight, is_phrase in term.patterns
+            if text.count(sought, is_phrase=is_phrase)
+        ]
+        weight, sought = max(has, default=(1.0, ""))
+        best.append("" if weight == 1 else sought)
+    return tuple(best) if any(best) else ()
+
+
+def _length(text: Folded) -> float:
+    return 1 - LENGTH + LENGTH * text.size / USUAL_SIZE
 
 
 def expression(terms: Iterable[Term], column: str | None = "words") -> str:

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz.distance import OSA, JaroWinkler
+from rapidfuzz.distance import OSA, Hamming, JaroWinkler
 from sqlalchemy import Connection
 
 from armarium.api import Library, raw_of
@@ -29,6 +29,8 @@ CONFUSED = str.maketrans({"v": "u", "j": "i", "y": "i", "f": "s", "ꝑ": "p"})
 LONGER = 0.4
 """What a letter more or fewer adds to the distance of a word: readers take a letter for another more often than they
 leave one out."""
+UNLIKE = 1.0
+"""What the whole word being unlike adds at most."""
 _HELD = "search.vocabulary"
 
 
@@ -83,7 +85,7 @@ class Vocabulary:
         """
         edits = 1 if len(word) == SHORTEST else 2
         bits, plain = _letters(word), word.translate(CONFUSED)
-        found: list[tuple[float, float, str]] = []
+        found: list[tuple[float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):
             longer = LONGER * abs(length - len(word))
             for other in self.by_length[length].near(bits, edits) if length in self.by_length else ():
@@ -91,9 +93,13 @@ class Vocabulary:
                 if 0 < distance <= edits:
                     changed = other.translate(CONFUSED)
                     cost = (distance + OSA.distance(plain, changed)) / 2 + longer
+                    if not longer and Hamming.distance(word, other) > distance:
+                        # It was not misread letter for letter: one was left out, and another put in.
+                        cost += LONGER
                     # Of words as far away, those come first that share their beginning and the order of their letters.
-                    found.append((cost, 1 - JaroWinkler.similarity(plain, changed), other))
-        return [(other, cost) for cost, _, other in sorted(found)[:MOST]]
+                    cost += UNLIKE * (1 - JaroWinkler.similarity(plain, changed))
+                    found.append((cost, other))
+        return [(other, cost) for cost, other in sorted(found)[:MOST]]
 
 
 def vocabulary_of(library: Library, conn: Connection) -> Vocabulary:

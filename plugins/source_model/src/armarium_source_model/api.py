@@ -10,7 +10,17 @@ from armarium_source_model.facts import (
     KEYS,
     PageFacts,
 )
-from armarium_source_model.folding import FoldedText, Word, fold_text, goes_on, places_of_words, words_of
+from armarium_source_model.folding import (
+    HYPHENS,
+    FoldedText,
+    Word,
+    fold_letters,
+    fold_lines,
+    fold_text,
+    goes_on,
+    places_of_words,
+    words_of,
+)
 from armarium_source_model.geometry import (
     BadGeometry,
     SoundPoints,
@@ -86,6 +96,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
     "ONE_PASS_A_FILE",
@@ -123,6 +134,8 @@ __all__ = [
     "create_passes",
     "cut_segment",
     "due_pages",
+    "fold_letters",
+    "fold_lines",
     "fold_text",
     "follow",
     "follow_segment",

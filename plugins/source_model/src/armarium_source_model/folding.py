@@ -6,9 +6,12 @@ script (Devanagari, Thai) stay. Scripts that are written without spaces give a w
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 HYPHENS = "-\u00ad\u2010\u2011\u00ac\u2e17\u2e40="
 """What may stand at the end of a line in the middle of a word; the equals sign and the not sign do so in old prints."""
@@ -38,6 +41,8 @@ def _folded(code: int) -> str | None:
     sign = chr(code)
     if sign in _LETTERS:
         return _LETTERS[sign]
+    if sign == "\n":
+        return sign
     category = unicodedata.category(sign)
     if category == "Cf" or code in _JOINED_MARKS:
         return None
@@ -52,6 +57,35 @@ def _folded(code: int) -> str | None:
 
 
 _FOLDING = _Folding()
+_REORDERED = "\0"
+"""Stands for a mark that is kept: where there is one, its place depends on the marks beside it."""
+
+
+class _FoldingOfSigns(dict[int, str]):
+    """What each character of a text becomes as it is written, case and compositions with it."""
+
+    def __missing__(self, code: int) -> str:
+        plain = _plain(chr(code))
+        found = plain.translate(_FOLDING)
+        if any(unicodedata.combining(sign) for sign in found):
+            found = _REORDERED
+        if len(found) != 1 or found == _REORDERED:
+            _UNEVEN.add(chr(code))
+        self[code] = found
+        return found
+
+
+_LATIN = (
+    "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞōœŒſāăąćčďđēėęěğīįıłńňőřśşšťũūůűźżž"
+    "\u0303\u0304’‘“”„–—…·«»¿¡°ºª§¶¬\u00ad⁊"
+)
+"""The letters and signs beside those of ASCII that are usual in Latin texts."""
+_TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th"}
+"""What stands for two letters while each sign of a text is one byte."""
+_UNEVEN: set[str] = set()
+"""The characters met so far that become none or several, or marks that are kept."""
+_OF_SIGNS = _FoldingOfSigns()
+_WORD = re.compile(r"\S+")
 _SEPARATES = re.compile(f"(?<=\\S)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=[^\\W\\d_])")
 _AT_END = re.compile(f"[{HYPHENS}][^\\S\\n]*\\n")
 _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\S*))")
@@ -59,9 +93,50 @@ _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\
 
 def words_of(text: str) -> list[str]:
     """The words of *text*, folded, in their order."""
-    if text.isascii():
-        return text.lower().translate(_FOLDING).split()
-    return _plain(text).translate(_FOLDING).split()
+    return fold_letters(text).split()
+
+
+def fold_letters(text: str) -> str:
+    """*text* with its letters folded, and blanks for what stands between its words; its line feeds stay."""
+    return _of_latin(text) or _of_any(text)
+
+
+def fold_lines(lines: Sequence[str]) -> list[str]:
+    """Each line with its letters folded."""
+    folded = (_of_latin("\n".join(lines)) or "").split("\n")
+    return folded if len(folded) == len(lines) else [fold_letters(line) for line in lines]
+
+
+def _of_latin(text: str) -> str | None:
+    """A text of Latin letters and usual signs, in a tenth of the time; None for another."""
+    to_bytes, folding, left_out = _latin()
+    try:
+        folded = (
+            codecs.charmap_encode(text, "strict", to_bytes)[0].translate(folding, left_out).decode("ascii")
+        )
+    except UnicodeEncodeError:
+        return None
+    for code, letters in _TWO.items():
+        folded = folded.replace(code, letters)
+    return folded
+
+
+@cache
+def _latin() -> tuple[Any, bytes, bytes]:
+    """The signs that have a byte, as codecs want them; what each byte becomes; and those that are left out."""
+    signs = "".join(map(chr, range(128))) + _LATIN
+    becomes = [_OF_SIGNS[ord(sign)] for sign in signs]
+    two = {letters: code for code, letters in _TWO.items()}
+    table = [letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes]
+    left_out = bytes(number for number, letters in enumerate(becomes) if not letters)
+    rest = 256 - len(signs)
+    return codecs.charmap_build(signs + "\ufffe" * rest), "".join(table).encode().ljust(256), left_out
+
+
+def _of_any(text: str) -> str:
+    # A fifth of the time of taking the text apart as a whole, and the same but for the order of marks that are kept.
+    folded = text.translate(_OF_SIGNS)
+    return _plain(text).translate(_FOLDING) if _REORDERED in folded else folded
 
 
 def _plain(text: str) -> str:
@@ -111,13 +186,16 @@ class Word(NamedTuple):
 
 def places_of_words(text: str) -> list[Word]:
     """The words of one line, as `words_of`, each with its place in *text*."""
+    even = _of_latin(text) or text.translate(_OF_SIGNS)
+    if len(even) == len(text) and _UNEVEN.isdisjoint(text):
+        return [Word(one.group(), *one.span()) for one in _WORD.finditer(even)]
     found: list[Word] = []
     letters = ""
     start = end = 0
     for number, sign in enumerate(text):
         plain = sign.lower() if sign.isascii() else _plain(sign)
         for letter in plain.translate(_FOLDING):
-            if letter != " ":
+            if letter not in " \n":
                 start = start if letters else number
                 letters += letter
             elif letters:

@@ -173,6 +173,7 @@ def result_of(
         measured = is_enough and bool(common)
         words = np.array([one["words"] for one in rated_pages] or [[0, 0]]).sum(axis=0)
         seconds = sum(one["seconds"] for one in good.values())
+        worked = [one.get("cpu_seconds") for one in good.values()]
         failed = next((one["error"] for one in by_page.values() if "error" in one), None)
         models.append(
             {
@@ -190,6 +191,9 @@ def result_of(
                     "seconds": round(seconds, 3),
                     "pages": len(good),
                     "pages_per_hour": round(3600 * len(good) / seconds, 1) if seconds else None,
+                    "cpu_seconds_per_page": round(sum(worked) / len(good), 4)
+                    if good and None not in worked
+                    else None,
                     "basis": "the reader's own time, on this machine, loaded",
                 },
                 "pages": [

@@ -24,7 +24,7 @@ from armarium.api import (
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.paths import parse_path, parse_pipes, read, through
-from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, stored_run
+from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled
 from armarium_workflows.schemas import ChainFields, ChainStep
 from armarium_workflows.scope import subjects_under
@@ -284,7 +284,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
                 "duration_ms": _between(run["started_at"], run["finished_at"]) if run else None,
             }
         )
-    final = orjson.loads(outputs)
+    final = {} if shows_a_part(conn, execution["threads"].values()) else orjson.loads(outputs)
     return {
         "execution_id": execution["id"],
         "chain_id": execution["chain_id"],

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import json_text, now, raw_of
+from armarium.api import json_text, now, raw_of, withheld_nodes
 
 MOST_OUTPUT = 8 * 1024 * 1024
 """Bytes of JSON that one node hands on for one page."""
@@ -184,15 +184,20 @@ def is_forgotten(conn: Connection, thread_id: str) -> bool:
 
 
 def page_counts(conn: Connection, thread_id: str) -> tuple[int, int, int] | None:
-    """(pages, done, failed) of a run, as they were last counted; None for what is no run."""
-    row: tuple[int, int, int] | None = (
-        raw_of(conn)
-        .execute(
-            "SELECT pages, pages_done, pages_failed FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
-        )
-        .fetchone()
-    )
-    return row
+    """(pages, done, failed) of a run, as they were last counted; None for what is no run. For a caller from whom documents
+    are withheld, of those pages that it sees."""
+    raw = raw_of(conn)
+    row: tuple[int, int, int] | None = raw.execute(
+        "SELECT pages, pages_done, pages_failed FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
+    ).fetchone()
+    if row is None or not withheld_nodes(conn):
+        return row
+    seen: tuple[int, int, int] = raw.execute(
+        "SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed') "
+        "FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> ''",
+        (thread_id,),
+    ).fetchone()
+    return seen
 
 
 def pages_done(conn: Connection, thread_id: str) -> list[str]:

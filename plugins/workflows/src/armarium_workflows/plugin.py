@@ -6,7 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
-from armarium_workflows.models import metadata
+from armarium_workflows.models import chains, metadata, workflows
 from armarium_workflows.queries import QUERIES
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
@@ -24,5 +24,6 @@ def armarium_plugin() -> Plugin:
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
         routers=(router,),
+        extras={"export_records": {"workflow": workflows, "chain": chains}},
         on_open=(reconcile,),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, json_text, query, raw_of, withheld_nodes
+from armarium.api import Rows, json_text, query, raw_of, withheld_nodes, withheld_pages
 from armarium_reading.api import list_episodes
+from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
 from armarium_workflows.models import chains, executions, runs, workflows
 from armarium_workflows.schemas import (
@@ -71,15 +73,19 @@ SortBy = Literal[
 ]
 
 
-def _row(values: Any, hidden: frozenset[str]) -> dict[str, Any]:
+def _row(conn: Connection, values: Any, hidden: frozenset[str]) -> dict[str, Any]:
     row = dict(zip(_COLUMNS, values, strict=True))
-    return {**row, "scope_ids": [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]}
+    row["scope_ids"] = [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]
+    counts = page_counts(conn, row["thread_id"]) if hidden else None
+    if counts is not None:
+        row |= dict(zip(("pages", "pages_done", "pages_failed"), counts, strict=True))
+    return row
 
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
     """The run as a list shows it, or None."""
     found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
-    return _row(found, withheld_nodes(conn)) if found is not None else None
+    return _row(conn, found, withheld_nodes(conn)) if found is not None else None
 
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
@@ -160,7 +166,7 @@ def list_runs(
         f"SELECT {_SELECT} {_FROM} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?", (*values, limit, offset)
     )
     hidden = withheld_nodes(conn)
-    items = [_row(row, hidden) for row in rows]
+    items = [_row(conn, row, hidden) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
 
 
@@ -213,16 +219,43 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
 
 def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[dict[str, Any]]:
     """Pages of a run with how each stands."""
+    # Positions have no gaps, so that those before *offset* need not be read; who may not see all of them counts what is left.
+    skipped = "LIMIT ?3 OFFSET ?2" if withheld_nodes(conn) else "LIMIT ?3"
+    first = "" if withheld_nodes(conn) else "AND position >= ?2 "
     rows = raw_of(conn).execute(
-        "SELECT page_id, state, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
-        "ORDER BY position LIMIT ? OFFSET ?",
-        (thread_id, limit, offset),
+        "SELECT page_id, state, reason FROM workflow_page WHERE thread_id = ?1 AND node_id = '' AND page_id <> '' "
+        f"{first}ORDER BY position {skipped}",
+        (thread_id, offset, limit),
     )
     return [{"document_id": page, "status": state, "reason": reason} for page, state, reason in rows]
 
 
+def shows_a_part(conn: Connection, thread_ids: Iterable[str]) -> bool:
+    """Whether *conn*, lent for a caller, leaves out anything of a page that one of these runs goes over.
+
+    What a run gives at its end is made of all its pages, so that none of it can be told from the rest.
+    """
+    parts = withheld_pages(conn)
+    if parts is None:
+        return False
+    asked = json_text(list(thread_ids))
+    raw = raw_of(conn)
+    (gone_over,) = raw.execute(
+        "SELECT COALESCE(sum(pages), 0) FROM workflow_run_state WHERE thread_id IN (SELECT value FROM json_each(?))",
+        (asked,),
+    ).fetchone()
+    seen = raw.execute(
+        "SELECT page_id FROM workflow_page WHERE thread_id IN (SELECT value FROM json_each(?)) AND node_id = '' "
+        "AND page_id <> ''",
+        (asked,),
+    ).fetchall()
+    return len(seen) < gone_over or any(page in parts for (page,) in seen)
+
+
 def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
-    """What the output nodes of a run gave; empty before its end."""
+    """What the output nodes of a run gave; empty before its end, and for a caller who may not see all of its pages."""
+    if shows_a_part(conn, [thread_id]):
+        return {}
     row = (
         raw_of(conn)
         .execute("SELECT outputs FROM workflow_run_state WHERE thread_id = ?", (thread_id,))

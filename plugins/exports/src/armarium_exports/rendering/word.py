@@ -24,7 +24,7 @@ def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
     about = document.core_properties
     about.title, about.author = _sound(title)[:255], "Armarium"
     about.created = about.modified = datetime(1980, 1, 1, tzinfo=UTC).replace(tzinfo=None)
-    document.add_heading(_sound(title), 0)
+    _without_number(document.add_heading(_sound(title), 0))
     for number, page in enumerate(pages):
         if number:
             document.add_section(WD_SECTION.NEW_PAGE)

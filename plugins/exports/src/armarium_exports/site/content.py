@@ -29,6 +29,8 @@ class Content:
 
     page_ids: list[str] = field(default_factory=list)
     folders: list[dict[str, Any]] = field(default_factory=list)
+    loose: list[dict[str, Any]] = field(default_factory=list)
+    """Pages that lie in no folder of the site."""
     entities: list[dict[str, Any]] = field(default_factory=list)
     statements: list[dict[str, Any]] = field(default_factory=list)
 
@@ -57,7 +59,7 @@ def content_of(
     )
     nodes = {row.id: row for row in rows}
     found = Content(pages)
-    found.folders = _folders(nodes, pages)
+    found.folders, found.loose = _folders(nodes, pages)
     _knowledge(engine, conn, selection, found, include_unreviewed=include_unreviewed)
     return found
 
@@ -68,34 +70,49 @@ def _top(conn: Connection) -> list[str]:
     return list(conn.execute(asked.order_by(d.sort_order, d.name, d.id)).scalars())
 
 
-def _folders(nodes: Mapping[str, Any], pages: list[str]) -> list[dict[str, Any]]:
-    """Folders that hold pages, in the order of their first page, each with what lies in it."""
+def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Folders that hold pages, in the order of their first page, each with what lies in it; and pages in no folder."""
     folders: dict[str, dict[str, Any]] = {}
-
-    def folder(node_id: str) -> dict[str, Any]:
-        if node_id not in folders:
-            node = nodes[node_id]
-            parent = node.parent_id if node.parent_id in nodes else None
-            above = folder(parent)["trail"] if parent is not None else []
-            folders[node_id] = {
-                "id": node_id,
-                "name": node.name,
-                "parent_id": parent,
-                "trail": [*above, {"id": node_id, "name": node.name}],
-                "folders": [],
-                "pages": [],
-            }
-            if parent is not None:
-                folder(parent)["folders"].append({"id": node_id, "name": node.name})
-        return folders[node_id]
-
+    loose: list[dict[str, Any]] = []
     for page in pages:
         node = nodes[page]
-        if node.parent_id in nodes:
-            folder(node.parent_id)["pages"].append(
-                {"id": page, "name": node.name, "label": node.page_label or node.name}
-            )
-    return list(folders.values())
+        shown = {"id": page, "name": node.name, "label": node.page_label or node.name}
+        if node.parent_id not in nodes:
+            loose.append(shown)
+            continue
+        way = _way(nodes, node.parent_id)
+        for number, one in enumerate(way):
+            if one not in folders:
+                folders[one] = {
+                    "id": one,
+                    "name": nodes[one].name,
+                    "first": page,
+                    "count": 0,
+                    "folders": [],
+                    "pages": [],
+                }
+                if number:
+                    folders[way[number - 1]]["folders"].append({"id": one, "name": nodes[one].name})
+            folders[one]["count"] += 1
+        folders[way[-1]]["pages"].append(shown)
+    tops = [one for one in folders.values() if nodes[one["id"]].parent_id not in nodes]
+    while not loose and len(tops) == 1 and not tops[0]["pages"]:
+        # A folder that only holds the folders of a site would be a step more on every way.
+        del folders[tops[0]["id"]]
+        tops = [folders[one["id"]] for one in tops[0]["folders"]]
+    for one in folders.values():
+        way = [above for above in _way(nodes, one["id"]) if above in folders]
+        one["parent_id"] = way[-2] if len(way) > 1 else None
+        one["trail"] = [{"id": above, "name": nodes[above].name} for above in way]
+    return list(folders.values()), loose
+
+
+def _way(nodes: Mapping[str, Any], folder_id: str) -> list[str]:
+    """A folder with those above it, the topmost first."""
+    way = [folder_id]
+    while (parent := nodes[way[-1]].parent_id) in nodes:
+        way.append(parent)
+    return way[::-1]
 
 
 def _knowledge(
@@ -200,7 +217,10 @@ def page_data(
     rendition = None if shown is None else _primary(conn, page_id)
     zones = _zones(conn, page_id, rendition) if shown is not None else {}
     blocks = [_block(block, zones) for block in page.blocks]
-    notes = [note for block in blocks for line in block.get("lines", ()) for note in line["notes"]]
+    lines = [line for block in blocks for line in block.get("lines", ())]
+    for number, line in enumerate(lines, 1):
+        line["number"] = number
+    notes = [note for line in lines for note in line["notes"]]
     for number, note in enumerate(notes, 1):
         note["number"] = number
     data = {

@@ -130,9 +130,13 @@ def _pages(
         for one in entity["places"]:
             named.setdefault(one["document_id"], []).append({"id": entity["id"], "name": entity["name"]})
     said: dict[str, list[str]] = {}
+    cited: dict[str, list[dict[str, Any]]] = {}
+    for place in (place for entity in content.entities for place in entity["places"]):
+        cited.setdefault(place["document_id"], []).append(place)
     for statement in content.statements:
         if statement["source"]:
             said.setdefault(statement["source"]["document_id"], []).append(statement["id"])
+            cited.setdefault(statement["source"]["document_id"], []).append(statement["source"])
     with (fresh / "content" / "_data" / "pages.json").open("wb") as file:
         file.write(b"[")
         for number, page_id in enumerate(content.page_ids):
@@ -141,6 +145,11 @@ def _pages(
             page["picture"] = None if picture is None else _picture(picture, fresh, page_id, assets)
             page["entities"] = list({one["id"]: one for one in named.get(page_id, ())}.values())
             page["statements"] = said.get(page_id, [])
+            lines = {line["id"] for block in page["blocks"] for line in block.get("lines", ())}
+            for place in cited.get(page_id, ()):
+                if place["segment_id"] not in lines:
+                    # Another pass is read by now: the citation leads to the page.
+                    place["segment_id"] = None
             file.write((b"," if number else b"") + b"\n" + as_json(page))
         file.write(b"\n]\n")
     return assets
@@ -151,7 +160,7 @@ def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {
         one: {"trail": [], "previous": None, "next": None} for one in content.page_ids
     }
-    for folder in content.folders:
+    for folder in (*content.folders, {"pages": content.loose, "trail": []}):
         pages = folder["pages"]
         for number, page in enumerate(pages):
             found[page["id"]] = {
@@ -206,6 +215,7 @@ def _data(fresh: Path, content: Content, title: str) -> None:
             "statements": len(content.statements),
         },
         "folders": content.folders,
+        "loose": content.loose,
         "entities": content.entities,
         "statements": content.statements,
         "lists": [

@@ -70,7 +70,9 @@ class Sender:
     def __init__(self, engine: Engine) -> None:
         self._egress = Egress(local_only=engine.settings.local_only)
         self._lock = threading.Lock()
-        self._clients: dict[bool, Any] = {}
+        self._clients: dict[bool, list[Any]] = {True: [], False: []}
+        """Those that no call uses now, for this machine (True) and for all others. Each keeps the connection it has: one that
+        all calls shared would look at all connections at each call."""
         self._slots: dict[str, threading.BoundedSemaphore] = {}
         self._keys: dict[str, str] = {}
         self._listed: dict[tuple[str, str | None], tuple[int, Listed]] = {}
@@ -136,8 +138,18 @@ class Sender:
         on_text: Callable[[str], None] | None,
     ) -> Outcome | float:
         """One attempt; where the provider is busy, the seconds it asks to wait (0: it does not say)."""
+        with self._client(target.local) as client:
+            return self._send_by(client, target, question, check, on_text)
+
+    def _send_by(
+        self,
+        client: Any,
+        target: Target,
+        question: Question,
+        check: Callable[[], None],
+        on_text: Callable[[str], None] | None,
+    ) -> Outcome | float:
         wire = target.kind.wire(target.model["model_id"], question, stream=on_text is not None)
-        client = self._client(target.local)
         request = client.build_request(
             "POST",
             target.api_base.rstrip("/") + wire.path,
@@ -235,15 +247,23 @@ class Sender:
             return
         heard.reply = reply
 
-    def _client(self, local: bool) -> Any:
-        """The gate's httpx client for this machine, or for all others."""
+    @contextmanager
+    def _client(self, local: bool) -> Iterator[Any]:
+        """One of the gate's httpx clients for this machine, or for all others, that no other call has meanwhile."""
         with self._lock:
-            if local not in self._clients:
-                # What is on this machine is asked there or not at all; what is not never leads back here.
-                reach: Literal["machine", "network"] = "machine" if local else "network"
-                limits = Limits(max_bytes=MAX_ANSWER, seconds=3600.0, silence=600.0)
-                self._clients[local] = self._egress.client(reach=reach, limits=limits)
-            return self._clients[local]
+            resting = self._clients[local]
+            # The one that was used last: its connection is the least likely to have been closed at the other end.
+            client = resting.pop() if resting else None
+        if client is None:
+            # What is on this machine is asked there or not at all; what is not never leads back here.
+            reach: Literal["machine", "network"] = "machine" if local else "network"
+            limits = Limits(max_bytes=MAX_ANSWER, seconds=3600.0, silence=600.0)
+            client = self._egress.client(reach=reach, limits=limits)
+        try:
+            yield client
+        finally:
+            with self._lock:
+                resting.append(client)
 
 
 def wait(seconds: float, check: Callable[[], None]) -> None:

@@ -16,6 +16,7 @@ from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.models_bakeoffs import bakeoffs
+from armarium_recipes.project.noticing import before_action, notice
 from armarium_recipes.project.saving import saved, use_card
 from armarium_recipes.queries.bakeoffs import bakeoff_row
 from armarium_recipes.schemas.bakeoffs import (
@@ -43,6 +44,7 @@ def begin_bakeoff(
     engine: Engine, library: Library, principal: Principal, body: StartBakeoff
 ) -> tuple[Outcome, dict[str, Any]]:
     """Put a bake-off of readers into the queue (`evaluation.run`): the outcome, and the bake-off as it is answered."""
+    notice(engine, library)
     with library.db.read() as conn:
         plan = plan_bakeoff(conn, engine, library, principal, body)
     answer: dict[str, Any] = {}
@@ -74,6 +76,7 @@ def begin_bakeoff(
     undoable=False,
     guards_targets=True,
     example=corrected_project,
+    prepare=before_action,
 )
 def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any]:
     """Invalid with what is lacking for below 100 corrected lines on two pages, a project that was not set up, and where no
@@ -112,6 +115,7 @@ def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any
     words="Used a candidate of a bake-off",
     route=Route("POST", "/api/recipes/project/bakeoffs/{bakeoff_id}/use", name="use_bakeoff"),
     example=finished_bakeoff,
+    prepare=before_action,
 )
 def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     """An override through `project.save_setup`; for the project the step's card and model too.

@@ -7,11 +7,12 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action
 from armarium_recipes.actions.setup import example_answers
-from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.cards.sources import cards_for, cards_here
 from armarium_recipes.errors import (
     last_language,
     layer_not_there,
     layer_there,
+    not_here,
     not_offered,
     not_set_up,
     unknown_card,
@@ -23,6 +24,7 @@ from armarium_recipes.errors import (
 from armarium_recipes.knowledge.jobs import LAYERS, LAYERS_ADDED_LATER
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.models import ONLY, proposals
+from armarium_recipes.project.noticing import before_action
 from armarium_recipes.project.plan import make_plan, proposed
 from armarium_recipes.project.saving import Saved, saved, use_card
 from armarium_recipes.rules.assembling import assemble
@@ -60,6 +62,7 @@ def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     summary="Use an installed model instead of downloading one",
     words="Chose an installed model instead of a download",
     route=Route("POST", "/api/recipes/project/start/use-instead", refusals=(404,), name="use_instead"),
+    prepare=before_action,
     example=_waiting_for_a_download,
 )
 def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
@@ -89,6 +92,7 @@ def _a_candidate(ex: Example) -> dict[str, Any]:
     summary="Use a candidate as the reader of a step",
     words="Chose a reader for a step of the recipe",
     route=Route("POST", "/api/recipes/project/steps/use-candidate", refusals=(404,), name="use_candidate"),
+    prepare=before_action,
     example=_a_candidate,
 )
 def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
@@ -97,9 +101,11 @@ def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
     steps = {one.id: one for one in recipe.steps} if recipe is not None else {}
     if p.step not in steps:
         raise unknown_step(p.step, list(steps))
-    card = next((one for one in cards_here(ctx.engine, ctx.library) if one.id == p.card), None)
+    card = next((one for one in cards_for(ctx.engine, ctx.library, [p.card]) if one.id == p.card), None)
     if card is None:
         raise unknown_card(p.card)
+    if card.availability == "not_here":
+        raise not_here(card.name, card.availability_words)
     if steps[p.step].job not in card.jobs:
         raise wrong_card(card.id, steps[p.step].job, card.jobs)
     use_card(ctx, p.step, card, "project")
@@ -121,6 +127,7 @@ def _a_layer(ex: Example) -> dict[str, Any]:
     summary="Add layers or languages to the recipe, or take them out again",
     words="Changed the layers of the recipe",
     route=Route("POST", "/api/recipes/project/layers", refusals=(404,), name="change_layers"),
+    prepare=before_action,
     example=_a_layer,
 )
 def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from armarium_recipes.errors import (
 )
 from armarium_recipes.models import proposals, starts
 from armarium_recipes.project import run_rows
+from armarium_recipes.project.noticing import before_action
 from armarium_recipes.project.plan import make_plan
 from armarium_recipes.project.running import stored_cards
 from armarium_recipes.schemas.project import PressStart, StartAnswer
@@ -38,6 +39,7 @@ def a_project_set_up(ex: Example) -> dict[str, Any]:
     route=Route("POST", "/api/recipes/project/start", refusals=(404, 409), name="start_project_recipe"),
     example=a_project_set_up,
     after_undo=cancel_with_undo,
+    prepare=before_action,
 )
 def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
     """A step runs on the pages that lack its output, one in redo on all. Its undo withdraws what is still to be done; what

@@ -3,6 +3,7 @@ answered."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from armarium_recipes.bakeoffs.contenders import ABSENT, Contender
@@ -32,6 +33,7 @@ def row_of(one: Contender, volume: int) -> dict[str, Any]:
         "local": is_local,
         "cost_usd": cost_of(card, volume),
         "carbon_g_per_page": card.carbon_g_per_page,
+        "carbon_from": "Its card states it." if card.carbon_g_per_page is not None else None,
         "trainable": card.trainable,
         "size_gb": card.size_gb,
         "material": card.material,
@@ -51,11 +53,23 @@ def _facts(card: str, name: str) -> dict[str, Any]:
         "rule_rank": None,
         "runs_on": "this-machine",
         "carbon_g_per_page": None,
+        "carbon_from": None,
+        "power": None,
         "trainable": False,
         "size_gb": 0.0,
         "material": [],
         "note": None,
         "measured_as": None,
+    }
+
+
+def carbon_of(power: Mapping[str, float], cpu_seconds_per_page: float) -> dict[str, Any]:
+    """Grams of carbon dioxide a page from what a person stated of the electricity and what processors worked in the run."""
+    watts, grid = power["watts"], power["grid_g_per_kwh"]
+    return {
+        "carbon_g_per_page": round(cpu_seconds_per_page * watts / 3_600_000 * grid, 6),
+        "carbon_from": f"Estimate: {cpu_seconds_per_page:g} CPU-seconds a page in this run, at {watts:g} watts and {grid:g} grams "
+        "a kilowatt-hour, as stated.",
     }
 
 

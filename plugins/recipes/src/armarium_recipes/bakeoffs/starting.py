@@ -84,6 +84,7 @@ def plan_bakeoff(
         able.append((row, found, candidate))
     measured = _settle_pages(conn, corrected, able)
     for row, found, candidate in measured:
+        row["power"] = p.power.model_dump() if p.power is not None and row["local"] else None
         row["measured_as"] = {
             "reader": candidate.reader,
             "model": found.model,

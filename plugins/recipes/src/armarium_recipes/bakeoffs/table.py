@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, Library, among, raw_of
 from armarium_documents.api import documents
+from armarium_recipes.bakeoffs.rows import carbon_of
 from armarium_training.api import entry_of_run
 
 POLICY = "diplomatic"
@@ -62,7 +63,8 @@ def _scored(
 ) -> dict[str, Any]:
     measured = kept["measured_as"]
     row: dict[str, Any] = {
-        **{key: value for key, value in kept.items() if key != "measured_as"},
+        "carbon_from": None,
+        **{key: value for key, value in kept.items() if key not in ("measured_as", "power")},
         **dict.fromkeys(("cer", "interval", "pages_cer", "wer", "pages_per_hour"), None),
         **dict.fromkeys(("lines_found", "lines_checked", "extra_lines"), None),
         "tied": False,
@@ -75,8 +77,10 @@ def _scored(
     )
     if entry is None or POLICY not in entry["cer"]:
         return row
+    power, worked = kept.get("power"), entry.get("cpu_seconds_per_page")
     return {
         **row,
+        **(carbon_of(power, worked) if power is not None and worked is not None else {}),
         "cer": entry["cer"],
         "interval": (entry.get("interval") or {}).get(POLICY),
         "wer": entry.get("wer"),

@@ -74,6 +74,15 @@ def kept(engine: Engine, name: str) -> Kept | None:
         return None
 
 
+def kept_names(engine: Engine, begins: str) -> list[str]:
+    """The names of the listings that are kept and begin so."""
+    try:
+        found = sorted(folder_of(engine).glob(f"{begins}*.json"))
+    except OSError:
+        return []
+    return [path.stem for path in found]
+
+
 def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> Kept:
     """Keep *entries* under *name*, whole or not at all. A disk without room keeps nothing, and the answer is the same."""
     new = Kept(fetched_at, [dict(one) for one in entries])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +15,7 @@ from armarium_reading.api import installed_readers, runtime_folder
 from armarium_recipes.cards import discovery
 from armarium_recipes.cards.discovery import Found, text_of, texts_of
 from armarium_recipes.cards.installed import is_open
+from armarium_recipes.cards.shipped import models_of
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.schemas.cards import Card
 
@@ -26,13 +27,15 @@ OF_A_QUESTION = 50
 """Models that are looked at for one question."""
 MOST_LANGUAGES = 6
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+LISTING = "model-hub-"
+"""How the names of its kept listings begin."""
 OUTSIDE = "It is outside the catalogue and cannot be fetched from here yet."
 
 
 def search_hub(engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None) -> Found:
     """The hub's models for *languages*: as they were last listed for these, and, *online*, asked for anew after a day."""
     tags = sorted({tag.split("-")[0].lower() for tag in languages})[:MOST_LANGUAGES]
-    name = f"model-hub-{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
+    name = f"{LISTING}{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
     listing = discovery.kept(engine, name)
     cards = [] if listing is None else list(_cards(engine, listing.entries))
     if online and held:
@@ -48,6 +51,17 @@ def search_hub(engine: Engine, languages: Sequence[str], *, online: bool, held: 
     listing = discovery.keep(engine, name, entries, time.time())
     cards = list(_cards(engine, listing.entries))
     return Found("searched", f"{len(cards)} models read pictures in these languages.", cards)
+
+
+def kept_cards(engine: Engine, wanted: Collection[str]) -> list[Card]:
+    """Those of the cards with the ids *wanted* that were found on the hub before, for whatever languages. Asks no network."""
+    found: dict[str, Card] = {}
+    for name in discovery.kept_names(engine, LISTING):
+        listing = discovery.kept(engine, name)
+        for card in _cards(engine, listing.entries) if listing is not None else ():
+            if card.id in wanted:
+                found.setdefault(card.id, card)
+    return list(found.values())
 
 
 def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
@@ -111,11 +125,19 @@ def _entry(model: object) -> dict[str, Any] | None:
 def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Card]:
     vision = next((one for one in installed_readers(engine) if one.model_kind == "vision"), None)
     runs = vision is not None and (vision.runtime is None or runtime_folder(engine, vision) is not None)
+    here = {model.model for model in models_of(engine, vision)} if vision is not None else set()
     for entry in entries:
         name = entry.get("id")
         if not isinstance(name, str) or not _ID.fullmatch(name) or ".." in name:
             continue
         availability, words = _availability(entry, runs)
+        folder = name.rpartition("/")[2]
+        is_here = availability == "elsewhere" and folder in here
+        if is_here:
+            availability, words = (
+                "installed",
+                f"It is on this machine, among the models in vision, as {folder}.",
+            )
         base = text_of(entry.get("base"), 200)
         licence = text_of(entry.get("licence"), 80)
         revision = text_of(entry.get("revision"), 40) or "main"
@@ -137,7 +159,9 @@ def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Car
             runs_where="this_mac",
             availability=availability,
             availability_words=words,
-            installed=False,
+            installed=is_here,
+            reader=vision.name if is_here and vision is not None else None,
+            model=folder if is_here else None,
             in_recipe_rules=False,
             offered_because="It was found on the model hub.",
             note=f"{OUTSIDE}{f' Made from {base}.' if base else ''}",
@@ -156,4 +180,8 @@ def _availability(entry: Mapping[str, Any], runs: bool) -> tuple[Any, str]:
             "not_here",
             "It needs the runtime vision, which is not installed (armarium runtimes install vision).",
         )
-    return "elsewhere", "It is on the hub; put its folder among the engine's models, in vision, to use it."
+    folder = str(entry.get("id")).rpartition("/")[2]
+    return (
+        "elsewhere",
+        f"It is on the hub; put its folder among the engine's models, in vision, as {folder}, to use it.",
+    )

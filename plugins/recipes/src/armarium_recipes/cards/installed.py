@@ -36,7 +36,6 @@ CLOSED = ("-nc", "-nd", "noncommercial")
 def is_open(licence: str | None) -> bool:
     """Whether a licence lets anybody use and pass on what it covers; one that nobody states does not."""
     said = (licence or "").lower().replace(" ", "-").replace("_", "-")
-    said = said.replace("cc-by-", "cc-by-") if said else said
     return any(said.startswith(one) for one in OPEN) and not any(one in said for one in CLOSED)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from armarium.api import Engine, Library
+from armarium_recipes.cards.hub import kept_cards
 from armarium_recipes.cards.installed import installed_cards, provider_cards
 from armarium_recipes.cards.repository import repository_cards
 from armarium_recipes.cards.shipped import shipped_cards
 from armarium_recipes.cards.trained import trained_cards, with_scores
 from armarium_recipes.schemas.cards import Card
-from armarium_recipes.schemas.recipe import CardChoice
+from armarium_recipes.schemas.recipe import Override, Recipe
 
 CARDS = "model_cards"
 """The name under which a plugin's `extras` hold functions (engine, library) that answer cards of its own."""
@@ -26,9 +27,18 @@ def cards_here(engine: Engine, library: Library | None) -> list[Card]:
     return with_scores(list(found.values()), engine, library)
 
 
-def find_card(engine: Engine, library: Library | None, choice: CardChoice) -> Card | None:
-    """The card that *choice* names, where it is among those of this machine."""
-    return next((card for card in cards_here(engine, library) if card.id == choice.id), None)
+def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> list[Card]:
+    """As `cards_here`, and those with *ids* that were listed from the model hub before, which the rules never take but a
+    person may."""
+    found = cards_here(engine, library)
+    lacking = set(ids) - {card.id for card in found}
+    return found + (kept_cards(engine, lacking) if lacking else [])
+
+
+def chosen_ids(recipe: Recipe | None, overrides: Iterable[Override] = ()) -> set[str]:
+    """The ids of the cards that a recipe's steps and overrides name."""
+    steps = recipe.steps if recipe is not None else ()
+    return {one.card.id for one in steps if one.card is not None} | {one.card.id for one in overrides}
 
 
 def _sources(engine: Engine) -> list[Callable[[Engine, Library | None], list[Card]]]:

@@ -1,4 +1,4 @@
-"""The commands of recipes: set a project up, see the plan, start it, follow its runs, measure readers."""
+"""The commands of recipes: set a project up, see the plan, choose models, start it, follow its runs, measure readers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import typer
 
 from armarium.commandline import Topic
 from armarium_recipes.cli.bakeoffs import bakeoff
+from armarium_recipes.cli.candidates import candidates
 from armarium_recipes.cli.following import runs
 from armarium_recipes.cli.questions import setup
 from armarium_recipes.cli.starting import plan, start
@@ -17,6 +18,7 @@ def commands() -> typer.Typer:
     examples = (
         (setup, "armarium setup --purpose search --language es --material handwriting"),
         (plan, "armarium plan"),
+        (candidates, "armarium candidates read"),
         (start, "armarium start"),
         (runs, "armarium runs --json"),
         (bakeoff, "armarium bakeoff --use 1"),

@@ -43,6 +43,13 @@ def bakeoff(
     folder: Annotated[
         str | None, typer.Option(help="With --use: only for pages beneath this folder.")
     ] = None,
+    watts: Annotated[
+        float | None,
+        typer.Option(
+            help="Of a core that works: with --grid, carbon is estimated for readers of this machine."
+        ),
+    ] = None,
+    grid: Annotated[float | None, typer.Option(help="Grams of carbon dioxide for a kilowatt-hour.")] = None,
     chart: Annotated[
         Path | None,
         typer.Option(help="Draw the table into this file: a picture (.png), or a page of its own (.html)."),
@@ -52,6 +59,9 @@ def bakeoff(
     """Measure the readers that the rules would take, and others beside them, on pages you corrected."""
     # Before anything is measured: a bake-off may take an hour.
     kind = None if chart is None else _kind_of(place_for(chart, overwrite=overwrite))
+    if (watts is None) != (grid is None):
+        raise Refused("Carbon is estimated from both: --watts 12 --grid 350.")
+    power = None if watts is None else {"watts": watts, "grid_g_per_kwh": grid}
     with project_session() as session:
         if listed:
             if chart is not None:
@@ -62,7 +72,7 @@ def bakeoff(
         if show is not None or (use is not None and not ids):
             one = _earlier(session, show or "last")
         else:
-            one = _run(session, ids, lines=lines, promote=promote)
+            one = _run(session, ids, lines=lines, promote=promote, power=power)
         used = None if use is None else _use(session, one, use, folder)
         if chart is not None:
             drawn = session.raw(
@@ -92,8 +102,12 @@ def _kind_of(chart: Path) -> str:
     return kind
 
 
-def _run(session: Session, ids: list[str] | None, *, lines: bool, promote: bool) -> dict[str, Any]:
+def _run(
+    session: Session, ids: list[str] | None, *, lines: bool, promote: bool, power: dict[str, Any] | None
+) -> dict[str, Any]:
     body: dict[str, Any] = {"step": "find-lines" if lines else "read-a-line", "promote": promote}
+    if power is not None:
+        body["power"] = power
     if ids:
         body["page_ids"] = [document_id(session, one) for one in ids]
     begun = session.post("/api/recipes/project/bakeoffs", body)
@@ -171,6 +185,11 @@ def show_table(one: dict[str, Any]) -> None:
     for row in one["candidates"]:
         if row["not_scored"] is not None:
             typer.echo(f"  not measured: {row['name']}: {legible(row['not_scored'])}")
+    for row in scored:
+        if row.get("carbon_g_per_page") is not None:
+            typer.echo(
+                f"  carbon: {row['name']}: {row['carbon_g_per_page']:.3g} g a page. {legible(row['carbon_from'] or '')}"
+            )
     if one["comparison"] is not None:
         pair = one["comparison"]
         names = {row["card"]: row["name"] for row in one["candidates"]}

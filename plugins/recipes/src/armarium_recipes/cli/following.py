@@ -19,6 +19,7 @@ from armarium.commandline import (
 )
 
 ENDED = ("done", "failed", "cancelled")
+NAMES = "find-names-tag-words"
 
 
 def runs(
@@ -108,10 +109,9 @@ def _account(account: dict[str, Any] | None) -> str:
 def show_summary(summary: dict[str, Any]) -> None:
     """What a run made, and what it did not do."""
     read = f"{summary['pages_read']} of {plural(summary['pages'], 'page')} read"
-    names = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
     more = [
         read,
-        f"names: {names}" if names else "",
+        _names(summary),
         _count(summary["dates"], "date"),
         _count(summary["statements"], "statement"),
     ]
@@ -129,6 +129,14 @@ def show_summary(summary: dict[str, Any]) -> None:
         typer.echo(f"  left out: {one['step']}: {legible(one['why'])}")
     for one in summary["not_run"]:
         typer.echo(f"  did not run: {one['id']}: {legible(one['why'])}")
+
+
+def _names(summary: dict[str, Any]) -> str:
+    """The names that were found, by kind; where none of them was looked for, nothing."""
+    found = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
+    if found:
+        return f"names: {found}"
+    return "no names" if any(stage["job"] == NAMES for stage in summary["stages"]) else ""
 
 
 def _count(number: int, noun: str) -> str:

@@ -102,8 +102,6 @@ def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
             typer.echo(f"     {reason}")
         if step.get("gap"):
             typer.echo(f"     lacking: {step['gap']}")
-    for gap in assembled["gaps"]:
-        typer.echo(f"Lacking for {gap['job']}: {gap['sentence']}")
     for problem in assembled["problems"]:
         typer.echo(f"Cannot run: {problem['sentence']}")
     typer.echo("Saved. Look at what would run: armarium plan" if saved else "Nothing was saved.")

@@ -82,18 +82,18 @@ def agree(found: dict[str, Any], *, yes: bool) -> None:
 def show_plan(found: dict[str, Any]) -> None:
     """The plan in words."""
     if found["runs"]:
-        estimates = {one["title"]: one for one in found["estimate"]["runs"]}
         rows = [
             [
+                ", ".join(run["steps"]),
                 run["title"],
                 "here" if run["runs_on"] == HERE else run["runs_on"],
                 f"{run['of'] - run['done']} of {run['of']}",
-                duration(estimates.get(run["title"], {}).get("time_seconds")),
-                dollars(estimates.get(run["title"], {}).get("cost_usd")),
+                duration(one["time_seconds"]),
+                dollars(one["cost_usd"]),
             ]
-            for run in found["runs"]
+            for run, one in zip(found["runs"], found["estimate"]["runs"], strict=True)
         ]
-        table("Start would run", ["work", "where", "pages to do", "time", "cost"], rows)
+        table("Start would run", ["step", "work", "where", "pages to do", "time", "cost"], rows)
         typer.echo(
             f"Cost in all: {dollars(found['estimate']['total_cost_usd'])} for {plural(found['pages'], 'page')}."
         )
@@ -101,28 +101,41 @@ def show_plan(found: dict[str, Any]) -> None:
         if run["note"]:
             typer.echo(f"  {run['title']}: {legible(run['note'])}")
     for one in found["skipped"]:
-        fix = f" ({FIXES[one['fix']]})" if one["fix"] in FIXES else ""
+        fix = f" ({FIXES[one['fix']].format(step=one['step'])})" if one["fix"] in FIXES else ""
         typer.echo(f"Left out: {one['step']}: {legible(one['why'])}{fix}")
     for one in found["offered_later"]:
         typer.echo(f"Offered later: {one['step']}, {legible(one['when'])}")
     for one in found["downloads"]:
         state = "being fetched" if one["downloading"] else "not here yet"
-        instead = f"; instead: {', '.join(one['instead'])}" if one["instead"] else ""
-        typer.echo(f"Model {one['model']}: {state}, {one['size_bytes'] / 1e9:.1f} GB{instead}")
+        typer.echo(f"Model {one['model']}: {state}, {one['size_bytes'] / 1e9:.1f} GB.")
+        if not one["downloading"]:
+            named = f"--runtime {one['runtime']} --model {one['model']}"
+            typer.echo(f"  Fetch it: armarium action model.download {named}")
+        for card in one["instead"][:1]:
+            typer.echo(f"  Or: armarium action project.use_instead --model {one['model']} --card {card}")
     for one in found["waiting"]:
         typer.echo(f"Waiting: {one['step']} for {one['model']}")
     if found["proposed"]:
         typer.echo(f"New since the last Start: {', '.join(found['proposed']['steps']) or 'nothing'}.")
     for one in found["refusals"]:
-        typer.echo(f"Start is refused: {legible(one['sentence'])}")
+        typer.echo(f"Start is refused: {legible(one['sentence'])}{_remedy(one, found)}")
     if not found["refusals"]:
         typer.echo("Run it: armarium start")
 
 
 FIXES = {
-    "choose-model": "choose another model for the step",
+    "choose-model": "choose another model: armarium candidates {step}",
     "allow-cloud": "allow pages to leave: armarium setup --cloud",
 }
+
+
+def _remedy(refusal: dict[str, Any], found: dict[str, Any]) -> str:
+    """The command that helps against a refusal, where there is one."""
+    if refusal["kind"] == "no-recipe":
+        return " (armarium setup)"
+    if refusal["kind"] != "nothing-left" or not found["runs"]:
+        return ""
+    return " (armarium start --redo STEP)" if found["pages"] else " (armarium import FOLDER)"
 
 
 def duration(seconds: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +34,14 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     account["seconds_left"] = _seconds_left(row[4], done + failed, left) if going else None
     account["waits_for"] = _waits_for(conn, child_id) if going else None
     return account
+
+
+def offer_for(account: Mapping[str, Any]) -> str | None:
+    """What can be done about the pages of a card that failed; None where none did."""
+    failed = account["failed"]
+    if not failed:
+        return None
+    return f"{failed} {'page was' if failed == 1 else 'pages were'} not done; read them again once the cause is mended."
 
 
 def _seconds_left(started_at: str | None, done: int, left: int) -> float | None:

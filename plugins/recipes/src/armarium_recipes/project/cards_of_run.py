@@ -148,20 +148,20 @@ def _add(
         why = f"{card.name if card is not None else step.runs_on} works at a provider, and pages may not leave this machine."
         found.skipped.append(Skipped(step.id, why, "allow-cloud"))
         return
-    title = job.name if job is not None else "Check"
+    work = job.name if job is not None else "Check"
     run = RunCard(
         id=step.id if number == 0 else f"{step.id}-{number + 1}",
         steps=[step.id],
         job=step.job,
         card=_kind(step, card),
-        title=f"{title}: {card.name}" if card is not None else title,
+        title=f"{work}: {card.name}" if card is not None and card.name != work else work,
         runs_on=_place(step, card),
         choice=choice.model_dump(mode="json") if choice is not None else None,
         folder_ids=folders,
         uses_cloud=far,
         when=step.when.model_dump(exclude_none=True),
     )
-    if card is not None and card.availability == "download" and not card.installed:
+    if card is not None and not card.installed and _is_elsewhere(card):
         found.missing.append(Missing(step.id, card))
         if card.download is not None:
             run = replace(run, download=card.download.model_dump())
@@ -175,6 +175,13 @@ def _add(
         found.skipped.append(Skipped(step.id, refusal.detail, fix))
         return
     found.runs.append(run)
+
+
+def _is_elsewhere(card: Card) -> bool:
+    """Whether it is still to be brought to this machine: fetched, or put there by hand as models of the hub are."""
+    return card.availability == "download" or (
+        card.source == "model-hub" and card.availability == "elsewhere"
+    )
 
 
 def _kind(step: Step, card: Card | None) -> str:

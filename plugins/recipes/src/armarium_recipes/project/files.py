@@ -1,4 +1,5 @@
-"""The files in a project's folder `recipe`: written after the commit, settled when the project is opened.
+"""The files in a project's folder `recipe`: written after the commit, settled when the project is opened and when it is noticed that
+one was edited.
 
 The rows are the truth. A file that somebody edited is never overwritten unread: it is taken in, or refused with its line,
 or, where the project has changed as well, left with the project's own text beside it until a person decides.
@@ -35,9 +36,9 @@ EDITABLE = {"setup.yaml": "answers", "recipe.yaml": "recipe", "overrides.yaml": 
 """The files that may be edited by hand, and the part of the project each is."""
 
 HEADINGS = {
-    "setup.yaml": "What was answered of the material. Edits are taken in when the project is opened.",
-    "recipe.yaml": "The recipe. Edits are taken in when the project is opened; the version is counted by the engine.",
-    "overrides.yaml": "Other models for steps of the recipe. Edits are taken in when the project is opened.",
+    "setup.yaml": "What was answered of the material. Edits are taken in when the recipe is looked at next.",
+    "recipe.yaml": "The recipe. Edits are taken in when the recipe is looked at next; the version is counted by the engine.",
+    "overrides.yaml": "Other models for steps of the recipe. Edits are taken in when the recipe is looked at next.",
     "started.yaml": "When Start was last pressed. The engine writes this file; edits are set aside.",
     "proposed.yaml": "What was added since the last Start. The engine writes this file; edits are set aside.",
 }
@@ -185,7 +186,7 @@ def write_files(library: Library) -> None:
 
 
 def settle(engine: Engine, library: Library) -> None:
-    """When a project was opened: what a kill left unwritten is written, and what was edited by hand is taken in."""
+    """When a project was opened, or a file was edited: what a kill left unwritten is written, and what was edited by hand is taken in."""
     write_files(library)
     with library.db.read_all() as conn:
         edited = [name for name, one in noted_files(conn).items() if one.state in ("edited", "refused")]
@@ -232,7 +233,7 @@ def _standing(library: Library, name: str, text: bytes | None, known: Noted | No
         if known is not None and known.state == "refused":
             return known
         return Noted(
-            fallen_out, "edited", "It was edited by hand; it is taken in when the project is opened."
+            fallen_out, "edited", "It was edited by hand; it is taken in when the recipe is looked at next."
         )
     kept_as = beside(name, "project")
     write_file(library, kept_as, text)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
+from armarium.api import withheld_nodes
 from armarium_documents.api import documents, pages_under
-from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.models import ONLY, proposals, starts
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
 from armarium_recipes.project.checks import problems
 from armarium_recipes.project.outputs import pages_with_output
+from armarium_recipes.project.run_rows import find_run
 from armarium_recipes.project.saving import Saved, saved
 from armarium_recipes.schemas.cards import Card
 
@@ -112,7 +114,9 @@ def make_plan(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
         )
         return plan
-    plan.known = {card.id: card for card in cards_here(engine, library)}
+    plan.known = {
+        card.id: card for card in cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
+    }
     plan.cards = cards_of(engine, library, kept, plan.known)
     for run in plan.cards.runs:
         mine = pages_of_card(conn, run, kept, plan.pages)
@@ -237,6 +241,9 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
     for missing in plan.cards.missing:
         card = missing.card
         if card.download is None:
+            if card.availability == "elsewhere":
+                sentence = f"The model {card.name} of the step {missing.step} is not on this machine. {card.availability_words}"
+                plan.refusals.append(_refusal("model-not-here", sentence, "choose-model"))
             continue
         going = downloading(engine, card.download.runtime, card.download.id)
         if card.id not in named:
@@ -303,6 +310,9 @@ def last_start(conn: Connection) -> dict[str, Any] | None:
     if row is None:
         return None
     shown = {name: getattr(row, name) for name in ("started_at", "recipe_id", "recipe_version", "pages")}
+    run = find_run(conn, row.id)
+    if run is not None and (hidden := withheld_nodes(conn)):
+        shown["pages"] -= sum(page in hidden for page in run["page_ids"])
     return {"job_id": row.id, **shown}
 
 

@@ -23,9 +23,10 @@ from armarium.api import (
 from armarium_documents.api import documents, pages_under, representations
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.project import outputs, run_rows
-from armarium_recipes.project.accounts import account_of
+from armarium_recipes.project.accounts import account_of, offer_for
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
+from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import Saved
 from armarium_recipes.schemas.recipe import Override
@@ -74,7 +75,7 @@ class _Runner:
                 why = failure.detail if isinstance(failure, ServiceError) else str(failure)
                 self._stop(at, card, why)
             cards = self.row["cards"]
-        result = {"cards": len(cards), "pages": len(self.row["page_ids"])}
+        result = {"cards": len(cards)}
         if self.row["state"] is None:
             self.job.save(
                 self.job.checkpoint,
@@ -96,6 +97,7 @@ class _Runner:
 
     def _plan_for_import(self) -> None:
         job = self.job
+        notice(job.engine, job.library)
         with job.library.db.read() as conn:
             pages = whole_pages(_there(conn, pages_of_import(conn, job.job_id)), conn)
             plan = make_plan(job.engine, job.library, conn, pages=pages)
@@ -227,7 +229,7 @@ class _Runner:
         if state != "done":
             self._change_card(at, child_id=child, account=account)
             raise CardFailed(reason or f"It was {state}.")
-        offer = _offer(account)
+        offer = offer_for(account)
         self._note_pages(card, child, checkpoint["texts"])
         self._go_on(at, state="done", child_id=child, account=account, offer=offer, why=None)
 
@@ -322,13 +324,6 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
         passed_over = set(conn.execute(sure).scalars())
         pages = [page for page in pages if page not in passed_over]
     return pages, (f"{words_of(when)} That holds for no page." if when and not pages else None)
-
-
-def _offer(account: dict[str, Any]) -> str | None:
-    failed = account["failed"]
-    if not failed:
-        return None
-    return f"{failed} {'page was' if failed == 1 else 'pages were'} not done; read them again once the cause is mended."
 
 
 def cancelled(engine: Engine, library: Library | None, job_id: str) -> None:

@@ -9,9 +9,11 @@ from sqlalchemy import Connection, func, select
 
 from armarium.api import among, raw_of
 from armarium_knowledge.api import claims, entities, mentions
+from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project import outputs
 from armarium_recipes.project.accounts import account_of
+from armarium_recipes.project.partial_runs import seen_account, seen_run, seen_runs
 from armarium_recipes.project.run_rows import GOING, find_run, run_row
 from armarium_recipes.project.running import WORKFLOWS, followed
 from armarium_workflows.api import failed_pages
@@ -19,10 +21,20 @@ from armarium_workflows.api import failed_pages
 FINDING = "find-documents-in-a-folder"
 
 
-def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A run as it is answered: what its job says while there is one, else what was noted at its end."""
+def seen_row(conn: Connection, job_id: str) -> dict[str, Any]:
+    """The row of a run as the caller sees it; NotFound, also where it sees none of its pages."""
+    row = seen_run(conn, run_row(conn, job_id))
+    if row is None:
+        raise unknown_recipe_run(job_id)
+    return row
+
+
+def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A run as it is answered, *kept* being its row as the caller sees it: what its job says while there is one, else what
+    was noted at its end."""
     import orjson
 
+    row, partial = kept, kept.get("partial", False)
     job = (
         raw_of(conn)
         .execute("SELECT state, reason, checkpoint, started_at FROM job WHERE id = ?", (row["job_id"],))
@@ -33,10 +45,11 @@ def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
     if job is not None:
         checkpoint = orjson.loads(job[2]) if job[2] else {}
         state = "running" if job[0] == "waiting" and checkpoint else job[0]
-        reason = job[1] if job[1] is not None else row["reason"]
+        # To whom pages are withheld, the row's own words are said: those of the job may name or count them.
+        reason = job[1] if job[1] is not None and not partial else row["reason"]
     going = state in GOING
     cards = [
-        _card(conn, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
+        _card(conn, row, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
         for number, one in enumerate(row["cards"])
     ]
     running = next((one for one in cards if one["state"] == "running"), None)
@@ -52,7 +65,9 @@ def run_answer(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _card(conn: Connection, stored: Mapping[str, Any], now: Mapping[str, Any], going: bool) -> dict[str, Any]:
+def _card(
+    conn: Connection, row: Mapping[str, Any], stored: Mapping[str, Any], now: Mapping[str, Any], going: bool
+) -> dict[str, Any]:
     state, child, account = stored.get("state"), stored.get("child_id"), stored.get("account")
     if state is None:
         child = now.get("child")
@@ -60,6 +75,8 @@ def _card(conn: Connection, stored: Mapping[str, Any], now: Mapping[str, Any], g
         if not going:
             state = "not run"
         account = account_of(conn, child) if child is not None else None
+        if account is not None and row.get("partial"):
+            account = seen_account(account, len(row["page_ids"]))
     shown = ("id", "steps", "title", "job", "card")
     return {
         **{name: stored[name] for name in shown},
@@ -91,7 +108,8 @@ def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> 
 
 def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """What the job's own answer says of a run: its cards as `stages` and, once it has ended, its `summary`."""
-    row = find_run(conn, job_id)
+    found = find_run(conn, job_id)
+    row = seen_run(conn, found) if found is not None else None
     if row is None:
         return {}
     run = run_answer(conn, row)
@@ -100,14 +118,15 @@ def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
 
 
 def list_run_rows(conn: Connection) -> list[dict[str, Any]]:
-    """All runs, the newest first."""
+    """All runs of which the caller sees a page, the newest first."""
     found = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
-    return [row._asdict() for row in found]
+    return seen_runs(conn, [row._asdict() for row in found])
 
 
 def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
     """What a run made: pages read, names by kind, dates, statements, proposals, and what became of each card."""
-    run = run_answer(conn, run_row(conn, job_id))
+    row = seen_row(conn, job_id)
+    run = run_answer(conn, row)
     pages = followed(conn, run["page_ids"])
     threads = [one["child_id"] for one in run["cards"] if one["child_id"] is not None]
     begun = {one["job"] for one in run["cards"] if one["child_id"] is not None}
@@ -120,10 +139,12 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "statements": conn.execute(
             select(func.count()).select_from(claims).where(among(claims.c.run_id, threads))
         ).scalar_one(),
-        "documents_proposed": _proposed(conn, run["cards"]),
+        # The job says how many in all; how many of them are seen is not known here.
+        "documents_proposed": None if row.get("partial") else _proposed(conn, run["cards"]),
         "stages": [
             {
                 "id": one["id"],
+                "job": one["job"],
                 "title": one["title"],
                 "state": one["state"],
                 "thread_id": one["thread_id"],

@@ -15,6 +15,7 @@ from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.repository import search_repository
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.saving import Saved, saved
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.rules.checking import problems_of
@@ -32,6 +33,7 @@ Words = Annotated[str | None, Query(max_length=2_000)]
     answer=Assembled,
     refusals=(422,),
     method="POST",
+    prepare=notice,
 )
 def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers: Answers) -> dict[str, Any]:
     """A whole recipe with reasons and gaps; nothing is written and no network asked. The choices that persons made for the
@@ -40,7 +42,12 @@ def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers:
 
 
 @query(
-    "/api/recipes/check", summary="What is wrong with a recipe", answer=Checked, refusals=(), method="POST"
+    "/api/recipes/check",
+    summary="What is wrong with a recipe",
+    answer=Checked,
+    refusals=(),
+    method="POST",
+    prepare=notice,
 )
 def check_recipe(conn: Connection, engine: Engine, library: Library, asked: CheckRecipe) -> dict[str, Any]:
     """Every reason it cannot run as it stands, step by step, in a project with the answers that are saved in it."""
@@ -53,6 +60,7 @@ def check_recipe(conn: Connection, engine: Engine, library: Library, asked: Chec
     summary="Who could do a piece of work, and why or why not",
     answer=Candidates,
     refusals=(422,),
+    prepare=notice,
 )
 def list_candidates(
     conn: Connection,

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import query
-from armarium_recipes.project.run_rows import run_row
-from armarium_recipes.project.summary import list_run_rows, run_answer, summary_of
+from armarium_recipes.project.summary import list_run_rows, run_answer, seen_row, summary_of
 from armarium_recipes.schemas.runs import RecipeRun, RecipeRuns, RunSummary
 
 
@@ -22,7 +21,7 @@ def list_recipe_runs(conn: Connection) -> dict[str, Any]:
 @query("/api/recipes/project/runs/{job_id}", summary="A run of the recipe", answer=RecipeRun)
 def get_recipe_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """How each card stands, what the run waits for, and how long it is likely to take."""
-    return run_answer(conn, run_row(conn, job_id))
+    return run_answer(conn, seen_row(conn, job_id))
 
 
 @query(

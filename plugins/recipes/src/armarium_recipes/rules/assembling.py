@@ -9,7 +9,7 @@ from typing import Any
 from armarium.api import Engine, Library
 from armarium_recipes.cards.ranking import cer_of, order_of, rank, refusal_of
 from armarium_recipes.cards.shipped import primary_subtag
-from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.rules.checking import nearest, problems_with
@@ -60,7 +60,7 @@ def assemble(
     Invalid for a purpose, layer, job, language or script that there is not.
     """
     situation = understood(engine, answers)
-    cards = cards_here(engine, library)
+    cards = cards_for(engine, library, chosen_ids(None, overrides))
     chosen = {one.step: one.card for one in overrides if one.scope == "project"}
     return _Assembly(engine, library, situation, cards, chosen).assembled()
 

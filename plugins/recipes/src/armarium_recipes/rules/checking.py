@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from armarium.api import Engine, Invalid, Library, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.cards.ranking import rank, refusals_of
-from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.derived import this_machine
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.scripts import find_script
@@ -60,7 +60,10 @@ def problems_of(
         parsed = Recipe.model_validate(recipe)
     except ValidationError as error:
         return [*wrong, *(_malformed(None, sentence) for sentence in _sentences(error))]
-    return [*wrong, *problems_with(cards_here(engine, library), engine, library, parsed, answers)]
+    return [
+        *wrong,
+        *problems_with(cards_for(engine, library, chosen_ids(parsed)), engine, library, parsed, answers),
+    ]
 
 
 def problems_with(

@@ -16,12 +16,23 @@ Pages = Annotated[
 ]
 
 
+class Power(Params):
+    """What a person states of this machine's electricity: carbon is reckoned from it, as an estimate."""
+
+    watts: Annotated[float, Field(gt=0, le=10_000)]
+    """Of a processor core that works."""
+    grid_g_per_kwh: Annotated[float, Field(ge=0, le=5_000)]
+    """Grams of carbon dioxide for a kilowatt-hour of the grid."""
+
+
 class StartBakeoff(Params):
     """What is compared, and on which pages."""
 
     page_ids: Pages | None = None
     """Pages, or folders whose pages are meant; left out: every page with a pass a person made."""
     step: BakeoffStep = "read-a-line"
+    power: Power | None = None
+    """Left out: nothing is said of carbon but what a card states. Only for readers; finders of lines are not reckoned."""
     promote: bool = False
     """Whether a hand's lines are given, at the end, to a reader that reads them significantly better than the one in use."""
 
@@ -77,6 +88,8 @@ class BakeoffRow(Message):
     pages_per_hour: float | None
     cost_usd: Cost
     carbon_g_per_page: float | None
+    carbon_from: str | None
+    """Where the figure is from; an estimate says so. None without a figure."""
     trainable: bool
     size_gb: float
     material: list[str]

@@ -74,6 +74,7 @@ class StageSummary(Message):
     """What became of a card of a run."""
 
     id: str
+    job: str
     title: str
     state: CardState
     thread_id: str | None

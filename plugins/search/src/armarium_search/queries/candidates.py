@@ -15,21 +15,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import orjson
-
 from armarium.api import NotFound
 from armarium_documents.api import documents
 from armarium_search.contributions import Hit
-from armarium_search.matching import Folded, expression, matches, relevance
+from armarium_search.language import Term
+from armarium_search.matching import Folded, expression, matches, relevance, spelling_of
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.asked import Asked
 from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
 
 EXACT = 500
-"""Pages with the words of a query up to which everything is exact."""
+"""Pages with the words of a query up to which everything is exact; with a filter, of at most `LOOKED_AT` without it."""
 OF_EACH = 3
 """Pages with each of the words beside one of the query that are weighed, where there are more than `EXACT`."""
-COUNTED = 2_000
+LOOKED_AT = 8_000
+"""Pages with the words that are looked at for those which a filter lets pass."""
+COUNTED = 1_000
 """As many are counted where there are more."""
 FUSION = 60
 """The constant of reciprocal-rank fusion."""
@@ -38,17 +39,19 @@ BESIDE = 0.5
 """The score of what only an entity, claim, artifact or interpretation led to."""
 AUTHORITY = {"primary": 1.0, "secondary": 0.6, "tertiary": 0.3, "unknown": 1.0}
 
-_TEXTS = (
+_OF_TEXT = "p.number, p.document_id, d.source_authority, n.name, p.words, p.halves"
+_WITH_NAME = f"LEFT JOIN {names} n ON n.document_id = p.document_id"
+TEXTS = (
     f"FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
     f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :words"
 )
-_NAMES = (
+NAMES = (
     f"FROM {name_index} CROSS JOIN {names} n ON n.number = {name_index}.rowid "
     f"CROSS JOIN {documents} d ON d.id = n.document_id WHERE {name_index} MATCH :names AND n.more IS NOT NULL"
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Candidate:
     """A document that may be answered."""
 
@@ -60,6 +63,8 @@ class Candidate:
     beside: tuple[str, Hit] | None = None
     """What alone led to it (entity, claim …)."""
     score: float = 0.0
+    about: tuple[str, str | None] | None = None
+    """Its authority and its folded name, where they were read with its text."""
 
 
 @dataclass
@@ -70,6 +75,8 @@ class Found:
     last_text: int | None = None
     """The number of the last page text that was weighed, where there are more."""
     last_name: int | None = None
+    texts: int = 0
+    """How many texts were weighed for standing first."""
     words: str = ""
     names: str = ""
     by_id: dict[str, Candidate] = field(default_factory=dict)
@@ -110,23 +117,69 @@ def find(
 
 
 def _candidate(found: Found, document_id: str) -> Candidate:
-    return found.by_id.setdefault(document_id, Candidate(document_id))
+    one = found.by_id.get(document_id)
+    if one is None:
+        one = found.by_id[document_id] = Candidate(document_id)
+    return one
+
+
+def _texts(asked: Asked, words: str, limit: int, most: int = -1) -> list[Any]:
+    """The first texts with *words*, in the order in which they came to be, with what else a score is made of.
+
+    most: of so many texts with the words, where many of them may be left out by a filter.
+    """
+    return asked.rows(
+        f"SELECT {_OF_TEXT} FROM (SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid "
+        f"LIMIT {most}) m CROSS JOIN {page_texts} p ON p.number = m.number CROSS JOIN {documents} d "
+        f"ON d.id = p.document_id {_WITH_NAME} WHERE {asked.where} ORDER BY m.number LIMIT {limit}",
+        words=words,
+    )
 
 
 def _by_text(asked: Asked, found: Found) -> None:
-    rows = asked.rows(
-        f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
-        f"ORDER BY {text_index}.rowid LIMIT {EXACT + 1}",
-        words=found.words,
-    )
+    is_filtered = len(asked.conditions) > 1
+    rows = _texts(asked, found.words, EXACT + 1, LOOKED_AT if is_filtered else -1)
     if len(rows) > EXACT:
         del rows[EXACT:]
         found.last_text = rows[-1][0]
+    elif is_filtered:
+        found.last_text = _last_looked_at(asked, found)
+    found.texts = len(rows)
+    if found.last_text is not None:
         rows += _of_each_spelling(asked)
-    for _, document_id, words, halves in rows:
+    terms = asked.parsed.wanted
+    is_widened = any(weight < 1 for term in terms for _, weight in term.alternatives)
+    weighed: list[tuple[Candidate, Folded]] = []
+    for _, document_id, authority, name, words, halves in rows:
         one = _candidate(found, document_id)
-        one.by_text = True
-        one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(words, halves)))
+        if not one.by_text:
+            one.by_text = True
+            one.about = (authority, name)
+            text = Folded(words, halves)
+            one.relevance = relevance(terms, text)
+            weighed.append((one, text))
+    if is_widened:
+        _spread(terms, weighed)
+
+
+def _last_looked_at(asked: Asked, found: Found) -> int | None:
+    """The last text that was looked at, where more have the words."""
+    rows = asked.rows(
+        f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
+        words=found.words,
+    )
+    return rows[0][0] if len(rows) == 2 else None
+
+
+def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, Folded]]) -> None:
+    """Let further pages with the same other spelling come after the first of each: which was meant, nobody knows yet."""
+    of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
+    for one, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
+        other = spelling_of(terms, text)
+        pages = of_spellings.setdefault(other, [])
+        pages.append(one)
+        if other:
+            one.relevance /= len(pages) ** 2
 
 
 def _of_each_spelling(asked: Asked) -> list[Any]:
@@ -137,17 +190,13 @@ def _of_each_spelling(asked: Asked) -> list[Any]:
             if weight < 1:
                 only = replace(term, alternatives=((spelling, weight),))
                 others = [only if one is term else one for one in asked.parsed.wanted]
-                rows += asked.rows(
-                    f"SELECT p.number, p.document_id, p.words, p.halves {_TEXTS} AND {asked.where} "
-                    f"ORDER BY {text_index}.rowid LIMIT {OF_EACH}",
-                    words=expression(others),
-                )
+                rows += _texts(asked, expression(others), OF_EACH)
     return rows
 
 
 def _by_name(asked: Asked, found: Found) -> None:
     rows = asked.rows(
-        f"SELECT n.number, n.document_id, n.name, n.more {_NAMES} AND {asked.where} "
+        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {asked.where} "
         f"ORDER BY {name_index}.rowid LIMIT {EXACT + 1}",
         names=found.names,
     )
@@ -216,32 +265,29 @@ def _standing(asked: Asked, ids: Iterable[str]) -> list[str]:
 
 def _score(asked: Asked, found: Found, lists: int) -> None:
     everything = list(found.by_id.values())
-    facts = {
-        row[0]: (row[1], row[2])
-        for row in asked.rows(
+    unread = [one.document_id for one in everything if one.about is None]
+    facts: dict[str, tuple[str, str | None]] = {}
+    if unread:
+        rows = asked.rows(
             f"SELECT d.id, d.source_authority, n.name FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id "
-            f"WHERE d.id IN {asked.listed(found.by_id)}"
+            f"WHERE d.id IN {asked.listed(unread)}"
         )
-    }
-    for one in everything:
-        one.score = 0.0
-    for ranked in (
-        sorted((c for c in everything if c.relevance > 0), key=lambda c: (-c.relevance, c.document_id)),
-        sorted(
-            (c for c in everything if c.likeness is not None),
-            key=lambda c: (-(c.likeness or 0.0), c.document_id),
-        ),
-    ):
-        for place, one in enumerate(ranked, start=1):
+        facts = {row[0]: (row[1], row[2]) for row in rows}
+    ranked = [(-one.relevance, one.document_id, one) for one in everything if one.relevance > 0]
+    alike = [(-one.likeness, one.document_id, one) for one in everything if one.likeness is not None]
+    for listed in (ranked, alike):
+        for place, (_, _, one) in enumerate(sorted(listed), start=1):
             one.score += fused(place, lists)
     words = list(asked.parsed.words)
     for one in everything:
-        authority, name = facts.get(one.document_id, ("unknown", ""))
+        authority, name = one.about or facts.get(one.document_id, ("unknown", ""))
         if one.beside is not None or (one.relevance == 0 and one.likeness is None):
             one.score += BESIDE
-        one.score += of_name(words, (name or "").split())
+        if name:
+            one.score += of_name(words, name.split())
         one.score *= AUTHORITY.get(authority, 1.0)
-    found.ranked = sorted(everything, key=lambda c: (-c.score, c.document_id))
+    scored = sorted((-one.score, one.document_id, one) for one in everything)
+    found.ranked = [one for _, _, one in scored]
 
 
 def fused(place: int, lists: int = 1) -> float:
@@ -251,7 +297,7 @@ def fused(place: int, lists: int = 1) -> float:
 
 def of_name(words: list[str], name: list[str]) -> float:
     """What a name adds to the score: whether it is the query, has all its words, or has one."""
-    if not words or not name:
+    if not words or set(words).isdisjoint(name):
         return 0.0
     if words == name:
         return NAME_IS
@@ -259,87 +305,3 @@ def of_name(words: list[str], name: list[str]) -> float:
     if has == set(words):
         return NAME_HAS_ALL
     return NAME_HAS_ONE if has else 0.0
-
-
-# ------------------------------------------------------------------------------------------------------ one page of it
-
-
-def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> list[Candidate]:
-    """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
-    answer = found.ranked[offset : offset + limit]
-    if found.is_exact or len(answer) == limit:
-        return answer
-    weighed = asked.listed(found.by_id)
-    at = max(offset, len(found.ranked))
-    place = len(found.ranked)
-    for where, last, match in _following(found):
-        if last is None:
-            continue
-        rest = f"{where} AND {asked.where} AND d.id NOT IN {weighed}"
-        more = {"words": found.words, "names": found.names, "last": last, **match}
-        rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
-                          **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
-        answer += [
-            Candidate(row[0], by_text=True, score=fused(at + number + 1)) for number, row in enumerate(rows)
-        ]
-        if len(answer) == limit:
-            break
-        place += asked.rows(f"SELECT count(*) {rest}", **more)[0][0]
-        at = max(at + len(rows), place)
-    return answer
-
-
-def _following(found: Found) -> list[tuple[str, int | None, dict[str, Any]]]:
-    in_text = (
-        f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
-        f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
-    )
-    return [
-        (f"{_TEXTS} AND {text_index}.rowid > :last", found.last_text, {}),
-        (f"{_NAMES} AND {name_index}.rowid > :last AND {in_text}", found.last_name, {}),
-    ]
-
-
-def match_order(where: str) -> str:
-    """The order in which the index gives what a statement finds."""
-    return f"{text_index if where.startswith(_TEXTS) else name_index}.rowid"
-
-
-def count(asked: Asked, found: Found) -> int:
-    """How many are found; at least so many where not all were weighed."""
-    if found.is_exact:
-        return len(found.ranked)
-    capped = 0
-    for counted, match in ((_TEXTS, found.words), (_NAMES, found.names)):
-        statement = f"SELECT count(*) FROM (SELECT 1 {counted} AND {asked.where} LIMIT {COUNTED})"
-        capped = max(capped, asked.rows(statement, words=match, names=match)[0][0])
-    return max(capped, len(found.ranked))
-
-
-_KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
-
-
-def page_sorted(
-    asked: Asked, found: Found, by: str, direction: str, limit: int, offset: int
-) -> list[Candidate]:
-    """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
-    everything = f"SELECT value FROM json_each({asked.bind(_json(found.by_id))})"
-    if not found.is_exact:
-        everything += (
-            f" UNION SELECT d.id {_TEXTS} AND {asked.where} UNION SELECT d.id {_NAMES} AND {asked.where}"
-        )
-    key = _KEYS[by]
-    rows = asked.rows(
-        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
-        f"ORDER BY {key} IS NULL, {key} {'ASC' if direction == 'asc' else 'DESC'}, d.id LIMIT :limit OFFSET :skip",
-        words=found.words,
-        names=found.names,
-        limit=limit,
-        skip=offset,
-    )
-    return [found.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]
-
-
-def _json(ids: Iterable[str]) -> str:
-
-    return orjson.dumps(list(ids)).decode()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,19 +13,14 @@ import orjson
 from armarium_search.language import Term
 from armarium_search.queries.asked import Asked
 from armarium_search.queries.candidates import visible_text
-from armarium_source_model.api import goes_on, page_texts, places_of_words, segments, words_of
+from armarium_source_model.api import HYPHENS, fold_lines, goes_on, page_texts, places_of_words, segments
 
 MOST_LINES = 5
 """Lines of one page that are shown."""
 PREVIEW = 300
 """Characters of a preview."""
-
-
-class Line(NamedTuple):
-    """A line of a page's text."""
-
-    segment_id: str
-    text: str
+_MAY_GO_ON = frozenset([*HYPHENS, *filter(str.isspace, map(chr, range(0x3001)))])
+"""What a line ends with that may go on in the next: blanks may follow a hyphen."""
 
 
 class Token(NamedTuple):
@@ -37,12 +34,16 @@ class Token(NamedTuple):
 class PageText:
     """The lines of one page, as the caller sees them."""
 
-    lines: list[Line]
+    segment_ids: list[str]
+    lines: list[str]
 
-    @property
-    def text(self) -> str:
-        """The lines, each on a line."""
-        return "\n".join(line.text for line in self.lines)
+    @classmethod
+    def of(cls, text: str, spans: Sequence[tuple[str, int, int]]) -> PageText:
+        """A page's text with where its lines stand in it."""
+        lines = text.split("\n")
+        if [len(line) for line in lines] != [end - start for _, start, end in spans]:
+            lines = [text[start:end] for _, start, end in spans]
+        return cls([segment_id for segment_id, _, _ in spans], lines)
 
 
 def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
@@ -53,92 +54,126 @@ def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
         ids=orjson.dumps(list(ids)).decode(),
     )
     for document_id, text, spans in rows:
-        found[document_id] = PageText([Line(one, text[start:end]) for one, start, end in orjson.loads(spans)])
+        found[document_id] = PageText.of(text, orjson.loads(spans))
     for document_id in ids:
         if asked.partial and document_id in asked.partial:
             seen = visible_text(asked, document_id)[0]
             if seen is not None and seen.text:
-                spans = seen.assembled.spans
-                found[document_id] = PageText(
-                    [Line(one.segment_id, seen.text[one.char_start : one.char_end]) for one in spans]
-                )
+                spans = [(one.segment_id, one.char_start, one.char_end) for one in seen.assembled.spans]
+                found[document_id] = PageText.of(seen.text, spans)
     return found
 
 
-def tokens_of(lines: Sequence[Sequence[str]], joined: Iterable[Token]) -> list[Token]:
-    """The words of a page in their order, those that go on over a line's end *joined*."""
-    starts = {token.parts[0]: token for token in joined}
-    within = {part for token in starts.values() for part in token.parts[1:]}
-    tokens: list[Token] = []
-    for number, words in enumerate(lines):
-        for place, word in enumerate(words):
-            part = (number, place)
-            if part not in within:
-                tokens.append(starts.get(part) or Token(word, (part,)))
-    return tokens
+class _Words:
+    """The words of a page, folded, taken apart line by line where they are asked for."""
 
+    def __init__(self, page: PageText) -> None:
+        self.folded = fold_lines(page.lines)
+        """Each line, its words parted by blanks."""
+        self._page = page
+        self._words: dict[int, list[str]] = {}
+        self._tokens: tuple[list[str], list[int]] | None = None
+        self.joined = self._join()
+        """The words that go on over the ends of lines, in their order."""
 
-def joined_words(page: PageText, lines: Sequence[Sequence[str]]) -> list[Token]:
-    """The words of a page that go on over the ends of lines, in their order."""
-    found: list[Token] = []
-    joins = False
-    last: Token | None = None
-    for number, words in enumerate(lines):
-        if not words:
-            continue
-        if joins and last is not None:
-            whole = Token(last.word + words[0], (*last.parts, (number, 0)))
-            if len(last.parts) > 1:
+    def of_line(self, number: int) -> list[str]:
+        """The words of a line."""
+        found = self._words.get(number)
+        if found is None:
+            found = self._words[number] = self.folded[number].split()
+        return found
+
+    def lines_with(self, sought: str) -> Iterable[int]:
+        """The lines among whose letters are those of *sought*."""
+        return (number for number, letters in enumerate(self.folded) if sought in letters)
+
+    def phrase(self, sought: tuple[str, ...], *, as_prefix: bool) -> Iterator[tuple[int, int]]:
+        """The parts of every place where the words *sought* stand one after the other, over the ends of lines too."""
+        tokens, first = self._in_order()
+        ends = list(accumulate(len(self.of_line(number)) for number in range(len(self.folded))))
+        for at in _places(tokens, sought[0]):
+            own = tokens[at : at + len(sought)]
+            if own[:-1] == list(sought[:-1]) and _fits(own[-1], sought[-1], as_prefix):
+                for ordinal in range(first[at], first[at + len(sought)]):
+                    line = bisect_right(ends, ordinal)
+                    yield line, ordinal - (ends[line - 1] if line else 0)
+
+    def _in_order(self) -> tuple[list[str], list[int]]:
+        """The words of the page, those that go on over a line's end joined; and before how many each begins, if all are
+        counted line by line."""
+        if self._tokens is None:
+            every = [self.of_line(number) for number in range(len(self.folded))]
+            tokens = [word for words in every for word in words]
+            first = list(range(len(tokens) + 1))
+            before = list(accumulate(map(len, every), initial=0))
+            for token in reversed(self.joined):
+                line, place = token.parts[0]
+                at = before[line] + place
+                tokens[at : at + len(token.parts)] = [token.word]
+                first[at : at + len(token.parts)] = [at]
+            self._tokens = tokens, first
+        return self._tokens
+
+    def _join(self) -> list[Token]:
+        lines = self._page.lines
+        found: list[Token] = []
+        last: Token | None = None
+        for number, end in enumerate([line[-1:] for line in lines[:-1]]):
+            if end not in _MAY_GO_ON or not goes_on(lines[number], lines[number + 1]):
+                continue
+            words, after = self.of_line(number), self.of_line(number + 1)
+            if not words or not after:
+                continue
+            if last is not None and len(words) == 1 and last.parts[-1] == (number, 0):
                 found.pop()
-            found.append(whole)
-            last = whole
-        if last is None or len(words) > 1 or not joins:
-            last = Token(words[-1], ((number, len(words) - 1),))
-        after = page.lines[number + 1].text if number + 1 < len(page.lines) else ""
-        joins = bool(after) and goes_on(page.lines[number].text, after)
-    return found
+                last = Token(last.word + after[0], (*last.parts, (number + 1, 0)))
+            else:
+                last = Token(words[-1] + after[0], ((number, len(words) - 1), (number + 1, 0)))
+            found.append(last)
+        return found
 
 
 def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
     """Which words of which lines the wanted *terms* find."""
-    lines = [words_of(line.text) for line in page.lines]
-    joined = joined_words(page, lines)
+    words = _Words(page)
     found: dict[int, set[int]] = {}
 
     def mark(parts: Iterable[tuple[int, int]]) -> None:
         for line, place in parts:
             found.setdefault(line, set()).add(place)
 
-    tokens: list[Token] | None = None
     for term in terms:
         if term.excluded:
             continue
-        for words, _ in term.alternatives:
-            if len(words) == 1:
-                for token in joined:
-                    if _fits(token.word, words[0], term, True):
-                        mark(token.parts)
-                for number, line in enumerate(lines):
-                    if term.is_prefix or words[0] in line:
-                        mark(
-                            (number, place)
-                            for place, word in enumerate(line)
-                            if _fits(word, words[0], term, True)
-                        )
+        for sought, _ in term.alternatives:
+            if len(sought) > 1:
+                mark(words.phrase(sought, as_prefix=term.is_prefix))
                 continue
-            tokens = tokens_of(lines, joined) if tokens is None else tokens
-            for at in range(len(tokens) - len(words) + 1):
-                if all(
-                    _fits(tokens[at + n].word, word, term, n == len(words) - 1)
-                    for n, word in enumerate(words)
-                ):
-                    for token in tokens[at : at + len(words)]:
-                        mark(token.parts)
+            (one,) = sought
+            for token in words.joined:
+                if _fits(token.word, one, term.is_prefix):
+                    mark(token.parts)
+            for number in words.lines_with(one):
+                mark(
+                    (number, place)
+                    for place, word in enumerate(words.of_line(number))
+                    if _fits(word, one, term.is_prefix)
+                )
     return found
 
 
-def _fits(word: str, sought: str, term: Term, is_last: bool) -> bool:
-    return word.startswith(sought) if term.is_prefix and is_last else word == sought
+def _places(words: list[str], sought: str) -> Iterator[int]:
+    at = -1
+    while True:
+        try:
+            at = words.index(sought, at + 1)
+        except ValueError:
+            return
+        yield at
+
+
+def _fits(word: str, sought: str, as_prefix: bool) -> bool:
+    return word.startswith(sought) if as_prefix else word == sought
 
 
 def excerpts(
@@ -151,16 +186,21 @@ def excerpts(
     written: dict[str, None] = {}
     for number in best:
         line = page.lines[number]
-        places = places_of_words(line.text)
+        places = places_of_words(line)
         ranges = [
             (places[place].start, places[place].end) for place in sorted(found[number]) if place < len(places)
         ]
-        written |= dict.fromkeys(line.text[start:end] for start, end in ranges)
+        written |= dict.fromkeys(line[start:end] for start, end in ranges)
         lines.append(
-            {"segment_id": line.segment_id, "text": line.text, "ranges": ranges if mark else [], "rect": None}
+            {
+                "segment_id": page.segment_ids[number],
+                "text": line,
+                "ranges": ranges if mark else [],
+                "rect": None,
+            }
         )
     around = min(best, default=0)
-    shown = "\n".join(line.text for line in page.lines[max(0, around - 1) : around + 4])
+    shown = "\n".join(page.lines[max(0, around - 1) : around + 4])
     return lines, list(written) if mark else [], shown[:PREVIEW]
 
 

@@ -12,7 +12,7 @@ from armarium_search.queries.asked import SEARCHED, Asked
 from armarium_search.vocabulary import SHORTEST, vocabulary_of
 from armarium_source_model.api import page_texts, page_words
 
-FARTHER = 0.25
+FARTHER = 0.1
 """What a letter of distance leaves of a word's weight."""
 FEW = 10
 """Pages up to which it is counted how many have a word that is like one of the query."""

@@ -10,23 +10,17 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, documents
-from armarium_search.compiling import compiled
+from armarium_search.compiling import Compiled, compile_first
 from armarium_search.contributions import Hit, kinds_of, scopes_of
 from armarium_search.errors import bad_word
 from armarium_search.language import SCOPES, Parsed, parse
 from armarium_search.matching import expression
 from armarium_search.models import artifact_index, artifact_texts, names
 from armarium_search.queries.asked import ENTITY_SCOPES, Asked, ask
-from armarium_search.queries.candidates import (
-    Candidate,
-    Found,
-    count,
-    find,
-    page_by_relevance,
-    page_sorted,
-)
-from armarium_search.queries.excerpts import PREVIEW, add_boxes, excerpts, texts_of_pages
+from armarium_search.queries.candidates import Candidate, Found, find
+from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
 from armarium_search.queries.likeness_of_words import suggestions, widened
+from armarium_search.queries.one_page import count, page_by_relevance, page_sorted
 from armarium_search.queries.semantic import Likeness, likeness_of
 from armarium_search.schemas import Answer, SearchParams
 from armarium_source_model.api import due_pages
@@ -46,6 +40,7 @@ MOST_BESIDE = 100
     refusals=(400, 404),
     name="search",
     method="POST",
+    prepare=compile_first,
 )
 def search(
     conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams
@@ -58,19 +53,18 @@ def search(
         if word not in INCLUDES and word not in kinds:
             raise bad_word("include", word, dict.fromkeys((*INCLUDES, *kinds)))
     scopes = {*SCOPES, *scopes_of(engine)}
-    written = params.query
-    params, compiled_query, compilation_error = compiled(engine, library, principal, params, scopes)
+    of_model = params if isinstance(params, Compiled) else None
     parsed = parse(params.query, scopes)
     asked = ask(conn, engine, library, params, parsed)
     answer = _recent(asked) if parsed.is_empty else _searched(asked)
     behind = asked.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
     return {
-        "query": written,
+        "query": params.query if of_model is None else of_model.written,
         **answer,
         "count": len(answer["results"]),
         "filters_applied": params.filters.model_dump(exclude_none=True) if params.filters else None,
-        "compiled_query": compiled_query,
-        "compilation_error": compilation_error,
+        "compiled_query": None if of_model is None else of_model.of_model,
+        "compilation_error": None if of_model is None else of_model.error,
         "pages_behind": behind,
         "execution_time_ms": round((perf_counter() - began) * 1000, 3),
     }
@@ -209,10 +203,8 @@ def _artifacts(asked: Asked) -> list[Hit]:
 
 def snippet_of(text: str, parsed: Parsed) -> str:
     """A stretch of *text* around the first line with a word of the query."""
-    from armarium_search.queries.excerpts import Line, PageText
-
-    lines = [Line("", line) for line in text[:200_000].splitlines()]
-    return excerpts(PageText(lines), parsed.terms, mark=False)[2]
+    lines = text[:200_000].splitlines()
+    return excerpts(PageText([""] * len(lines), lines), parsed.terms, mark=False)[2]
 
 
 # ------------------------------------------------------------------------------------------------------------- answers

@@ -83,9 +83,10 @@ def _page(
         shapes = checked.in_pixels(picture.width, picture.height)
         if candidate["provider"] is not None:
             texts, seconds = _asked(job, candidate, page, checked, shapes)
+            cpu_seconds = None
         else:
             with still_image(job.library, picture) as path:
-                texts, seconds = _read(job, candidate, str(path), shapes)
+                texts, seconds, cpu_seconds = _read(job, candidate, str(path), shapes)
     except ServiceError as error:
         if error.code == "engine_stopping":
             raise
@@ -96,13 +97,15 @@ def _page(
         **scores,
         "segment_ids": checked.segment_ids,
         "seconds": round(seconds, 4),
+        "cpu_seconds": None if cpu_seconds is None else round(cpu_seconds, 4),
         "checked_by": checked.checked_by,
     }
 
 
 def _read(
     job: JobContext, candidate: dict[str, Any], path: str, shapes: list[dict[str, Any]]
-) -> tuple[list[str], float]:
+) -> tuple[list[str], float, float | None]:
+    """The texts of the lines, the seconds of reading them, and those in which a processor worked for it."""
     named = candidate["named"]
     choice = choose(
         job.engine,
@@ -118,7 +121,11 @@ def _read(
     answer = job.call_worker(
         choice.runtime, choice.target, "read_lines", {"image": path, **given, "lines": shapes}
     )
-    return [one["text"] for one in answer["readings"]], float(answer["seconds"])
+    return (
+        [one["text"] for one in answer["readings"]],
+        float(answer["seconds"]),
+        answer.get("cpu_seconds"),
+    )
 
 
 def _asked(
@@ -159,6 +166,7 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
             "interval": {policy: one["interval"] for policy, one in told["totals"].items()},
             "wer": told["wer"],
             "pages_per_hour": told["speed"]["pages_per_hour"],
+            "cpu_seconds_per_page": told["speed"]["cpu_seconds_per_page"],
             "by_page": [
                 {
                     "document_id": page["document_id"],

@@ -29,6 +29,17 @@ export default function (config) {
   config.addGlobalData("address", (process.env.SITE_URL || "http://localhost:8080").replace(/\/+$/, ""));
   // Links say the way from the page they stand on, so that the site works from any folder.
   config.addFilter("from", (target, url) => path.posix.relative(path.posix.dirname(url), target) || ".");
+  // What a browser's tab shows: 70 characters of HTML at most, the heading before the name of the site.
+  const weight = (letter) => ({ "&": 5, "<": 4, ">": 4, '"': 6, "'": 5, "`": 5, "\\": 5 })[letter] || 1;
+  const length = (letters) => [...letters].reduce((sum, letter) => sum + weight(letter), 0);
+  config.addFilter("brief", (heading, title) => {
+    const whole = (heading && heading !== title ? `${heading} – ${title}` : title).replace(/\s+/g, " ").trim();
+    if (length(whole) <= 70) return whole;
+    const letters = [...(heading || title).replace(/\s+/g, " ").trim()];
+    if (length(letters) <= 70) return letters.join("");
+    while (length(letters) > 68) letters.pop();
+    return letters.join("") + " …";
+  });
   const maps = new WeakMap();
   config.addFilter("named", (list, id) => {
     if (!maps.has(list)) maps.set(list, new Map(list.map((one) => [one.id, one])));

@@ -1,9 +1,10 @@
 // Search without a server: the index that Pagefind made when the site was built.
 const form = document.getElementById("search");
-const told = document.getElementById("told");
+const outcome = document.getElementById("outcome");
 const found = document.getElementById("found");
 try {
   const pagefind = await import(new URL("../pagefind/pagefind.js", import.meta.url).href);
+  document.getElementById("plain").remove();
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -11,7 +12,7 @@ try {
     const words = document.getElementById("words").value.trim();
     if (!words) return;
     const answer = await pagefind.search(words);
-    told.textContent = answer.results.length === 1 ? "1 page." : `${answer.results.length} pages.`;
+    outcome.textContent = answer.results.length === 1 ? "1 page." : `${answer.results.length} pages.`;
     for (const result of answer.results.slice(0, 100)) {
       const data = await result.data();
       const item = document.createElement("li");
@@ -25,5 +26,5 @@ try {
     }
   });
 } catch {
-  told.textContent = "The search index is not here: build the site with npm run build.";
+  outcome.textContent = "The search index is not here: build the site with npm run build.";
 }

@@ -1,0 +1,130 @@
+"""Quick jobs are picked up and their ends written several at a time; nothing waits for them, and none pays for another."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from armarium.jobs import choice, decisions
+from armarium.jobs.context import JobContext
+from armarium.jobs.ending import Changes
+from armarium.jobs.kinds import JobKind
+from armarium.jobs.queue import NewJob, enqueue_many
+
+
+def put_many(house: Any, kind: str, count: int) -> list[str]:
+    with house.library.db.write() as conn:
+        jobs = [NewJob(kind, {}, f"{kind} {number}") for number in range(count)]
+        return enqueue_many(conn, jobs, kinds=house.engine.kinds)
+
+
+def picked_up(house: Any, *, alone: bool = True) -> list[str]:
+    """The titles of what the lane `cpu` picks up next; the rows are given back at once."""
+    runner = house.engine.jobs
+    store = runner.store_of(house.library)
+    store.look(house.engine.kinds)
+    with house.library.db.write() as conn:
+        found = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes(), alone=alone)
+        conn.exec_driver_sql("UPDATE job SET state = 'waiting', attempts = 0 WHERE state = 'running'")
+    store.put_down(found)
+    return [one.claim.title for one in found]
+
+
+@pytest.fixture
+def quick(house: Any) -> Any:
+    """A lane that has found jobs of the kind `chore-nothing` quick."""
+    house.engine.jobs.lanes["cpu"].quick["chore-nothing"] = 3
+    return house
+
+
+def test_jobs_whose_kind_was_quick_are_picked_up_together(quick: Any) -> None:
+    put_many(quick, "chore-nothing", 10)
+    assert picked_up(quick) == [f"chore-nothing {number}" for number in range(4)]
+
+
+def test_one_by_one_where_another_project_or_another_kind_wants_the_lane(quick: Any) -> None:
+    put_many(quick, "chore-nothing", 10)
+    assert picked_up(quick, alone=False) == ["chore-nothing 0"]
+    quick.put("chore-items", {"items": 1})
+    assert picked_up(quick) == ["chore-nothing 0"]
+
+
+def test_what_was_interrupted_is_picked_up_by_itself(quick: Any) -> None:
+    """What it may do to the engine shall not count against others."""
+    ids = put_many(quick, "chore-nothing", 4)
+    with quick.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'running', started_at = created_at WHERE id = ?", (ids[1],)
+        )
+        decisions.recover(conn)
+    assert picked_up(quick) == ["chore-nothing 0", "chore-nothing 2", "chore-nothing 3"]
+    quick.act("job.cancel", job_id=ids[0])
+    assert picked_up(quick) == ["chore-nothing 1"]
+
+
+def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped(house: Any) -> None:
+    for number, more in enumerate(({"heavy": True}, {"needs_network": True}, {"steps_aside": True})):
+        assert not JobKind(f"k{number}", "cpu", "Kind", lambda job: None, **more).may_be_grouped
+    house.engine.kinds.add(JobKind("far", "network", "Far", lambda job: None, also_lanes=("cpu",)))
+    house.engine.jobs.lanes["network"].quick["far"] = 3
+    put_many(house, "far", 3)
+    runner = house.engine.jobs
+    store = runner.store_of(house.library)
+    store.look(house.engine.kinds)
+    with house.library.db.write() as conn:
+        assert len(choice.pick(runner, store, runner.lanes["network"], conn, Changes(), alone=True)) == 1
+
+
+def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
+    """What was picked up with it is put back, or taken by the lane's other thread; its quick neighbours' ends are written."""
+    held, reached = threading.Event(), threading.Event()
+
+    def run(job: JobContext) -> None:
+        if job.title == "mixed 2":
+            reached.set()
+            held.wait(30)
+
+    quick.engine.kinds.add(JobKind("mixed", "cpu", "Mixed", run))
+    quick.engine.jobs.lanes["cpu"].quick["mixed"] = 31
+    ids = put_many(quick, "mixed", 12)
+    quick.engine.jobs.start()
+    quick.engine.jobs.wake(quick.library)
+    assert reached.wait(20)
+    try:
+        for number, job_id in enumerate(ids):
+            if number != 2:
+                assert quick.engine.jobs.wait(quick.library, job_id, 20) == "done"
+        assert quick.state(ids[2]) == "running"
+        assert quick.engine.jobs.counts()["cpu"] == 1
+    finally:
+        held.set()
+    assert quick.engine.jobs.wait(quick.library, ids[2], 20) == "done"
+    with quick.library.db.read() as conn:
+        rows = conn.exec_driver_sql("SELECT DISTINCT state, attempts, interruptions FROM job").all()
+    assert [tuple(row) for row in rows] == [("done", 1, 0)]
+
+
+def test_what_was_picked_up_ahead_is_let_go_when_background_work_is_paused(quick: Any) -> None:
+    held, reached = threading.Event(), threading.Event()
+
+    def run(job: JobContext) -> None:
+        if not reached.is_set():
+            reached.set()
+            held.wait(30)
+
+    quick.engine.kinds.add(JobKind("halting", "cpu", "Halting", run))
+    runner = quick.engine.jobs
+    runner.lanes["cpu"].quick["halting"] = 31
+    runner.lanes["cpu"].width = 1
+    ids = put_many(quick, "halting", 8)
+    runner.start()
+    runner.wake(quick.library)
+    assert reached.wait(20)
+    runner.mode = "paused"
+    held.set()
+    assert runner.wait(quick.library, ids[0], 20) == "done"
+    runner.stop()
+    assert [quick.state(one) for one in ids[1:]] == ["waiting"] * 7
+    assert {quick.row(one)["attempts"] for one in ids[1:]} == {0}

@@ -1,0 +1,194 @@
+"""Entities, mentions, statements and interpretations as records of an export: what rests on pages left out is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, select, true
+
+from armarium.api import Rows, among
+from armarium_documents.api import documents
+from armarium_knowledge.models import (
+    claim_entities,
+    claim_sources,
+    claims,
+    entities,
+    interpretations,
+    mentions,
+)
+from armarium_knowledge.queries.claims import (
+    CLAIMS,
+    INTERPRETATIONS,
+    Pages,
+    shown_claims,
+    shown_interpretations,
+    standing,
+)
+from armarium_knowledge.queries.entities import ENTITIES, shown_entities
+from armarium_knowledge.queries.mentions import MENTIONS, shown_mentions
+from armarium_knowledge.queries.visible import Hidden
+
+_BATCH = 500
+
+Ids = frozenset[str] | None
+
+
+@dataclass
+class _Scope:
+    """What may be exported. *ids*: of the documents; None: the whole project, but for those *withheld*."""
+
+    conn: Connection
+    ids: Ids
+    withheld: Collection[str]
+
+    def pages(self, column: Any) -> ColumnElement[bool]:
+        """Whether a column names a document that is exported."""
+        if self.ids is not None:
+            return among(column, self.ids)
+        live = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
+        return live & ~among(column, self.withheld) if self.withheld else live
+
+    @cached_property
+    def claims(self) -> frozenset[str]:
+        """Statements that are exported: none of whose evidence is withheld, at once or through another statement."""
+        s = claim_sources.c
+        asked = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
+        found = set(self.conn.execute(asked).scalars()) - Hidden(self.conn).trashed_claims
+        refused: set[str] = set()
+        if self.withheld:
+            fresh = set(
+                self.conn.execute(select(s.claim_id).where(among(s.document_id, self.withheld))).scalars()
+            )
+            while fresh:
+                refused |= fresh
+                resting = select(s.claim_id).where(among(s.source_claim_id, fresh))
+                fresh = set(self.conn.execute(resting).scalars()) - refused
+        if self.ids is not None:
+            found &= set(self.conn.execute(select(s.claim_id).where(self.pages(s.document_id))).scalars())
+        return frozenset(found - refused)
+
+    @cached_property
+    def entities(self) -> frozenset[str]:
+        """Entities that exported pages and statements name; of a whole project also those that nothing names."""
+        m, c, e = mentions.c, claim_entities.c, entities.c
+        named = set(
+            self.conn.execute(select(m.entity_id).where(self.pages(m.document_id)).distinct()).scalars()
+        )
+        named |= set(self.conn.execute(select(c.entity_id).where(among(c.claim_id, self.claims))).scalars())
+        asked = select(e.id).where(e.curation_state != "merged")
+        found = set(self.conn.execute(asked).scalars())
+        if self.ids is not None:
+            return frozenset(found & named)
+        elsewhere = set(self.conn.execute(select(m.entity_id).distinct()).scalars())
+        elsewhere |= set(self.conn.execute(select(c.entity_id).distinct()).scalars())
+        return frozenset(found - (elsewhere - named))
+
+    def rows(
+        self, of: Rows, table: Table, ids: Collection[str] | None, where: ColumnElement[bool] = true()
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Rows in the order of their ids, a batch at a time."""
+        last = ""
+        while True:
+            asked = select(table.c.id).where(table.c.id > last, where).order_by(table.c.id).limit(_BATCH)
+            batch = list(self.conn.execute(asked).scalars())
+            if not batch:
+                return
+            last = batch[-1]
+            kept = batch if ids is None else [one for one in batch if one in ids]
+            if kept:
+                yield of.all(self.conn, among(table.c.id, kept), order=(table.c.id,))
+
+
+def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Entities, each with the exported documents that name it. Those merged into another are left out."""
+    scope = _Scope(conn, ids, withheld)
+    for rows in scope.rows(ENTITIES, entities, scope.entities):
+        shown = shown_entities(conn, rows)
+        about = {one for row in shown for one in row["source_document_ids"]}
+        kept = set(
+            conn.execute(
+                select(documents.c.id).where(among(documents.c.id, about), scope.pages(documents.c.id))
+            ).scalars()
+        )
+        for row in shown:
+            supports = [one for one in row["source_supports"] if one["document_id"] in kept]
+            yield row | {
+                "parent_id": row["parent_id"] if row["parent_id"] in scope.entities else None,
+                "source_document_ids": [one["document_id"] for one in supports],
+                "source_supports": supports,
+                "corroboration_count": len(supports),
+            }
+
+
+def exported_mentions(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Mentions with where they stand now."""
+    scope = _Scope(conn, ids, withheld)
+    for rows in scope.rows(MENTIONS, mentions, None, scope.pages(mentions.c.document_id)):
+        yield from shown_mentions(conn, rows)
+
+
+def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Statements with their evidence on exported documents; `segment_id` is the line on which the first of it stands now."""
+    scope = _Scope(conn, ids, withheld)
+    for rows in scope.rows(CLAIMS, claims, scope.claims):
+        pages = Pages(conn)
+        shown = shown_claims(conn, rows, pages)
+        about = {one["document_id"] for row in shown for one in row["evidence"] if one["document_id"]}
+        kept = set(
+            conn.execute(
+                select(documents.c.id).where(among(documents.c.id, about), scope.pages(documents.c.id))
+            ).scalars()
+        )
+        for row in shown:
+            yield _within(row, kept, scope, pages)
+
+
+def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pages) -> dict[str, Any]:
+    """A statement with what it rests on that is exported."""
+    evidence = [
+        one
+        for one in row["evidence"]
+        if (one["document_id"] in kept if one["document_id"] else one["source_claim_id"] in scope.claims)
+    ]
+    first = next((one["document_id"] for one in evidence if one["document_id"]), None)
+    places = (standing(one, pages)[0] for one in evidence if one["document_id"] == first)
+    place = next((one for one in places if one is not None), None) if first else None
+    if first != row["source_document_id"]:
+        row |= {"source_char_start": None, "source_char_end": None, "source_anchor": None}
+        row["source_excerpt"] = (
+            "\n".join(one["excerpt"] for one in evidence if one["document_id"] == first and one["excerpt"])
+            or None
+        )
+    there = {one["document_id"] or one["source_claim_id"] for one in evidence}
+    return row | {
+        "evidence": evidence,
+        "source_document_id": first,
+        "source_ids": [one for one in row["source_ids"] if one in there],
+        "source_document_ids": list(
+            dict.fromkeys(one["document_id"] for one in evidence if one["document_id"])
+        ),
+        "segment_id": None if place is None else place.segment_id,
+    }
+
+
+def exported_interpretations(
+    conn: Connection, ids: Ids, withheld: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Interpretations of exported documents."""
+    scope = _Scope(conn, ids, withheld)
+    for rows in scope.rows(
+        INTERPRETATIONS, interpretations, None, scope.pages(interpretations.c.document_id)
+    ):
+        yield from shown_interpretations(conn, rows)
+
+
+RECORDS = {
+    "entity": exported_entities,
+    "mention": exported_mentions,
+    "claim": exported_claims,
+    "interpretation": exported_interpretations,
+}
+"""Record types of an export: what each is read by."""

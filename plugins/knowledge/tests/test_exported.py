@@ -1,0 +1,100 @@
+"""Records of entities, mentions and statements for an export: whole, of some pages, and without pages that are withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from knowledge_desk import Desk, Page
+
+from armarium_knowledge.queries.exported import RECORDS
+
+
+def exported(
+    desk: Desk, name: str, ids: Collection[str] | None = None, withheld: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    with desk.library.db.read() as conn:
+        return list(RECORDS[name](conn, None if ids is None else frozenset(ids), withheld))
+
+
+def entity(desk: Desk, name: str) -> str:
+    return str(desk.do("entity.create", {"canonical_name": name, "entity_type": "person"})["id"])
+
+
+def mention(desk: Desk, entity_id: str, page: Page, words: str) -> str:
+    return str(
+        desk.do("mention.create", {"entity_id": entity_id, "document_id": page.id, **page.at(words)})["id"]
+    )
+
+
+def claim(desk: Desk, text: str, subject: str, page: Page | None, words: str = "", **more: Any) -> str:
+    given: dict[str, Any] = {"text": text, "subject_entity_id": subject, **more}
+    if page is not None:
+        at = page.at(words)
+        given |= {
+            "source_document_id": page.id,
+            "source_char_start": at["char_start"],
+            "source_char_end": at["char_end"],
+        }
+    return str(desk.do("claim.create", given)["id"])
+
+
+def test_a_whole_project_is_exported_with_what_nothing_names(desk: Desk) -> None:
+    page = desk.page()
+    juan, nobody = entity(desk, "Juan Garcia"), entity(desk, "Nobody")
+    named = mention(desk, juan, page, "Juan Garcia")
+    said = claim(desk, "Juan sold the mill", juan, page, "sold the mill")
+    assert {one["id"] for one in exported(desk, "entity")} == {juan, nobody}
+    (one,) = exported(desk, "mention")
+    assert (one["id"], one["char_start"], one["segment_id"]) == (named, 15, page.lines[0])
+    (one,) = exported(desk, "claim")
+    assert (one["id"], one["source_document_ids"], one["segment_id"]) == (said, [page.id], page.lines[2])
+    assert one["source_excerpt"] == "sold the mill"
+
+
+def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
+    open_page, shut = desk.page(), desk.page(name="Shut")
+    juan, ana, secret = entity(desk, "Juan Garcia"), entity(desk, "Ana Lopez"), entity(desk, "Secret")
+    mention(desk, juan, open_page, "Juan Garcia")
+    mention(desk, juan, shut, "Juan Garcia")
+    mention(desk, ana, shut, "Ana Lopez")
+    kept = claim(desk, "Juan sold the mill", juan, open_page, "sold the mill")
+    hidden = claim(desk, "Secret was his wife", secret, shut, "Ana Lopez")
+    claim(desk, "So Secret lived", secret, None, source_ids=[hidden])
+    both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": juan,
+                                    "source_ids": [open_page.id, shut.id]})  # fmt: skip
+    (one,) = exported(desk, "entity", withheld=[shut.id])
+    assert (one["id"], one["source_document_ids"]) == (juan, [open_page.id])
+    assert {one["id"] for one in exported(desk, "claim", withheld=[shut.id])} == {kept}
+    assert {one["document_id"] for one in exported(desk, "mention", withheld=[shut.id])} == {open_page.id}
+    assert both["id"] in {one["id"] for one in exported(desk, "claim")}
+
+
+def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
+    one_page, other = desk.page(), desk.page(name="Other")
+    juan, ana, nobody = entity(desk, "Juan Garcia"), entity(desk, "Ana Lopez"), entity(desk, "Nobody")
+    mention(desk, juan, one_page, "Juan Garcia")
+    mention(desk, ana, other, "Ana Lopez")
+    claim(desk, "Juan sold the mill", juan, one_page, "sold the mill")
+    claim(desk, "Ana was his wife", ana, other, "Ana Lopez")
+    both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": ana,
+                                    "source_ids": [other.id, one_page.id]})  # fmt: skip
+    found = {one["id"]: one for one in exported(desk, "claim", [one_page.id])}
+    assert found[both["id"]]["source_document_id"] == one_page.id
+    assert found[both["id"]]["source_ids"] == [one_page.id]
+    assert len(found) == 2
+    # Ana is named by a statement that goes along, though the page that names her stays.
+    names = {one["id"]: one["source_document_ids"] for one in exported(desk, "entity", [one_page.id])}
+    assert names == {juan: [one_page.id], ana: []}
+    assert nobody not in names
+
+
+def test_merged_entities_and_what_rests_on_the_trash_stay(desk: Desk) -> None:
+    page = desk.page()
+    juan, double = entity(desk, "Juan Garcia"), entity(desk, "J. Garcia")
+    claim(desk, "Juan sold the mill", juan, page, "sold the mill")
+    desk.do("entity.merge", {"survivor_id": juan, "ids": [double]})
+    assert [one["id"] for one in exported(desk, "entity")] == [juan]
+    desk.do("document.delete", {"ids": [page.id]})
+    assert exported(desk, "claim") == []
+    assert exported(desk, "mention") == []

@@ -1,0 +1,113 @@
+"""N-grams of letters against counts written out in plain Python, and decoding with them against all texts there are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from every_path import every_text, random_answer
+
+from armarium_reader_hand.decoding import likeliest
+from armarium_reader_hand.spelling import ORDER, Ngrams, Spelling
+
+TEXTS = ["abba cab", "abc", "cab", "bacca", "a", "", "abba"]
+ALPHABET = ["a", "b", "c", " "]
+
+
+def _share(before: str, letter: str, classes: int) -> float:
+    """Witten and Bell's interpolation by its definition; `<` begins a text, `>` ends it."""
+    texts = [f"<{text}>" for text in TEXTS]
+    share = 1 / classes
+    for length in range(len(before) + 1):
+        context = before[len(before) - length :]
+        followers = Counter(
+            text[at + length]
+            for text in texts
+            for at in range(len(text) - length)
+            if text[at : at + length] == context and text[at + length] != "<"
+        )
+        if not followers:
+            break
+        total, kinds = followers.total(), len(followers)
+        share = (followers[letter] + kinds * share) / (total + kinds)
+    return share
+
+
+def _context(spelling: Spelling, text: str) -> bytes:
+    context = spelling.start
+    for letter in text:
+        context = spelling.after(context, ALPHABET.index(letter) + 1)
+    return context
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abb", "cab", "abba c", "bbbb", "abba ca"])
+def test_probabilities_are_those_of_the_definition(before: str) -> None:
+    """Of each letter and of the end; together they are 1."""
+    spelling = Spelling(Ngrams.of_texts(TEXTS), ALPHABET, 1.0, 0.0)
+    found = np.exp(spelling.chances(_context(spelling, before)))
+    expected = [_share(f"<{before}"[1 - ORDER :], letter, 5) for letter in (">", *ALPHABET)]
+    assert found.tolist() == pytest.approx(expected, rel=1e-5)
+    assert found.sum() == pytest.approx(1, rel=1e-5)
+
+
+def test_a_letter_that_was_never_counted_is_still_possible() -> None:
+    """It gets what is left over, and is context to nothing."""
+    ngrams = Ngrams.of_texts(TEXTS)
+    spelling = Spelling(ngrams, [*ALPHABET, "þ"], 1.0, 0.0)
+    behind = spelling.chances(spelling.after(_context(spelling, "ab"), 5))
+    assert behind == spelling.chances(b"\xfe")
+    assert min(np.exp(behind)) > 0
+    assert np.exp(spelling.chances(spelling.start)).sum() == pytest.approx(1, rel=1e-5)
+
+
+def test_they_are_the_same_when_they_come_from_a_file(tmp_path: Path) -> None:
+    ngrams = Ngrams.of_texts(TEXTS)
+    ngrams.save(tmp_path / "spelling.npz")
+    again = Ngrams.load(tmp_path / "spelling.npz")
+    for before in ("", "ab", "abba"):
+        ours, theirs = (Spelling(one, ALPHABET, 1.0, 0.0) for one in (ngrams, again))
+        assert list(ours.chances(_context(ours, before))) == list(theirs.chances(_context(theirs, before)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_likeliest_text_is_weighed_with_what_follows_what(seed: int) -> None:
+    """Against every text of four steps, each with its share from the definition."""
+    answer, weight, bonus = random_answer(seed, 4, 5, 1.0), 0.7, 0.4
+
+    def worth(codes: tuple[int, ...], chance: float) -> float:
+        text = "".join(ALPHABET[code - 1] for code in codes)
+        letters = [_share(f"<{text[:at]}"[1 - ORDER :], letter, 5) for at, letter in enumerate(f"{text}>")]
+        return math.log(chance) + weight * sum(map(math.log, letters)) + bonus * len(codes)
+
+    worths = {codes: worth(codes, chance) for codes, chance in every_text(answer).items()}
+    spelling = Spelling(Ngrams.of_texts(TEXTS), ALPHABET, weight, bonus)
+    found = likeliest(answer, 3, beam=10_000, spelling=spelling)
+    assert [codes for codes, _ in found] == sorted(worths, key=lambda one: -worths[one])[:3]
+
+
+def test_a_doubtful_letter_is_read_as_it_is_written_elsewhere() -> None:
+    """The network cannot tell b from c behind `a`; `abba` was seen, `acba` never."""
+    steps = [[0.01, 0.97, 0.01, 0.01], [0.02, 0.0, 0.48, 0.5], [0.97, 0.01, 0.01, 0.01]]
+    steps += [[0.01, 0.01, 0.97, 0.01], [0.97, 0.01, 0.01, 0.01], [0.01, 0.97, 0.01, 0.01]]
+    answer = np.log(np.maximum(np.array(steps, dtype=np.float32), 1e-9))
+    spelling = Spelling(Ngrams.of_texts(["abba"] * 20), ["a", "b", "c"], 0.3, 0.5)
+    assert likeliest(answer, 1)[0][0] == (1, 3, 2, 1)
+    assert likeliest(answer, 1, spelling=spelling)[0][0] == (1, 2, 2, 1)
+
+
+def test_every_context_is_found_in_the_tree() -> None:
+    """Each n-gram of the texts, counted by hand; nothing else follows it."""
+    ngrams = Ngrams.of_texts(TEXTS)
+    code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
+    for context in map("".join, product("abc", repeat=2)):
+        found = ngrams.followers(bytes(code_of[letter] for letter in context))
+        texts = [f"{text}>" for text in TEXTS]
+        followers = {
+            text[at + 2] for text in texts for at in range(len(text) - 2) if text.startswith(context, at)
+        }
+        nodes = [] if found is None else ngrams.codes[slice(*found)].tolist()
+        assert {">" if code == 0 else ngrams.letters[code - 1] for code in nodes} == followers

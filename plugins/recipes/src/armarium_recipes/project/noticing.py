@@ -1,0 +1,89 @@
+"""Edits of the files in the folder `recipe` while the project is open: noticed when the recipe is looked at next."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from armarium.api import asking
+from armarium_recipes.project import files
+from armarium_recipes.project.yaml_text import Unreadable
+
+if TYPE_CHECKING:
+    from armarium.api import Engine, Library
+
+STILL = 0.2
+"""Seconds for which a file has to be as it is before it is read: an editor may be writing it."""
+MOST_LOOKS = 20
+
+_SEEN, _LOCK = "recipes.files.seen", "recipes.files.noticing"
+
+Seen = tuple[tuple[int, int, int] | None, ...]
+"""Of each file that may be edited when it was written, its size and its number on the disk; None where there is none."""
+
+
+def notice(engine: Engine, library: Library) -> None:
+    """Take in what was edited by hand since the last look, or refuse it, as at opening. Before a read or a write begins,
+    never within one. Where nothing moved it costs a look at the names of three files."""
+    seen = _look(library)
+    if library.held.get(_SEEN) == seen:
+        return
+    with _lock_of(library):
+        seen = _look(library)
+        if library.held.get(_SEEN) == seen:
+            return
+        if _is_edited(library):
+            seen = _still(library)
+            # By itself, whoever asks: nobody knows whose hand it was.
+            with asking(None):
+                files.settle(engine, library)
+        library.held[_SEEN] = seen
+
+
+def before_action(engine: Engine, library: Library | None, _: object) -> None:
+    """As `notice`, for an action to be prepared by."""
+    if library is not None:
+        notice(engine, library)
+
+
+def _look(library: Library) -> Seen:
+    return tuple(_of_file(library, name) for name in files.EDITABLE)
+
+
+def _of_file(library: Library, name: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.lstat(library.recipe / name)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _is_edited(library: Library) -> bool:
+    """Whether a file is another than the one that the project last agreed with."""
+    with library.db.read_all() as conn:
+        known = files.noted_files(conn)
+    for name in files.EDITABLE:
+        agreed = known[name].digest if name in known else None
+        try:
+            if files.digest_of(files.read_file(library, name)) != agreed:
+                return True
+        except Unreadable:
+            return True
+    return False
+
+
+def _still(library: Library) -> Seen:
+    """How the files look once nobody has written them for a moment."""
+    for _ in range(MOST_LOOKS):
+        seen = _look(library)
+        age = time.time() - max((one[0] for one in seen if one is not None), default=0) / 1e9
+        if not 0 <= age < STILL:
+            break
+        time.sleep(STILL - age)
+    return seen
+
+
+def _lock_of(library: Library) -> Any:
+    return library.held.setdefault(_LOCK, threading.Lock())

@@ -1,0 +1,57 @@
+"""A run as a caller sees it from whom some of its pages are withheld: without them, and without counts that tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium.api import withheld_nodes
+from armarium_recipes.project.accounts import account_of, offer_for
+
+
+def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """*row* of a run with the pages and what is said of its cards that the caller may see; None where it sees none of them."""
+    hidden = withheld_nodes(conn)
+    pages = [page for page in row["page_ids"] if page not in hidden]
+    if len(pages) == len(row["page_ids"]):
+        return dict(row)
+    if not pages:
+        return None
+    cards = [_seen_card(conn, card, len(pages)) for card in row["cards"]]
+    failed = next((card["title"] for card in cards if card.get("state") == "failed"), None)
+    reason = f"{failed} failed." if failed is not None else _without_numbers(row["reason"])
+    return {**row, "page_ids": pages, "cards": cards, "reason": reason, "partial": True}
+
+
+def _seen_card(conn: Connection, card: Mapping[str, Any], pages: int) -> dict[str, Any]:
+    # What a failure says may name a page.
+    why = None if card.get("state") == "failed" else _without_numbers(card.get("why"))
+    seen = {**card, "why": why, "planned": min(card.get("planned", 0), pages)}
+    child = card.get("child_id")
+    if child is None or card.get("account") is None:
+        return {**seen, "account": None if card.get("account") is None else _none_done()}
+    account = seen_account(account_of(conn, child), pages)
+    return {**seen, "account": account, "offer": offer_for(account)}
+
+
+def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
+    """*account* of a card that is about no more than *pages*: one job over many counts them all."""
+    done, failed = min(account["done"], pages), min(account["failed"], pages)
+    of = min(account["pages"], pages)
+    return {**account, "pages": of, "done": done, "failed": failed, "left": max(0, of - done - failed)}
+
+
+def _none_done() -> dict[str, Any]:
+    return {"pages": 0, "done": 0, "failed": 0, "left": 0}
+
+
+def _without_numbers(words: str | None) -> str | None:
+    """*words*, but for such as count something: what they count may be withheld."""
+    return None if words is None or any(sign.isdigit() for sign in words) else words
+
+
+def seen_runs(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Those of *rows* of which the caller sees a page, each as it sees it; a run without pages too."""
+    return [seen for row in rows if (seen := seen_run(conn, row)) is not None]

@@ -1,0 +1,156 @@
+"""Start at odd moments, and with a recipe of which little can be done here; what only reads, and what stays chosen."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from start_desk import URL, Desk, picture, step
+
+from armarium.api import Engine, Library
+from armarium_recipes.cards.sources import cards_here
+
+ORDER = step("put-in-order", "lines", "order")
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    """A person at work."""
+    return Desk(engine, library, client)
+
+
+def _to_fetch(desk: Desk) -> Any:
+    """The card of a model that is still to be fetched."""
+    found = [one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs]
+    return next(one for one in found if one.availability == "download" and "en" in one.languages)
+
+
+def test_start_pressed_by_many_at_once_is_one_run(desk: Desk) -> None:
+    desk.lines(desk.pages(1)[0])
+    desk.recipe(ORDER)
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: desk.client.post(f"{URL}/start", json={}), range(6)))
+    assert sorted(one.status_code for one in answers) == [200, *[409] * 5]
+    assert {one.json()["code"] for one in answers if one.status_code == 409} == {"already_started"}
+    desk.work()
+    assert [one["state"] for one in desk.get("/runs")["items"]] == ["done"]
+
+
+def test_start_while_an_import_goes_on_leaves_no_page_out_and_does_none_twice(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """What came before Start is the person's run's, what comes after it the import's own."""
+    folder = tmp_path / "box"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"{number}.png").write_bytes(picture(rows=2) + bytes([number]))
+    desk.lines(desk.pages(1)[0])
+    desk.recipe(ORDER)
+    desk.do("document.import", {"folder": str(folder)})
+    desk.start()
+    desk.work()
+    runs = desk.get("/runs")["items"]
+    assert {one["state"] for one in runs} == {"done"}, runs
+    ran_over = [page for one in runs for page in one["page_ids"]]
+    assert len(ran_over) == len(set(ran_over)) == desk.plan()["pages"] == 5
+    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(5, 5)]
+
+
+def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -> None:
+    """Another is used instead for all, and the choice is kept when the recipe is proposed again."""
+    desk.lines(desk.pages(1)[0])
+    card = _to_fetch(desk)
+    read = {"job": "read-a-line", "layer": "reading", "card": {"id": card.id, "source": card.source}}
+    steps = [{"id": f"read-{number}", **read} for number in range(2)]
+    desk.recipe(*steps)
+    refused = desk.start(422)
+    named = [one["sentence"] for one in refused["refusals"]]
+    assert len(named) == 2
+    assert [f"of the step read-{number} " in sentence for number, sentence in enumerate(named)] == [
+        True,
+        True,
+    ]
+    assert desk.get("/runs")["items"] == []
+    (entry,) = desk.plan()["downloads"]
+    body = {"model": entry["model"], "card": entry["instead"][0]}
+    assert desk.client.post(f"{URL}/start/use-instead", json=body).status_code == 200
+    chosen = {one["step"]: one["card"]["id"] for one in desk.get("")["overrides"]}
+    assert set(chosen) == {"read-0", "read-1"}
+    # Proposed again for another language, the steps have other ids; the choices are kept, and hold for steps of their ids.
+    answer = desk.client.post(f"{URL}/layers", json={"languages": ["la"]})
+    assert answer.status_code == 200, answer.text
+    assert {one["step"]: one["card"]["id"] for one in answer.json()["overrides"]} == chosen
+
+
+def test_what_was_used_instead_holds_for_its_step_when_the_recipe_is_proposed_again(desk: Desk) -> None:
+    desk.lines(desk.pages(1)[0])
+    card = _to_fetch(desk)
+    read = {"id": "read", "job": "read-a-line", "layer": "reading"}
+    desk.recipe({**read, "card": {"id": card.id, "source": card.source}})
+    (entry,) = desk.plan()["downloads"]
+    instead = entry["instead"][-1]
+    desk.client.post(f"{URL}/start/use-instead", json={"model": entry["model"], "card": instead})
+    answers = desk.get("")["answers"]
+    proposed = desk.client.post("/api/recipes/assemble", json=answers).json()["recipe"]
+    (again,) = [one for one in proposed["steps"] if one["id"] == "read"]
+    assert again["card"]["id"] == instead
+    assert "was chosen by a person" in " ".join(again["reasons"])
+
+
+def test_a_step_whose_plugin_was_uninstalled_is_left_out_with_why(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipe was saved while the plugin was here; the others run."""
+    desk.lines(desk.pages(1)[0])
+    desk.recipe(ORDER, step("find-regions", "lines", "regions"))
+    left = [job for name, job in desk.engine.recipe_jobs.items() if name != "find-regions"]
+    monkeypatch.setattr(desk.engine, "recipe_jobs", type(desk.engine.recipe_jobs)(left))
+    plan = desk.plan()
+    assert plan["refusals"] == []
+    (skipped,) = plan["skipped"]
+    assert (skipped["step"], skipped["fix"]) == ("regions", None)
+    assert "No installed plugin does find-regions" in skipped["why"]
+    run = desk.run_whole()
+    assert (run["state"], [one["job"] for one in run["cards"]]) == ("done", ["put-in-order"])
+    assert desk.get(f"/runs/{run['job_id']}/summary")["skipped"] == [skipped]
+
+
+def test_what_happens_by_itself_only_reads(desk: Desk) -> None:
+    """No job, no step, no byte of the tables moves."""
+    desk.lines(desk.pages(1)[0])
+    desk.recipe(ORDER)
+    desk.run_whole()
+
+    def digest() -> str:
+        with desk.library.db.read() as conn:
+            tables = [
+                row[0] for row in conn.exec_driver_sql("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            ]
+            rows = [
+                (name, [tuple(row) for row in conn.exec_driver_sql(f'SELECT * FROM "{name}"')])
+                for name in sorted(tables)
+                if not name.startswith("sqlite_")
+            ]
+        return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+    before = digest()
+    for path in ("/automatic", "/start", "", "/runs"):
+        assert desk.client.get(f"{URL}{path}").status_code == 200
+    assert digest() == before
+
+
+def test_documents_that_finding_proposed_are_counted(desk: Desk) -> None:
+    """Null where finding them was no card of the run, a number where it was."""
+    for page in desk.pages(2):
+        desk.lines(page, ["To my brother", "your sister"])
+    desk.recipe(step("find-documents-in-a-folder", "structure", "documents"))
+    run = desk.run_whole()
+    assert run["state"] == "done", run
+    found = desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"]
+    assert isinstance(found, int)
+    desk.recipe(ORDER)
+    run = desk.run_whole()
+    assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] is None

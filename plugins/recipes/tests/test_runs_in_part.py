@@ -1,0 +1,129 @@
+"""A run of which pages are withheld from a caller: it is shown without them, and no count tells of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from start_desk import URL, Desk, step
+
+from armarium.api import Engine, Library
+
+KEPT, HIDDEN = 2, 3
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    """Short ways to do and to look."""
+    return Desk(engine, library, client)
+
+
+@pytest.fixture
+def viewer(desk: Desk) -> Any:
+    """Asks as somebody who is no reader of what is restricted."""
+    made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {made['token']}"}
+    return lambda path: desk.client.get(path, headers=headers)
+
+
+def restrict(desk: Desk, *pages: str) -> None:
+    """Withhold pages from all who are not named."""
+    for page in pages:
+        desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
+
+
+def roads(job_id: str) -> dict[str, str]:
+    """Where a run is told of."""
+    return {
+        "list": f"{URL}/runs",
+        "run": f"{URL}/runs/{job_id}",
+        "summary": f"{URL}/runs/{job_id}/summary",
+        "job": f"/api/activity/jobs/{job_id}",
+        "jobs": "/api/activity/jobs",
+        "plan": f"{URL}/start",
+        "workflows": "/api/workflow-execution/runs",
+        "log": f"/api/activity/jobs/{job_id}/log",
+        "steps": "/api/actions/audit",
+        "activity": "/api/activity",
+    }
+
+
+def numbers(value: Any, name: str = "") -> list[tuple[str, int]]:
+    """Each number of an answer that is no time or size, with the key it stands under."""
+    if isinstance(value, dict):
+        return [found for key, one in value.items() for found in numbers(one, key)]
+    if isinstance(value, list):
+        return [found for one in value for found in numbers(one, name)]
+    return [(name, value)] if isinstance(value, int) and not isinstance(value, bool) else []
+
+
+COUNTS = ("pages", "done", "failed", "left", "pages_read", "pages_done", "pages_failed", "of")
+
+
+def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: Any) -> None:
+    """On every road; the owner still sees all. Damaged pages fail, kept and withheld ones."""
+    pages = desk.pages(KEPT + HIDDEN)
+    kept, hidden = pages[:KEPT], pages[KEPT:]
+    for page in pages:
+        desk.lines(page, ["Dear Sir"])
+    for page in (kept[0], *hidden[:2]):
+        desk.damage(page)
+    desk.recipe(step("find-regions", "lines"), step("put-in-order", "lines", "order"))
+    job_id = desk.run_whole()["job_id"]
+    restrict(desk, *hidden)
+    for name, path in roads(job_id).items():
+        seen, whole = viewer(path), desk.client.get(path)
+        assert (seen.status_code, whole.status_code) == (200, 200), name
+        assert all(page not in seen.text for page in hidden), name
+        told = [one for one in numbers(seen.json()) if one[0] in COUNTS and name != "jobs"]
+        told = [(key, count) for key, count in told if count != 100 or key == "failed"]
+        assert all(count <= KEPT for _, count in told), (name, told)
+    run = viewer(f"{URL}/runs/{job_id}").json()
+    assert run["page_ids"] == kept
+    regions, order = run["cards"]
+    assert {key: regions["account"][key] for key in ("pages", "done", "failed", "left")} == {
+        "pages": 2,
+        "done": 1,
+        "failed": 1,
+        "left": 0,
+    }
+    assert regions["offer"].startswith("1 page was not done")
+    assert order["account"]["done"] == 2
+    summary = viewer(f"{URL}/runs/{job_id}/summary").json()
+    assert (summary["pages"], summary["pages_read"]) == (2, 2)
+    assert [one["document_id"] for one in summary["stages"][0]["failed_pages"]] == [kept[0]]
+    assert desk.run(job_id)["cards"][0]["account"]["failed"] == 3
+    assert desk.plan()["started"]["pages"] == 5
+
+
+def test_a_run_of_which_all_pages_are_withheld_is_not_told_of(desk: Desk, viewer: Any) -> None:
+    """The list counts it as withheld."""
+    page = desk.pages(1)[0]
+    desk.lines(page, ["Dear Sir"])
+    desk.recipe(step("put-in-order", "lines", "order"))
+    job_id = desk.run_whole()["job_id"]
+    restrict(desk, page)
+    listed = viewer(f"{URL}/runs").json()
+    assert (listed["items"], listed["count"], listed["withheld"]) == ([], 0, 1)
+    for path in (f"{URL}/runs/{job_id}", f"{URL}/runs/{job_id}/summary"):
+        answer = viewer(path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "recipe_run_not_found")
+    assert "stages" not in viewer(f"/api/activity/jobs/{job_id}").json()
+    assert page not in viewer(f"/api/activity/jobs/{job_id}").text
+
+
+def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(desk: Desk, viewer: Any) -> None:
+    """The words of the failure may name a page."""
+    kept, hidden = desk.pages(2)
+    desk.lines(kept, ["Dear Sir"])
+    folder = str(desk.library.path / "nowhere" / "at all")
+    desk.recipe(step("export", "out", settings={"folder": folder}))
+    job_id = desk.start()["started"]["job_id"]
+    desk.work()
+    run = desk.run(job_id)
+    restrict(desk, hidden)
+    seen = viewer(f"{URL}/runs/{job_id}").json()
+    assert seen["page_ids"] == [kept]
+    if run["state"] == "failed":
+        assert seen["reason"] == f"{run['cards'][0]['title']} failed."
+        assert seen["cards"][0]["why"] is None

@@ -1,0 +1,76 @@
+"""A provider on this machine that answers from the ground truth of drawn pages, with errors planted in it, and says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
+
+from armarium_testing.model_provider import Answer, LoopbackProvider
+
+NAME = "Ground truth with planted errors"
+PLANTED = 5
+"""Of so many lines one is answered with its first two letters changed round."""
+
+
+class TruthfulProvider(LoopbackProvider):
+    """Speaks OpenAI's format; *truth* are the lines of the pages in reading order."""
+
+    def __init__(self, truth: Sequence[str]) -> None:
+        super().__init__()
+        self.truth = list(truth)
+        self.pictures = 0
+        """Pictures of lines that were asked about so far; they come in reading order, one at a time."""
+
+    def next_answer(self, asked: dict[str, Any]) -> Answer:
+        """Worked out from what is asked: a picture of the next line, or a form to be filled about lines with ids."""
+        super().next_answer(asked)
+        body = asked["body"]
+        said = json.dumps(body["messages"], ensure_ascii=False)
+        form = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        if "image_url" in said and not form:
+            self.pictures += 1
+            return Answer(self.line(self.pictures - 1))
+        lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", said)
+        return Answer(json.dumps(self.filled(set(form.get("properties", {})), lines)))
+
+    def line(self, number: int) -> str:
+        """A line of the truth, or with an error in it."""
+        text = self.truth[number % len(self.truth)]
+        return text[1::-1] + text[2:] if number % PLANTED == 0 else text
+
+    def nearest(self, read: str) -> str:
+        """The line of the truth that was misread so."""
+        number = min(range(len(self.truth)), key=lambda one: Levenshtein.distance(self.truth[one], read))
+        return self.line(number)
+
+    def filled(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
+        """The form whose fields are *asked*, about *lines* (id, what was read)."""
+        first = lines[0][0]
+        if "names" in asked:
+            found = [
+                (line, words) for line, text in lines for words in re.findall(r"\b[A-Z][a-zé]{3,}\b", text)
+            ]
+            names = [{"line": line, "words": one, "name": one, "kind": "person"} for line, one in found]
+            # One that stands nowhere on the page: the engine leaves it out.
+            return {"names": [*names, {"line": first, "words": "Nobody", "name": "Nobody", "kind": "person"}]}
+        if "statements" in asked:
+            parts = {
+                "text": "A letter was written.",
+                "subject": "A letter",
+                "verb": "was",
+                "object": "written",
+            }
+            return {"statements": [{**parts, "lines": [first]}]}
+        if "rows" in asked:
+            cells = [lines[0][1][:40], None, None, None, None]
+            return {"rows": [{"lines": [first], "cells": cells}]}
+        if "passages" in asked:
+            return {"passages": [{"lines": [first], "shows": "How a letter begins"}]}
+        if "summary" in asked:
+            about = {"title": "A letter", "date": None, "place": None, "persons": [], "about": []}
+            return {**about, "summary": "Somebody writes."}
+        return {"lines": [{"id": line, "text": self.nearest(text)} for line, text in lines]}

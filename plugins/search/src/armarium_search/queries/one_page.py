@@ -1,0 +1,112 @@
+"""One page of what was found: those weighed, then what follows them, or all in another order; and how many there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from armarium_documents.api import documents
+from armarium_search.models import name_index, names, text_index
+from armarium_search.queries.asked import Asked
+from armarium_search.queries.candidates import (
+    COUNTED,
+    EXACT,
+    LOOKED_AT,
+    NAMES,
+    TEXTS,
+    Candidate,
+    Found,
+    fused,
+)
+from armarium_source_model.api import page_texts
+
+
+def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> list[Candidate]:
+    """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
+    answer = found.ranked[offset : offset + limit]
+    if found.is_exact or len(answer) == limit:
+        return answer
+    weighed = asked.listed(found.by_id)
+    at = max(offset, len(found.ranked))
+    place = len(found.ranked)
+    for where, last, match in _following(found):
+        if last is None:
+            continue
+        rest = f"{where} AND {asked.where} AND d.id NOT IN {weighed}"
+        more = {"words": found.words, "names": found.names, "last": last, **match}
+        rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
+                          **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
+        answer += [
+            Candidate(row[0], by_text=True, score=fused(at + number + 1)) for number, row in enumerate(rows)
+        ]
+        if len(answer) == limit:
+            break
+        place += asked.rows(f"SELECT count(*) {rest}", **more)[0][0]
+        at = max(at + len(rows), place)
+    return answer
+
+
+def _following(found: Found) -> list[tuple[str, int | None, dict[str, Any]]]:
+    in_text = (
+        f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
+        f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
+    )
+    return [
+        (f"{TEXTS} AND {text_index}.rowid > :last", found.last_text, {}),
+        (f"{NAMES} AND {name_index}.rowid > :last AND {in_text}", found.last_name, {}),
+    ]
+
+
+def match_order(where: str) -> str:
+    """The order in which the index gives what a statement finds."""
+    return f"{text_index if where.startswith(TEXTS) else name_index}.rowid"
+
+
+def count(asked: Asked, found: Found) -> int:
+    """How many are found; at least so many where not all were weighed."""
+    most = len(found.ranked)
+    values = {"words": found.words, "names": found.names}
+    if found.last_text is not None:
+        after = (
+            f"(SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words AND rowid > :last ORDER BY rowid "
+            f"LIMIT {LOOKED_AT // 2})"
+        )
+        more = asked.rows(
+            f"SELECT count(*) FROM (SELECT 1 FROM {after} m CROSS JOIN {page_texts} p ON p.number = m.number "
+            f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {asked.where} LIMIT {COUNTED - EXACT})",
+            **values, last=found.last_text,
+        )  # fmt: skip
+        most = max(most, found.texts + more[0][0])
+    if found.last_name is not None:
+        more = asked.rows(
+            f"SELECT count(*) FROM (SELECT 1 {NAMES} AND {name_index}.rowid > :last AND {asked.where} "
+            f"LIMIT {COUNTED - EXACT})",
+            **values, last=found.last_name,
+        )  # fmt: skip
+        most = max(most, EXACT + more[0][0])
+    return most
+
+
+_KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
+
+
+def page_sorted(
+    asked: Asked, found: Found, by: str, direction: str, limit: int, offset: int
+) -> list[Candidate]:
+    """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
+    everything = f"SELECT value FROM json_each({asked.bind(orjson.dumps(list(found.by_id)).decode())})"
+    if not found.is_exact:
+        everything += (
+            f" UNION SELECT d.id {TEXTS} AND {asked.where} UNION SELECT d.id {NAMES} AND {asked.where}"
+        )
+    key = _KEYS[by]
+    rows = asked.rows(
+        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
+        f"ORDER BY {key} IS NULL, {key} {'ASC' if direction == 'asc' else 'DESC'}, d.id LIMIT :limit OFFSET :skip",
+        words=found.words,
+        names=found.names,
+        limit=limit,
+        skip=offset,
+    )
+    return [found.by_id.get(row[0]) or Candidate(row[0], by_text=True) for row in rows]

@@ -1,0 +1,115 @@
+"""What runs tell a caller who may not see one of their pages: nothing of it, on whichever road."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_jobs import Ground, edge, node, small_plugin
+
+from armarium.api import Engine
+
+SECRET, PLAIN = "Zyxwvuts", "Abcdefgh"
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine with workflows, and with rights."""
+    from armarium_documents.plugin import armarium_plugin as documents
+    from armarium_reading.plugin import armarium_plugin as reading
+    from armarium_rights.plugin import armarium_plugin as rights
+    from armarium_source_model.plugin import armarium_plugin as source_model
+    from armarium_workflows.plugin import armarium_plugin as workflows
+
+    families = (documents, source_model, reading, rights, workflows)
+    return make_engine(plugins=[*(one() for one in families), small_plugin()])
+
+
+@pytest.fixture
+def stranger(ground: Ground) -> dict[str, str]:
+    """The headers of an editor who reads no restricted page."""
+    made = ground.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def read_as(ground: Ground, pages: list[str], words: list[str]) -> dict[str, Any]:
+    """A run over *pages* that reads each as its word."""
+    flow = {
+        "name": "Read",
+        "nodes": [
+            node("pages", "input"),
+            *(node(f"read{n}", "small-read", config={"text": word}) for n, word in enumerate(words)),
+            node("which", "branch", config={"path": "$.files[0]"}),
+            node("both", "merge"),
+            node("result", "output"),
+        ],
+        "edges": [
+            edge("pages.pages", "which.value"),
+            *(edge("which.value", f"read{n}.page_image", when=page) for n, page in enumerate(pages)),
+            *(edge(f"read{n}.page_reading", "both.value") for n in range(len(words))),
+            edge("both.value", "result.value"),
+        ],
+    }
+    return ground.run(flow, pages)
+
+
+def roads(*threads: str) -> list[str]:
+    """Every route that tells of runs."""
+    base = "/api/workflow-execution"
+    return [
+        f"{base}/runs",
+        f"{base}/comparisons?left={threads[0]}&right={threads[1]}",
+        *(f"{base}/threads/{one}{rest}" for one in threads for rest in ("", "/episodes", "/stream")),
+    ]
+
+
+def test_a_stranger_is_told_nothing_of_a_restricted_page(ground: Ground, stranger: dict[str, str]) -> None:
+    hidden, plain = ground.pages(2)
+    left = read_as(ground, [hidden, plain], [SECRET, PLAIN])
+    right = read_as(ground, [hidden, plain], [f"{SECRET}x", f"{PLAIN}x"])
+    assert (left["status"], right["status"]) == ("done", "done"), (left, right)
+    asked = roads(left["thread_id"], right["thread_id"])
+    seen = {path: ground.client.get(path).text for path in asked}
+    assert sum(SECRET in text for text in seen.values()) >= 3, "the comparison, and the outputs of both runs"
+    ground.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
+    told = {path: ground.client.get(path, headers=stranger) for path in asked}
+    assert {path for path, one in told.items() if SECRET in one.text or hidden in one.text} == set()
+    assert {one.status_code for one in told.values()} == {200}
+    compared = told[asked[1]].json()
+    assert [one["document_id"] for one in compared["pairs"]] == [plain]
+    assert compared["unpaired"] == []
+    assert {path: ground.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
+
+
+def test_what_a_run_gave_is_withheld_whole_where_a_line_of_one_page_is_restricted(
+    ground: Ground, stranger: dict[str, str]
+) -> None:
+    (page,) = ground.pages(1)
+    flow = {
+        "name": "Read",
+        "nodes": [
+            node("pages", "input"),
+            node("read", "small-read", config={"text": SECRET}),
+            node("result", "output"),
+        ],
+        "edges": [edge("pages.pages", "read.page_image"), edge("read.page_reading", "result.value")],
+    }
+    step = {"id": "one", "workflow_id": ground.save(flow), "name": "One"}
+    chain = ground.client.post("/api/chains", json={"name": "A chain", "steps": [step]}).json()["id"]
+    made = ground.client.post(
+        f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [page]}}
+    ).json()
+    ground.idle()
+    asked = [
+        f"/api/chains/executions/{made['execution_id']}",
+        f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}",
+    ]
+    assert all(SECRET in ground.client.get(path, headers=stranger).text for path in asked)
+    ((line,),) = ground.rows("SELECT id FROM segment")
+    ground.do("rights.set", {"target_kind": "segment", "target_id": line, "restricted": True})
+    told = [ground.client.get(path, headers=stranger) for path in asked]
+    assert [(one.status_code, SECRET in one.text) for one in told] == [(200, False)] * 2
+    assert (told[0].json()["final_outputs"], told[1].json()["outputs"]) == ({}, {})
+    assert all(SECRET in ground.client.get(path).text for path in asked)
