@@ -216,6 +216,9 @@ def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> Non
     assert desk.get("/api/staleness", segment_id=page.lines[2])["count"] == 1
     stale = {one["id"]: one["stale"] for one in desk.get("/api/claims")["items"]}
     assert stale == {said: True, gone: True}
+    # The list takes lines from the texts as they are kept, one statement works its page's text out.
+    for one in desk.get("/api/claims")["items"]:
+        assert one == desk.get(f"/api/claims/{one['id']}")
     items = [{"kind": "mention", "id": first}, {"kind": "statement", "id": said}]
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": items})
     assert confirmed.json()["confirmed"] == 2

@@ -7,19 +7,23 @@ makes of these is worked out here whenever it is asked, and nothing is rewritten
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import among
+from armarium.api import among, json_text, raw_of
 from armarium_documents.api import representations
 from armarium_knowledge.errors import cuts_a_character, not_words, several_lines
 from armarium_source_model.api import (
     PageTextResult,
+    counting_of_segments,
+    due_pages,
     follow_segment,
     page_text,
+    page_texts,
     reading_rule,
     span_in_new_text,
     text_fingerprint,
@@ -50,18 +54,21 @@ class PagePlaces:
     """The text of a page, and where on it the characters of its lines stand. Worked out once for many places."""
 
     def __init__(self, conn: Connection, document_id: str) -> None:
+        found: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
+        spans = [
+            (span.segment_id, span.representation_id, span.char_start, span.char_end)
+            for span in found.assembled.spans
+        ]
+        self._take(conn, document_id, found.text, spans)
+
+    def _take(
+        self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
+    ) -> None:
         self.conn = conn
         self.document_id = document_id
-        found: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
-        self.text = found.text
-        self.lines: list[Line] = [
-            Line(
-                span.segment_id,
-                span.representation_id,
-                self.text[span.char_start : span.char_end],
-                span.char_start,
-            )
-            for span in found.assembled.spans
+        self.text = text
+        self.lines = [
+            Line(segment_id, reading, text[start:end], start) for segment_id, reading, start, end in spans
         ]
         self._by_segment: dict[str, Line] = {}
         for line in self.lines:
@@ -150,6 +157,38 @@ class PagePlaces:
         """Of what the line says now, that the segment is or became; None where it is in no line of the text."""
         lines = self._lines_now(segment_id)
         return text_fingerprint(lines[0].text) if len(lines) == 1 else None
+
+
+class KeptPlaces(PagePlaces):
+    """Some lines of a page, from its text as it is kept: for whoever asks of these alone, in a snapshot."""
+
+    def __init__(
+        self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
+    ) -> None:
+        self._take(conn, document_id, text, spans)
+
+
+def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, PagePlaces]:
+    """For each page of *wanted* the places of those of its segments; a page is left out where its text is not kept, or one
+    of them is in none of its lines. Not for use in a step, at whose end only the texts are kept."""
+    pages = raw_of(conn).execute(
+        f"SELECT t.document_id, t.text, t.spans FROM {page_texts} t JOIN json_each(?) j ON j.value = t.document_id "
+        f"WHERE NOT EXISTS (SELECT 1 FROM {due_pages} d WHERE d.document_id = t.document_id)",
+        (json_text(list(wanted)),),
+    )
+    spans = {}
+    for document_id, text, written in pages:
+        lines = [one for one in orjson.loads(written) if one[0] in wanted[document_id]]
+        if len({one[0] for one in lines}) == len(wanted[document_id]):
+            spans[document_id] = text, lines
+    ids = [one[0] for _, lines in spans.values() for one in lines]
+    counting = counting_of_segments(conn, ids, rule=reading_rule(conn))
+    found: dict[str, PagePlaces] = {}
+    for document_id, (text, lines) in spans.items():
+        if all(one[0] in counting for one in lines):
+            own = [(one, counting[one].representation_id, start, end) for one, start, end in lines]
+            found[document_id] = KeptPlaces(conn, document_id, text, own)
+    return found
 
 
 def _in(line: Line, start: int, end: int) -> Place:

@@ -60,6 +60,7 @@ from armarium_source_model.queries.provisional_text import (
 from armarium_source_model.queries.readings import (
     CountingText,
     counting_of_segment,
+    counting_of_segments,
     reading_kind_keys,
     standing_choices,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "add_readings",
     "add_segments",
     "counting_of_segment",
+    "counting_of_segments",
     "counting_readings",
     "create_pass",
     "create_passes",

@@ -11,7 +11,7 @@ from armarium.api import Rows, among, query
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import unknown_claim, unknown_interpretation
 from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
-from armarium_knowledge.placing import PagePlaces, Place
+from armarium_knowledge.placing import PagePlaces, Place, kept_places
 from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words
 from armarium_knowledge.queries.visible import Hidden, withheld_knowledge
 from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
@@ -42,6 +42,14 @@ class Pages:
         self.conn = conn
         self._known: dict[str, PagePlaces] = {}
 
+    def know_kept(self, sources: Iterable[dict[str, Any]]) -> None:
+        """Take the lines that these pieces of evidence stand on from the texts as they are kept, all at once."""
+        wanted: dict[str, set[str]] = {}
+        for one in sources:
+            if one["segment_id"] is not None and one["representation_id"] is not None:
+                wanted.setdefault(one["document_id"], set()).add(one["segment_id"])
+        self._known |= kept_places(self.conn, wanted)
+
     def __call__(self, document_id: str) -> PagePlaces:
         if document_id not in self._known:
             self._known[document_id] = PagePlaces(self.conn, document_id)
@@ -49,9 +57,12 @@ class Pages:
 
 
 def shown_claims(
-    conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None
+    conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None, *, in_snapshot: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of statements as answered: with the entities they name and what they rest on."""
+    """Rows of statements as answered: with the entities they name and what they rest on.
+
+    in_snapshot: *conn* is in no step, so that texts as they are kept are those of now.
+    """
     ids = [row["id"] for row in rows]
     named: dict[str, list[str]] = {one: [] for one in ids}
     rests: dict[str, list[dict[str, Any]]] = {one: [] for one in ids}
@@ -65,6 +76,8 @@ def shown_claims(
         rests[source["claim_id"]].append(source)
     of_pages = _described(conn, (one["document_id"] for own in rests.values() for one in own))
     pages = pages or Pages(conn)
+    if in_snapshot:
+        pages.know_kept(one for own in rests.values() for one in own)
     return [_shown(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
 
 
@@ -167,7 +180,7 @@ def list_claims(
         entity(conn, entity_id)
         where.append(with_entity(entity_id))
     page = CLAIMS.page(conn, *where, order=(claims.c.created_at, claims.c.id), limit=limit, offset=offset)
-    return {**page, "items": shown_claims(conn, page["items"])}
+    return {**page, "items": shown_claims(conn, page["items"], in_snapshot=True)}
 
 
 @query("/api/claims/{claim_id}", summary="One statement", answer=Claim, name="get_claim")
