@@ -10,9 +10,10 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
 from armarium_documents.api import pages_under
+from armarium_layout.api import detector_models, detectors, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
 from armarium_training import errors
-from armarium_training.trainers import Trainer, trainers
+from armarium_training.trainers import Trainer, trainer_of, trainers
 
 VISION = "vision"
 TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
@@ -88,6 +89,19 @@ def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
     if base not in here:
         raise errors.no_vision_base(base, sorted(here))
     return here[base]
+
+
+def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base | None:
+    """The layout detector *base* that a training goes on from, with a trainer for it; None: from nothing. Invalid."""
+    if base is None:
+        return None
+    trainer = trainer_of(engine, "regions")
+    here = detector_models(engine, library)
+    path = base.real if Path(base).is_absolute() else here.get(str(base))
+    kinds = {kind for one in detectors(engine) for kind in one.model_types}
+    if path is None or path.name != trainer.suffix or not path.is_file() or model_type(path) not in kinds:
+        raise errors.no_base(str(base), sorted(here))
+    return Base(trainer, str(base), path)
 
 
 def bases_here(engine: Engine) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from armarium.api import Engine, ServiceError
+from armarium_layout.api import DETECTOR_MODELS, Detector
 from armarium_reading.api import Runtime
 from armarium_training import errors
 
@@ -29,6 +30,16 @@ VISION_TORCH = Runtime(
 )
 
 
+REGION_TORCH = Runtime(
+    name="region-trainer",
+    package="armarium_region_trainer",
+    requirements="requirements.txt",
+    probe="transformers",
+    summary="transformers 5.23 with PyTorch 2.13: trains detectors on regions you drew, and finds regions with them.",
+    size_mb=1300,
+)
+
+
 class Trainer:
     """The base of every trainer driver: class attributes alone; its worker answers `epoch` and `finish`.
 
@@ -48,7 +59,9 @@ class Trainer:
     """`module:class` of its worker."""
     runtime: ClassVar[Runtime | None] = None
     reader: ClassVar[str]
-    """The reader that its models are of, whose worker answers `line_pictures` and `base`."""
+    """The reader that its models are of, whose worker answers `line_pictures` and `base`; of detectors the folder of models."""
+    measure: ClassVar[Literal["cer", "map50"]] = "cer"
+    """What an epoch is measured by: characters wrong, of which fewer are better, or regions found (mAP50), of which more."""
     suffix: ClassVar[str] = ".onnx"
 
 
@@ -77,6 +90,35 @@ class LoraTrainer(Trainer):
     runtime = VISION_TORCH
     reader = "vision"
     suffix = "config.json"
+
+
+class RegionTrainer(Trainer):
+    """Trains a layout detector (RT-DETR or D-FINE) on regions that persons drew or changed.
+
+    Its worker's `lines.json` is {"pages": [{file, regions[] {class, rect}, part}]}, rects in fractions of the page and `part`
+    one of taught, validation and held-out; `base` is {path} of a config.json here, and `image_size` the side in pixels at which
+    pages are looked at. `epoch` answers `map50` in place of `cer`, `finish` {model, map50}: the config.json of a folder, and the
+    score on the held-out pages (None where nobody drew regions there).
+    """
+
+    name = "regions"
+    label = "Trainer of layout detectors"
+    card = "regions"
+    worker = "armarium_region_trainer.trainer:RegionTrainer"
+    runtime = REGION_TORCH
+    reader = DETECTOR_MODELS
+    suffix = "config.json"
+    measure = "map50"
+
+
+class RegionDetector(Detector):
+    """Finds regions with a detector that was trained here."""
+
+    name = "rt-detr"
+    label = "RT-DETR and D-FINE"
+    worker = "armarium_region_trainer.detector:Detector"
+    runtime = REGION_TORCH
+    model_types = frozenset({"rt_detr", "rt_detr_v2", "d_fine"})
 
 
 class Converter:

@@ -28,12 +28,15 @@ from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_w
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import TrainArgs, TrainSettings
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import Base, base_of, far_base_of
+from armarium_training.starting import Base, base_of, far_base_of, region_base_of
 from armarium_training.trainers import Trainer, trainer_of
 
 PATIENCE = 5
 """Epochs without a better one after which a training ends, where nobody said how many."""
+REGION_PATIENCE = 10
+"""As many of a detector, whose epochs are few pages each."""
 MOST_EPOCHS = 1_000
+NAMES = {"cer": "CER", "map50": "mAP50"}
 FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
 """The learning curve of a training that ran elsewhere and told none."""
 
@@ -63,7 +66,7 @@ class Training:
         return {
             "reader_id": self.kept["landed"],
             "epochs": len(self.kept["curve"]),
-            "cer": min((one["cer"] for one in self.kept["curve"]), default=None),
+            **self._reached(),
             "training_set": {
                 key: value for key, value in self.kept["training_set"].items() if key != "documents"
             },
@@ -73,12 +76,21 @@ class Training:
     def _trainer(self) -> tuple[type[Trainer], Base | None]:
         engine, args = self.job.engine, self.args
         if args.card == "regions":
-            return trainer_of(engine, "regions", args.trainer), None
+            return trainer_of(engine, "regions", args.trainer), region_base_of(
+                engine, self.job.library, args.base
+            )
         if args.place is not None:
             found = far_base_of(engine, self.job.library, args.base)
             return found.trainer, found
         base = base_of(engine, self.job.library, args.base, args.trainer)
         return base.trainer, base
+
+    def _reached(self) -> dict[str, Any]:
+        """The best epoch's measure on what was not taught."""
+        curve = self.kept["curve"]
+        if curve and "map50" in curve[0]:
+            return {"map50": max(one["map50"] for one in curve)}
+        return {"cer": min((one["cer"] for one in curve), default=None)}
 
     def _enter(self, phase: str) -> None:
         """Note that *phase* is reached, once."""
@@ -111,7 +123,11 @@ class Training:
             "model": str(self.folder),
         }
         if self.args.card == "regions":
-            return {**given, "image_size": self.args.image_size, "classes": self.args.classes}
+            given |= {
+                "image_size": self.args.image_size,
+                "max_pixels": self.job.engine.settings.max_image_pixels,
+            }
+            return given if base is None else {**given, "base": {"path": str(base.path)}}
         assert base is not None
         if base.name is not None:
             reader = load_reader(self.job.engine, trainer.reader)
@@ -146,6 +162,11 @@ class Training:
 
     def _over(self) -> bool:
         done = len(self.kept["curve"])
+        if self.args.card == "regions":
+            # The epochs of a detector are the most there are to be.
+            return done >= (self.args.epochs or MOST_EPOCHS) or (
+                done > 0 and self._since_best() >= REGION_PATIENCE
+            )
         if self.args.epochs is not None:
             return done >= self.args.epochs
         return done >= MOST_EPOCHS or (done > 0 and self._since_best() >= PATIENCE)
@@ -156,8 +177,9 @@ class Training:
             self.job.check()
             number = len(self.kept["curve"]) + 1
             told = self._ask(trainer, "epoch", given, epoch=number)
-            point = {key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")}
-            words = f"epoch {number}: loss {told['loss']:.3f}, CER {told['cer']:.4f}, {told['seconds']:.0f} s"
+            measure = trainer.measure
+            point = {key: told[key] for key in ("epoch", "loss", measure, "seconds", "best")}
+            words = f"epoch {number}: loss {told['loss']:.3f}, {NAMES[measure]} {told[measure]:.4f}, {told['seconds']:.0f} s"
             self.kept = {
                 **self.kept,
                 "curve": [*self.kept["curve"], point],
@@ -263,12 +285,15 @@ class Training:
 
     def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
         """What is still done to a model that was trained, before it lands; what the card is to know of it."""
+        if Path(told["model"]).name == cards.CONFIG:
+            (Path(told["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
         return told
 
     def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
         args, kept = self.args, self.kept
         is_lines = args.card == "linereader"
-        best = min(kept["curve"], key=lambda one: one["cer"])
+        measure = trainer.measure
+        best = (min if measure == "cer" else max)(kept["curve"], key=lambda one: one[measure])
         of_base = None if base is None or base.name is None else self._base_card(base.name)
         store = trainer.reader if is_lines else "layout"
         if is_lines:
@@ -288,7 +313,7 @@ class Training:
             "held_out": kept["held_out"],
             "epochs": len(kept["curve"]),
             "best_epoch": best["epoch"],
-            "validation_cer": best["cer"],
+            f"validation_{measure}": best[measure],
             "curve": kept["curve"],
             "not_for_release": args.not_for_release,
             "release_note": args.release_note,
@@ -298,8 +323,19 @@ class Training:
             "far_id": kept.get("far_id"),
             "flavor": args.flavor,
             "measured": kept.get("measured"),
-            **{key: told[key] for key in ("letters", "new_letters", "map50") if key in told},
-            "evaluations": [],
+            **{key: told[key] for key in ("letters", "new_letters", "classes") if key in told},
+            "evaluations": [] if told.get("map50") is None else [self._score(told)],
+        }
+
+    def _score(self, told: dict[str, Any]) -> dict[str, Any]:
+        """How a detector does on the pages held out, as an entry among its card's evaluations."""
+        return {
+            "job_id": self.job.job_id,
+            "measured_at": now(),
+            "pages": told.get("held_out_pages", len(self.kept["held_out"])),
+            "checked": "regions that persons drew or changed",
+            "cer": {},
+            "map50": told["map50"],
         }
 
     def _base_card(self, base: str) -> dict[str, Any] | None:
