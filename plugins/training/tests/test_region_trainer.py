@@ -16,7 +16,7 @@ import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
-from armarium_region_trainer.scoring import Found, Known, mean_average_precision, shared
+from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, shared, sure_from
 from armarium_training.trainers import REGION_TORCH
 from armarium_worker import WorkerProcess, WorkerRefused
 
@@ -120,7 +120,7 @@ def test_a_detector_from_nothing_learns_to_find_a_block(python: Path, tmp_path: 
     asked = {
         "image": str(folder / "10.png"),
         "max_pixels": 1_000_000,
-        "at_least": 0.01,
+        "at_least": None,
         "model": made["model"],
     }
     try:
@@ -279,6 +279,17 @@ def test_scores_that_can_be_worked_out_by_hand() -> None:
     assert shared(box, far) == 0
     assert shared(box, box) == 1
     assert shared((0, 0, 2, 1), (1, 0, 2, 1)) == pytest.approx(1 / 3)
+
+
+def test_how_sure_to_be_is_where_most_are_right() -> None:
+    box, far, wrong = (0.0, 0.0, 0.2, 0.2), (0.7, 0.7, 0.2, 0.2), (0.4, 0.4, 0.1, 0.1)
+    known = [[Known(0, box), Known(0, far)]]
+    some = [Found(0, box, 0.9), Found(0, far, 0.5), Found(0, wrong, 0.3)]
+    assert sure_from([some], known) == pytest.approx(0.4)
+    assert sure_from([[Found(0, wrong, 0.3)]], known) is None
+    assert sure_from([[]], known) is None
+    twice = [Found(0, box, 0.9), Found(1, (0.0, 0.0, 0.2, 0.19), 0.8), Found(0, far, 0.7)]
+    assert distinct(twice) == [twice[0], twice[2]]
 
 
 def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> None:

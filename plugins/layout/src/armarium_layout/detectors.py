@@ -19,8 +19,8 @@ CONFIG = "config.json"
 class Detector:
     """The base of every driver that finds regions with a model; its worker answers `find_regions`.
 
-    It is given `model` (the path of the model's config.json), `image`, `max_pixels` and `at_least`, how sure it is to be, and
-    answers {regions[] {class, rect, score}}: rects in fractions of the page, the surest first.
+    It is given `model` (the path of the model's config.json), `image`, `max_pixels` and `at_least`, how sure it is to be
+    (None: what suits the model), and answers {regions[] {class, rect, score}}: rects in fractions of the page, the surest first.
     """
 
     name: ClassVar[str]

@@ -27,12 +27,13 @@ class RegionSettings(Params):
         default=None,
         description="A layout detector that was trained on regions; none: blocks by the white space between lines.",
     )
-    at_least: float = Field(
-        default=0.4,
+    at_least: float | None = Field(
+        default=None,
         ge=0.01,
         le=1,
         allow_inf_nan=False,
-        description="How sure the detector is to be of a region, up to 1; lower finds more and errs more.",
+        description="How sure the detector is to be of a region, up to 1; lower finds more and errs more. None: as suited the "
+        "pages that it was validated on.",
     )
 
 

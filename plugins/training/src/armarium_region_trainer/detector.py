@@ -8,13 +8,13 @@ from typing import Any
 
 from armarium_region_trainer.network import found_on, load_detector
 from armarium_region_trainer.pages import picture
-from armarium_region_trainer.scoring import Found, shared
+from armarium_region_trainer.scoring import Found, distinct
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
 SIDE = 960
 """Pixels, where the model does not say at which size it was taught."""
-SAME = 0.7
-"""Two that share so much are one region; the surer stays."""
+SURE = 0.4
+"""How sure to be of a region, where the model does not say what suits it."""
 
 
 class Detector:
@@ -31,7 +31,8 @@ class Detector:
         return {"find_regions": cls(context).find_regions}
 
     def find_regions(self, call: Call) -> dict[str, Any]:
-        """Params: model (the path of its config.json), image, max_pixels, at_least (how sure, 0 to 1).
+        """Params: model (the path of its config.json), image, max_pixels, at_least? (how sure, 0 to 1; none: as suited the pages it was
+        validated on).
 
         Result: regions[] {class, rect, score}, the surest first, in fractions of the page and inside it.
         """
@@ -49,7 +50,9 @@ class Detector:
         stated = self.network.config
         side = int(getattr(stated, "taught_at", None) or SIDE)
         image = picture(Path(str(call.params["image"])), side, int(call.params["max_pixels"]))
-        (found,) = found_on(self.network, image[None], float(call.params["at_least"]))
+        asked = call.params.get("at_least")
+        at_least = float(getattr(stated, "sure_from", None) or SURE) if asked is None else float(asked)
+        (found,) = found_on(self.network, image[None], at_least)
         return {
             "regions": [
                 {"class": stated.id2label[one.kind], "rect": inside, "score": round(one.score, 4)}
@@ -57,15 +60,6 @@ class Detector:
                 if (inside := _inside(one))
             ]
         }
-
-
-def distinct(found: list[Found]) -> list[Found]:
-    """Without those that nearly cover a surer one, of whatever kind."""
-    kept: list[Found] = []
-    for one in found:
-        if all(shared(one.box, other.box) < SAME for other in kept):
-            kept.append(one)
-    return kept
 
 
 def _inside(one: Found) -> list[float] | None:

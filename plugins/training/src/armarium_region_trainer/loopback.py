@@ -70,7 +70,8 @@ def find_regions(call: Call) -> dict[str, Any]:
         raise Refused("The detector's model is not there any more.")
     regions = json.loads(path.read_text("utf-8"))["regions"]
     told = [{**one, "score": 1 / number} for number, one in enumerate(regions, 1)]
-    return {"regions": [one for one in told if one["score"] >= float(call.params["at_least"])]}
+    at_least = call.params["at_least"]
+    return {"regions": [one for one in told if one["score"] >= (0.4 if at_least is None else at_least)]}
 
 
 def _pages(call: Call) -> list[dict[str, Any]]:

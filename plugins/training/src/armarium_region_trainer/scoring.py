@@ -13,6 +13,8 @@ from typing import NamedTuple
 Box = tuple[float, float, float, float]
 """left, top, width, height."""
 OVERLAP = 0.5
+SAME = 0.7
+"""Two that share so much are one region; the surer stays."""
 MOST = 100
 """So many of a kind are looked at on a page, the surest."""
 
@@ -77,6 +79,36 @@ def _average_precision(kind: int, found: Sequence[Sequence[Found]], true: Sequen
             at += 1
         total += envelope[at][1] if at < len(envelope) else 0.0
     return total / 101
+
+
+def sure_from(found: Sequence[Sequence[Found]], known: Sequence[Sequence[Known]]) -> float | None:
+    """How sure to be of a region so that as many as can be are found and as few as can be made up (the highest F1); None where
+    nothing right was found."""
+    there = sum(map(len, known))
+    told: list[tuple[float, bool]] = []
+    for page, boxes in zip(found, known, strict=True):
+        for kind in {one.kind for one in page}:
+            surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)
+            right = _tied([one.box for one in surest], [one.box for one in boxes if one.kind == kind])
+            told += zip((one.score for one in surest), right, strict=True)
+    told.sort(key=lambda one: -one[0])
+    best, answer, right_ones = 0.0, None, 0
+    for number, (score, is_right) in enumerate(told, 1):
+        right_ones += is_right
+        after = told[number][0] if number < len(told) else 0.0
+        share = 2 * right_ones / (number + there)
+        if after < score and share > best:
+            best, answer = share, (score + after) / 2
+    return answer
+
+
+def distinct(found: Sequence[Found]) -> list[Found]:
+    """Without those that nearly cover a surer one, of whatever kind; *found* is the surest first."""
+    kept: list[Found] = []
+    for one in found:
+        if all(shared(one.box, other.box) < SAME for other in kept):
+            kept.append(one)
+    return kept
 
 
 def _tied(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from armarium_region_trainer.network import found_on, load_detector, new_detector
 from armarium_region_trainer.pages import TaughtPage, changed, classes_of, label, picture, read_pages
-from armarium_region_trainer.scoring import Known, mean_average_precision
+from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, sure_from
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model"
@@ -83,7 +83,9 @@ class RegionTrainer:
             raise Refused("No epoch was finished, so there is no model to write.")
         ready.network.load_state_dict(ready.best_state)
         held = ready.of("held-out")
-        score = self._score(call, ready, held)
+        score = mean_average_precision(*self._looked_at(call, ready, held))
+        found, known = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
+        ready.network.config.sure_from = sure_from([distinct(page) for page in found], known)
         target, beside = ready.folder / MODEL, ready.folder / f"{MODEL}.part"
         for folder in (target, beside):
             # Half of an earlier attempt may lie there.
@@ -164,13 +166,15 @@ class RegionTrainer:
                 losses += _teach(ready, some, chance) * len(some)
                 done += len(some)
                 call.progress(done, len(order), epoch=number)
-            score = self._score(call, ready, ready.of("validation") or taught)
+            looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
+            score = mean_average_precision(*looked_at)
         except BaseException:
             # Half an epoch is not kept: what comes next begins where the last whole one ended.
             self.ready = None
             raise
         is_best = (score or 0.0) > ready.best
-        if is_best:
+        if (score or 0.0) >= ready.best:
+            # Of epochs that find as much the last is kept: it is the surest.
             ready.best = score or 0.0
             ready.best_state = {name: one.clone() for name, one in ready.network.state_dict().items()}
         peak = _memory_mb()
@@ -190,10 +194,13 @@ class RegionTrainer:
         )
         _save(ready)
 
-    def _score(self, call: Call, ready: Ready, pages: Sequence[TaughtPage]) -> float | None:
-        """mAP50 on *pages*, by kinds that were taught or not; None where nobody drew a region on any."""
+    def _looked_at(
+        self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
+    ) -> tuple[list[list[Found]], list[list[Known]]]:
+        """What is found on *pages*, and what is there, of kinds that were taught or not; without pages that nobody drew on."""
         numbers = {name: number for number, name in enumerate(ready.classes)}
-        found, known = [], []
+        found: list[list[Found]] = []
+        known: list[list[Known]] = []
         for page in pages:
             if not page.regions:
                 continue
@@ -207,7 +214,7 @@ class RegionTrainer:
                     for one in page.regions
                 ]
             )
-        return mean_average_precision(found, known)
+        return found, known
 
 
 def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> float:

@@ -293,7 +293,10 @@ class Training:
         args, kept = self.args, self.kept
         is_lines = args.card == "linereader"
         measure = trainer.measure
-        best = (min if measure == "cer" else max)(kept["curve"], key=lambda one: one[measure])
+        if measure == "cer":
+            best = min(kept["curve"], key=lambda one: one["cer"])
+        else:
+            best = max(reversed(kept["curve"]), key=lambda one: one[measure])
         of_base = None if base is None or base.name is None else self._base_card(base.name)
         store = trainer.reader if is_lines else "layout"
         if is_lines:
