@@ -29,7 +29,7 @@ from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import TrainArgs, TrainSettings
 from armarium_training.staging import CARD, LINES, staging
 from armarium_training.starting import Base, base_of, far_base_of, region_base_of
-from armarium_training.trainers import Trainer, trainer_of
+from armarium_training.trainers import Trainer, runtime_of, trainer_of
 
 PATIENCE = 5
 """Epochs without a better one after which a training ends, where nobody said how many."""
@@ -140,9 +140,13 @@ class Training:
         return given
 
     def _ask(self, trainer: type[Trainer], method: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
-        runtime = trainer.runtime.name if trainer.runtime else None
+        runtime = runtime_of(self.job.engine, trainer)
         return self.job.call_worker(
-            runtime, trainer.worker, method, {**given, **more}, on_progress=self._hear
+            runtime.name if runtime else None,
+            trainer.worker,
+            method,
+            {**given, **more},
+            on_progress=self._hear,
         )
 
     def _hear(self, told: dict[str, Any]) -> None:
