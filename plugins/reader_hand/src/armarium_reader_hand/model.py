@@ -14,8 +14,11 @@ import numpy as np
 from armarium_reader_hand import CARD, WEIGHTS
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import HEIGHT, Grey
+from armarium_reader_hand.project_text import TextModel, likeliest_text
 from armarium_worker import Refused
 
+TEXT_MODEL = "text_model"
+"""The property of a trained model's file with the counts of its project's text."""
 STEP = 4
 """Pixels of width per step of the answer."""
 MARGIN = 40
@@ -40,6 +43,8 @@ class LineModel:
         self.session = session
         self.alphabet: list[str] = card["alphabet"]
         self.calibration: list[list[float]] = card["calibration"]
+        told = card.get(TEXT_MODEL)
+        self.project_text = None if told is None else TextModel.unpacked(told)
 
     @classmethod
     def shipped(cls, threads: int) -> LineModel:
@@ -54,11 +59,13 @@ class LineModel:
             session = _session(path.read_bytes(), threads)
             stated = session.get_modelmeta().custom_metadata_map
             card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
+            if TEXT_MODEL in stated:
+                card[TEXT_MODEL] = json.loads(stated[TEXT_MODEL])
+            return cls(session, card)
         except Exception as error:
             raise Refused(
                 f"{path.name} is no model of the hand reader, or is damaged. It takes models that were trained from it."
             ) from error
-        return cls(session, card)
 
     def answers(self, pictures: Sequence[Grey]) -> list[Answer]:
         """The network's answer for each picture; they are run together, so similar widths cost least."""
@@ -71,11 +78,14 @@ class LineModel:
         return [together[:count, number] for number, count in enumerate(steps)]
 
     def read(self, pictures: Sequence[Grey]) -> list[Text]:
-        """The text of each picture, by the best path."""
-        return [
-            Text(self.text(codes), expected_share(self.calibration, sure) if codes else 0.0)
-            for codes, sure in map(best_path, self.answers(pictures))
-        ]
+        """The text of each picture, by the best path; of a model with a project's text by what that expects, too."""
+        found = []
+        for answer in self.answers(pictures):
+            codes, sure = best_path(answer)
+            if self.project_text is not None and codes:
+                codes = likeliest_text(answer, self.alphabet, self.project_text)
+            found.append(Text(self.text(codes), expected_share(self.calibration, sure) if codes else 0.0))
+        return found
 
     def alternatives(self, picture: Grey, count: int) -> list[tuple[str, float]]:
         """The *count* likeliest texts of one line with their probabilities, likeliest first."""

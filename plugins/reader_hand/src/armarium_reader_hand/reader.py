@@ -84,9 +84,10 @@ class HandReader(Reader):
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
         """The methods of every reader, and those that a trainer of its models needs."""
-        from armarium_reader_hand.teaching import base, line_pictures
+        from armarium_reader_hand.teaching import base, fit_text, line_pictures
 
-        return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
+        taught = {"line_pictures": line_pictures, "base": base, "fit_text": fit_text}
+        return {**super().handlers(context), **taught}
 
 
 @cache

@@ -63,6 +63,8 @@ class Trainer:
     measure: ClassVar[Literal["cer", "map50"]] = "cer"
     """What an epoch is measured by: characters wrong, of which fewer are better, or regions found (mAP50), of which more."""
     suffix: ClassVar[str | tuple[str, ...]] = ".onnx"
+    fits_text: ClassVar[bool] = False
+    """Whether its reader's worker answers `fit_text`: what the taught text expects, put into the model where that helps."""
     in_readers_runtime: ClassVar[bool] = False
     """Whether its worker runs in the runtime of its reader, and so says none of its own."""
     goes_far: ClassVar[bool] = True
@@ -77,6 +79,7 @@ class HandTrainer(Trainer):
     worker = "armarium_hand_trainer.trainer:HandTrainer"
     runtime = TORCH
     reader = "hand"
+    fits_text = True
 
 
 class KrakenTrainer(Trainer):

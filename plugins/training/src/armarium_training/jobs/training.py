@@ -61,7 +61,8 @@ class Training:
                 self._land(trainer, base, self._train_there(given))
             else:
                 self._train(trainer, given)
-                self._land(trainer, base, self._ask(trainer, "finish", given))
+                told = self._ask(trainer, "finish", given)
+                self._land(trainer, base, self._with_text(trainer, told))
         shutil.rmtree(self.folder, ignore_errors=True)
         return {
             "reader_id": self.kept["landed"],
@@ -84,6 +85,19 @@ class Training:
             return found.trainer, found
         base = base_of(engine, self.job.library, args.base, args.trainer)
         return base.trainer, base
+
+    def _with_text(self, trainer: type[Trainer], told: dict[str, Any]) -> dict[str, Any]:
+        """The model with counts of the text it was taught, where lines that it was not taught are read better so."""
+        if not trainer.fits_text:
+            return told
+        reader = load_reader(self.job.engine, trainer.reader)
+        found = self.job.call_worker(
+            reader.runtime.name if reader.runtime else None,
+            f"{reader.__module__}:{reader.__qualname__}",
+            "fit_text",
+            {"folder": str(self.folder), "model": told["model"]},
+        )
+        return {**told, "text_model": found}
 
     def _reached(self) -> dict[str, Any]:
         """The best epoch's measure on what was not taught."""
@@ -330,7 +344,7 @@ class Training:
             "far_id": kept.get("far_id"),
             "flavor": args.flavor,
             "measured": kept.get("measured"),
-            **{key: told[key] for key in ("letters", "new_letters", "classes") if key in told},
+            **{key: told[key] for key in ("letters", "new_letters", "classes", "text_model") if key in told},
             "evaluations": [] if told.get("map50") is None else [self._score(told)],
         }
 
