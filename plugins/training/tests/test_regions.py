@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from training_desk import Desk
 
+from armarium.api import Invalid
+from armarium_training.trainers import trainer_named
+
 KINDS = ["text"] * 9 + ["seal"]
 
 
@@ -132,3 +135,20 @@ def test_taken_in_undone_and_done_again(desk: Desk) -> None:
     again = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
     assert again.status_code == 200
     assert config.is_file()
+
+
+def test_a_model_that_no_detector_takes_is_refused_and_so_is_a_trainer_that_is_gone(desk: Desk) -> None:
+    page = desk.picture(2)
+    folder = desk.library.models / "layout" / "others"
+    folder.mkdir(parents=True)
+    for written in ('{"model_type": "detr"}', "[]", "{"):
+        (folder / "config.json").write_text(written, "utf-8")
+        stated = {"scope_ids": [page], "model": "others"}
+        answer = desk.client.post("/api/actions/invoke", json={"name": "layout.find_regions", "params": stated})
+        assert (answer.status_code, answer.json()["code"]) == (422, "no_detector"), answer.text
+    (folder / "config.json").write_text('{"model_type": "rt_detr"}', "utf-8")
+    answer = desk.client.post("/api/actions/invoke", json={"name": "layout.find_regions", "params": stated})
+    assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing"), answer.text
+    for card in ("linereader", "regions"):
+        with pytest.raises(Invalid, match="No trainer of"):
+            trainer_named(desk.engine, card, "gone")

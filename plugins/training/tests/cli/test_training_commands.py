@@ -77,4 +77,4 @@ def test_trainings_of_detectors_and_of_vision_models_are_asked_for(desk: Machine
     assert "at least 20 on 2 pages" in desk.refused("train-regions", "1.png", "--hold-out", "2.png")
     assert "--base" in desk.refused("train-vision")
     assert "model-8B" in desk.refused("train-vision", "--base", "model-8B")
-    assert "pages_may_leave" in desk.refused("train-vision", "--base", "owner/model-8B")
+    assert "can be taught" in desk.refused("train-vision", "--base", "owner/model-8B")
