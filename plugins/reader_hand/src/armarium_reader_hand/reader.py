@@ -61,8 +61,16 @@ class HandReader(Reader):
 
         for start in range(0, len(lines), TOGETHER):
             pictures = [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
-            for text in self.lines.read(pictures):
-                yield LineReading(text.text, text.confidence)
+            for picture, text in zip(pictures, self.lines.read(pictures), strict=True):
+                yield LineReading(text.text, text.confidence, self._others(picture, text.text))
+
+    def _others(self, picture: Any, text: str) -> tuple[tuple[str, float], ...]:
+        """The likeliest texts beside *text*, as many as are asked for."""
+        if not self.alternatives:
+            return ()
+        likely = self.lines.alternatives(picture, 2 * self.alternatives + 1)
+        shares = dict(reversed([(other, share) for other, share in likely if other and other != text]))
+        return tuple(sorted(shares.items(), key=lambda one: -one[1])[: self.alternatives])
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
