@@ -37,7 +37,7 @@ def measure(rounds: int) -> list[Result]:
 def _bookkeeping(pages: int) -> Result:
     from armarium_training.compute import GROUP, Compute, FarState, Shard
     from armarium_training.jobs import scale
-    from armarium_training.packing import Packed
+    from armarium_training.packing import Packed, shard_folder
     from armarium_training.queries.job_rows import SCALE
     from armarium_training.schemas.scale import ScaleArgs
 
@@ -85,7 +85,7 @@ def _bookkeeping(pages: int) -> Result:
         }
 
     def packed(job: Any, number: int, page_ids: Sequence[str], use: str) -> Packed:
-        folder = scale.shard_folder(job, number)
+        folder = shard_folder(job, number)
         return Packed(Shard(number, folder, {"pages": [], "model_name": "hand"}), "0" * 64)
 
     plugin = Plugin(

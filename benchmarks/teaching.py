@@ -65,7 +65,7 @@ def torch_python() -> Path | None:
 
 
 def _base() -> dict[str, Any]:
-    shipped = Path(armarium_reader_hand.__file__).parent
+    shipped = Path(str(armarium_reader_hand.__file__)).parent
     card = json.loads((shipped / "card.json").read_text("utf-8"))
     return {
         "path": str(shipped / "model.onnx"),
@@ -102,7 +102,7 @@ def _loop(python: Path, rounds: int) -> Result:
         lay_out(folder / "training", made)
         given = {"folder": str(folder / "training"), "base": _base(), "batch_size": 4}
         trainer, epochs = _trainer(python), [0]
-        roots = [Path(one.__file__).parents[1] for one in (armarium_hand_trainer, armarium_worker)]
+        roots = [Path(str(one.__file__)).parents[1] for one in (armarium_hand_trainer, armarium_worker)]
         script = Path(__file__).with_name("bare_training.py")
         bare = subprocess.Popen(
             [python, script, json.dumps(given)],
@@ -202,7 +202,7 @@ def _lines_of(path: Path) -> list[tuple[Any, str]]:
     root = etree.parse(path).getroot()
     grey = np.asarray(Image.open(path.with_suffix(".jpg")).convert("L"))
     size = next(root.iter("{*}Page"))
-    across, down = grey.shape[1] / float(size.get("WIDTH")), grey.shape[0] / float(size.get("HEIGHT"))
+    across, down = grey.shape[1] / float(size.get("WIDTH", 1)), grey.shape[0] / float(size.get("HEIGHT", 1))
 
     def points(told: str | None) -> list[tuple[float, float]]:
         numbers = [float(one) for one in (told or "").replace(",", " ").split()]

@@ -144,7 +144,9 @@ def test_a_model_that_no_detector_takes_is_refused_and_so_is_a_trainer_that_is_g
     for written in ('{"model_type": "detr"}', "[]", "{"):
         (folder / "config.json").write_text(written, "utf-8")
         stated = {"scope_ids": [page], "model": "others"}
-        answer = desk.client.post("/api/actions/invoke", json={"name": "layout.find_regions", "params": stated})
+        answer = desk.client.post(
+            "/api/actions/invoke", json={"name": "layout.find_regions", "params": stated}
+        )
         assert (answer.status_code, answer.json()["code"]) == (422, "no_detector"), answer.text
     (folder / "config.json").write_text('{"model_type": "rt_detr"}', "utf-8")
     answer = desk.client.post("/api/actions/invoke", json={"name": "layout.find_regions", "params": stated})

@@ -20,7 +20,7 @@ def unknown_detector(name: str, here: Iterable[str]) -> NotFound:
     """A model of regions that is not on this machine."""
     return NotFound(
         f"There is no layout detector {name} here. There are: {', '.join(sorted(here)) or 'none'}. Train one on regions that "
-        "you drew (POST /api/training/regions/here), or leave the model out: regions are then found by white space.",
+        "you drew (armarium train-regions), or leave the model out: regions are then found by white space.",
         code="unknown_detector",
         model=name,
     )

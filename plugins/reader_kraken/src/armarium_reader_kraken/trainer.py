@@ -97,7 +97,7 @@ class KrakenTrainer:
             )
         )
 
-        class Told(Callback):
+        class Told(Callback):  # type: ignore[misc]
             """Tells how far the epoch is, and stops it where it is to stop."""
 
             def on_train_batch_end(
