@@ -57,6 +57,8 @@ SCRIPTS = (
     "recipe_facts",
     "recipe_runs",
     "bakeoffs",
+    "teaching",
+    "reading_at_scale",
 )
 """In the order of the rows in README.md."""
 

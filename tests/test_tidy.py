@@ -153,7 +153,16 @@ def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
     needs = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
     needs |= {dist.name, *(re.split(r"[^\w.-]", need)[0].lower()
                            for extra in dist.project.get("optional-dependencies", {}).values() for need in extra)}  # fmt: skip
-    in_runtimes = {"torch", "torchvision", "kraken", "transformers", "peft", "onnx", "faster_whisper"}
+    in_runtimes = {
+        "torch",
+        "torchvision",
+        "kraken",
+        "transformers",
+        "peft",
+        "onnx",
+        "faster_whisper",
+        "lightning",
+    }
     unnamed = set()
     for path in dist.modules:
         for name in (

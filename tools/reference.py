@@ -29,6 +29,7 @@ MODULES = (
     "armarium_canvas.api",
     "armarium_workflows.api",
     "armarium_formats.api",
+    "armarium_layout.api",
     "armarium_reading.api",
     "armarium_rights.api",
     "armarium_checking.api",

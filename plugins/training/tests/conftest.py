@@ -16,6 +16,8 @@ from training_desk import Desk
 from armarium.api import Engine, Library
 from armarium_checking.plugin import armarium_plugin as checking
 from armarium_documents.plugin import armarium_plugin as documents
+from armarium_images.plugin import armarium_plugin as images
+from armarium_layout.plugin import armarium_plugin as layout
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
@@ -25,7 +27,8 @@ from armarium_training.plugin import armarium_plugin as training
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with training, rights and what these stand on."""
-    return make_engine(plugins=[documents(), source_model(), reading(), rights(), checking(), training()])
+    stands_on = [documents(), source_model(), images(), layout(), reading(), rights(), checking()]
+    return make_engine(plugins=[*stands_on, training()])
 
 
 @pytest.fixture

@@ -295,36 +295,3 @@ def test_a_card_that_a_person_broke_harms_nothing(desk: Desk, written: str) -> N
         desk.client.get("/api/training/model", params={"model": "hand-base"}).json()["code"]
         == "unknown_model"
     )
-
-
-def test_a_detector_goes_the_same_way(desk: Desk) -> None:
-    pages = [desk.picture(2) for _ in range(3)]
-    body = {"scope_ids": pages[:2], "held_out_ids": pages[2:], "epochs": 1}
-    for page in pages:
-        pass_id = desk.do("segment.pass_create", {"document_id": page, "name": "Drawn"})["id"]
-        if page != pages[2]:
-            answer = desk.client.post("/api/training/regions/here", json=body)
-            assert (answer.status_code, answer.json()["code"]) == (422, "too_few_regions"), answer.text
-        rects = [[0.1, 0.05 + 0.09 * number, 0.8, 0.08] for number in range(10)]
-        drawn = [
-            {
-                "document_id": page,
-                "pass_id": pass_id,
-                "kind": "region",
-                "kind_raw": "text",
-                "anchor": {"rect": rect},
-            }
-            for rect in rects
-        ]
-        desk.do("segment.create_many", {"segments": drawn})
-    answer = desk.client.post("/api/training/regions/here", json=body)
-    assert (answer.status_code, answer.json()["code"]) == (422, "no_trainer")
-    desk.give_trainers()
-    job_id = desk.client.post("/api/training/regions/here", json=body).json()["job_id"]
-    desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["card"], told["reader_id"]) == ("done", "regions", None), told
-    assert told["model_id"] == f"layout-trained-{job_id}"
-    assert told["training_set"]["regions"] == 20
-    model = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()
-    assert model["kind"] == "layout-detector"

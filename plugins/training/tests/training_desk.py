@@ -11,7 +11,14 @@ from typing import Any
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_training.samples import LoopbackConverter, LoopbackDetector, LoopbackLora, LoopbackTrainer
+from armarium_layout.api import DETECTORS
+from armarium_training.samples import (
+    LoopbackConverter,
+    LoopbackDetector,
+    LoopbackFinder,
+    LoopbackLora,
+    LoopbackTrainer,
+)
 from armarium_training.trainers import CONVERTERS, GROUP
 
 MACHINE = replace(
@@ -129,6 +136,7 @@ class Desk:
     def give_trainers(self) -> None:
         for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
             self.engine.drivers.give(GROUP, one.name, one)
+        self.engine.drivers.give(DETECTORS, LoopbackFinder.name, LoopbackFinder)
         self.engine.drivers.give(CONVERTERS, LoopbackConverter.name, LoopbackConverter)
 
     def vision_model(self, name: str = "tiny-8B") -> None:
@@ -136,6 +144,22 @@ class Desk:
         folder = self.library.models / "vision" / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.json").write_text("{}", "utf-8")
+
+    def drawn(self, page: str, kinds: Sequence[str]) -> None:
+        """Regions of these kinds that a person drew on a page, one under the other."""
+        pass_id = self.do("segment.pass_create", {"document_id": page, "name": "Drawn"})["id"]
+        height = 0.9 / len(kinds)
+        regions = [
+            {
+                "document_id": page,
+                "pass_id": pass_id,
+                "kind": "region",
+                "kind_raw": kind,
+                "anchor": {"rect": [0.1, 0.05 + height * number, 0.8, 0.8 * height]},
+            }
+            for number, kind in enumerate(kinds)
+        ]
+        self.do("segment.create_many", {"segments": regions})
 
     def start(self, scope: Sequence[str], **more: Any) -> str:
         """Start a training here; its job."""

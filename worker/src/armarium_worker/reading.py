@@ -95,6 +95,8 @@ class Reader:
     model_suffixes: ClassVar[tuple[str, ...]] = ()
     model_is_folder: ClassVar[bool] = False
     """True when the file given as model stands for all that is in its folder, by whose name the model goes."""
+    alternatives: int = 0
+    """How many other texts of each line are asked for; a reader that has none answers none."""
     reading_needs_model: ClassVar[bool] = False
     """True when `read_lines` cannot work without a model file."""
 

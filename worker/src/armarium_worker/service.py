@@ -42,11 +42,12 @@ class ReaderService:
         return self._answer(page, started, lines=lines)
 
     def read_lines(self, call: Call) -> dict[str, Any]:
-        """Params: as find_lines, and lines[] {rect, polygon?, baseline?, direction?}. Result: readings[]."""
+        """Params: as find_lines, and lines[] {rect, polygon?, baseline?, direction?}, alternatives?. Result: readings[]."""
         reader, page = self._reader(call), self._page(call)
         started = _clocks()
         shapes = [unpack_shape(line) for line in call.params.get("lines", [])]
         readings: list[dict[str, Any]] = []
+        reader.alternatives = int(call.params.get("alternatives", 0))
         for reading in reader.read_lines(page, shapes):
             readings.append(pack_reading(reading))
             call.progress(len(readings), len(shapes))

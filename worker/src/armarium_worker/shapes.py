@@ -41,6 +41,8 @@ class LineReading:
 
     text: str
     confidence: float | None = None
+    alternatives: tuple[tuple[str, float], ...] = ()
+    """Other texts that the line may say, each with its probability, the likeliest first; only where they were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,11 @@ def pack_reading(reading: LineReading) -> dict[str, Any]:
     body: dict[str, Any] = {"text": text}
     if reading.confidence is not None:
         body["confidence"] = _share(reading.confidence)
+    if reading.alternatives:
+        body["alternatives"] = [
+            {"text": other.encode("utf-8", "replace").decode("utf-8"), "confidence": _share(share)}
+            for other, share in reading.alternatives
+        ]
     return body
 
 

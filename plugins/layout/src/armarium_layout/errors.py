@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from armarium.api import NotFound
+from collections.abc import Iterable
+
+from armarium.api import Invalid, NotFound
 
 
 def unknown_example(segment_id: str) -> NotFound:
@@ -11,4 +13,23 @@ def unknown_example(segment_id: str) -> NotFound:
         f"There is no segment {segment_id} to take as the example of a sign; name one that is drawn around the sign.",
         code="unknown_example",
         id=segment_id,
+    )
+
+
+def unknown_detector(name: str, here: Iterable[str]) -> NotFound:
+    """A model of regions that is not on this machine."""
+    return NotFound(
+        f"There is no layout detector {name} here. There are: {', '.join(sorted(here)) or 'none'}. Train one on regions that "
+        "you drew (armarium train-regions), or leave the model out: regions are then found by white space.",
+        code="unknown_detector",
+        model=name,
+    )
+
+
+def no_detector(name: str, kind: str | None) -> Invalid:
+    """A model that no installed detector takes."""
+    return Invalid(
+        f"No installed detector takes {name} ({kind or 'its config.json says no model_type'}). Choose a model that was "
+        "trained here, or leave the model out.",
+        code="no_detector",
     )

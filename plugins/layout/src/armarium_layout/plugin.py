@@ -5,15 +5,16 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_documents.api import start_actions
 from armarium_layout.actions import pages
+from armarium_layout.detectors import GROUP, check_detector
 from armarium_layout.recipe_jobs import RECIPE_JOBS
 
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """The recipe jobs that need no model."""
+    """The recipe jobs of layout, and the drivers that find regions with a trained model."""
     return Plugin(
         name="layout",
-        summary="Regions, outlines, table cells, orders, halves of spreads and prepared pictures, without a model",
+        summary="Regions, outlines, table cells, orders, halves of spreads and prepared pictures; regions also with a trained model",
         prefixes=("layout", *(job.id for job in RECIPE_JOBS)),
         actions=(
             pages.order_page,
@@ -23,4 +24,6 @@ def armarium_plugin() -> Plugin:
             *start_actions("layout", RECIPE_JOBS),
         ),
         recipe_jobs=RECIPE_JOBS,
+        driver_groups=(GROUP,),
+        check_driver=check_detector,
     )

@@ -1,10 +1,10 @@
-"""What layout can do in a workflow or a recipe: the jobs that need no model."""
+"""What layout can do in a workflow or a recipe: jobs that need no model, of which one takes a trained detector too."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import Example, RecipeJob, page_kind
+from armarium.api import Engine, Example, Library, Placement, RecipeJob, page_kind
 from armarium_layout.actions.samples import (
     add_lines,
     drawing_page,
@@ -15,12 +15,14 @@ from armarium_layout.actions.samples import (
     table_page,
     text_page,
 )
+from armarium_layout.detectors import STORE, detector_of
 from armarium_layout.jobs import cells, lines, pictures, readings, signs
 from armarium_layout.schemas import (
     DrawingSettings,
     NoSettings,
     OutlineSettings,
     PrepareSettings,
+    RegionSettings,
     SignSettings,
     TableSettings,
 )
@@ -49,6 +51,14 @@ def _drawn_lines(ex: Example) -> dict[str, Any]:
     return {"page_id": page_id}
 
 
+def _with_detector(engine: Engine, library: Library, settings: RegionSettings) -> Placement:
+    """Where regions are found; the refusal for a detector that is not here."""
+    if settings.model is None:
+        return Placement()
+    _, _, name = detector_of(engine, library, settings.model)
+    return Placement(model=f"{STORE}:{name}")
+
+
 PUT_IN_ORDER = RecipeJob(
     kind=page_kind(
         "put-in-order",
@@ -72,16 +82,18 @@ FIND_REGIONS = RecipeJob(
     kind=page_kind(
         "find-regions",
         lines.find_regions,
-        NoSettings,
+        RegionSettings,
         summary="Find the regions of pages.",
         lane="local-model",
     ),
     name="Find regions",
-    description="Finds the blocks of text of each page from its lines and the white space between them.",
+    description="Finds the blocks of text of each page from its lines and the white space between them, or with a detector.",
     layer="lines",
     takes=("page_image",),
     gives=("regions",),
-    settings=NoSettings,
+    settings=RegionSettings,
+    model_setting="model",
+    place=_with_detector,
     writes=("layout.take_shapes",),
     compare="regions found of regions checked, and regions too many",
     example=_drawn_lines,

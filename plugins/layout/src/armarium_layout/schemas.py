@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, NameOrMaterialPath, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Number = Annotated[float, Field(ge=-1, le=2, allow_inf_nan=False)]
@@ -18,6 +18,23 @@ Version = Annotated[int, Field(ge=0, le=2**53)]
 
 class NoSettings(Params):
     """There is nothing to set."""
+
+
+class RegionSettings(Params):
+    """What finds the regions."""
+
+    model: NameOrMaterialPath | None = Field(
+        default=None,
+        description="A layout detector that was trained on regions; none: blocks by the white space between lines.",
+    )
+    at_least: float | None = Field(
+        default=None,
+        ge=0.01,
+        le=1,
+        allow_inf_nan=False,
+        description="How sure the detector is to be of a region, up to 1; lower finds more and errs more. None: as suited the "
+        "pages that it was validated on.",
+    )
 
 
 class OutlineSettings(Params):

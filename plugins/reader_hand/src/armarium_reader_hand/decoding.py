@@ -58,7 +58,7 @@ class _Beginning:
         "spelled",
     )
 
-    def __init__(self, letter: int, before: _Beginning | None, context: bytes, spelled: float) -> None:
+    def __init__(self, letter: int, before: _Beginning | None, context: str, spelled: float) -> None:
         self.letter, self.before, self.context, self.spelled = letter, before, context, spelled
         self.longer: dict[int, _Beginning] = {}
         self.blank = self.further = self.new_blank = self.new_letter = -math.inf
@@ -84,7 +84,7 @@ def likeliest(
     """
     beam = max(beam, count)
     behind, lost = (LEAST, math.inf) if spelling is None else (CLOSE, LOST)
-    root = _Beginning(0, None, spelling.start if spelling else b"", 0.0)
+    root = _Beginning(0, None, spelling.start if spelling else "", 0.0)
     root.blank = 0.0
     beginnings = [root]
     for step in answer:
@@ -135,7 +135,7 @@ def likeliest(
 
 def _longer(one: _Beginning, code: int, spelling: Spelling | None) -> _Beginning:
     if spelling is None:
-        return _Beginning(code, one, b"", 0.0)
+        return _Beginning(code, one, "", 0.0)
     spelled = one.spelled + spelling.weight * spelling.chances(one.context)[code] + spelling.bonus
     return _Beginning(code, one, spelling.after(one.context, code), spelled)
 

@@ -16,9 +16,11 @@ import numpy as np
 from armarium_reader_hand import CARD, WEIGHTS
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import HEIGHT, Grey
-from armarium_reader_hand.spelling import Ngrams, Spelling
+from armarium_reader_hand.spelling import Spelling
 from armarium_worker import Refused
 
+SPELLING = "spelling"
+"""The property of a trained model's file that says how its texts are weighed with n-grams of letters."""
 STEP = 4
 """Pixels of width per step of the answer."""
 MARGIN = 40
@@ -30,6 +32,8 @@ class Text(NamedTuple):
 
     text: str
     confidence: float
+    others: tuple[tuple[str, float], ...] = ()
+    """The likeliest texts beside it with their probabilities to the network, as many as were asked for."""
 
 
 class LineModel:
@@ -37,15 +41,15 @@ class LineModel:
 
     *session* is an onnxruntime session with inputs `lines` (lines, 1, 48, width; ink from 0 to 1) and `steps` (lines),
     and the output of `decoding` for all lines together (steps, lines, classes). *card* gives `alphabet` and `calibration`, and
-    by `spelling`, where it is there, how much the shipped n-grams of letters weigh (`weight`, `bonus`).
+    by `spelling`, where it is there, how n-grams of letters weigh (`Spelling.stated`).
     """
 
     def __init__(self, session: Any, card: dict[str, Any]) -> None:
         self.session = session
         self.alphabet: list[str] = card["alphabet"]
         self.calibration: list[list[float]] = card["calibration"]
-        weighed = card.get("spelling")
-        self.spelling = Spelling(Ngrams.shipped(), self.alphabet, **weighed) if weighed else None
+        weighed = card.get(SPELLING)
+        self.spelling = None if weighed is None else Spelling.stated(weighed, self.alphabet)
 
     @classmethod
     def shipped(cls, threads: int) -> LineModel:
@@ -60,13 +64,13 @@ class LineModel:
             session = _session(path.read_bytes(), threads)
             stated = session.get_modelmeta().custom_metadata_map
             card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
-            if "spelling" in stated:
-                card["spelling"] = json.loads(stated["spelling"])
+            if SPELLING in stated:
+                card[SPELLING] = json.loads(stated[SPELLING])
+            return cls(session, card)
         except Exception as error:
             raise Refused(
                 f"{path.name} is no model of the hand reader, or is damaged. It takes models that were trained from it."
             ) from error
-        return cls(session, card)
 
     def answers(self, pictures: Sequence[Grey]) -> list[Answer]:
         """The network's answer for each picture; they are run together, so similar widths cost least."""
@@ -82,31 +86,35 @@ class LineModel:
         """The likeliest text of each picture."""
         return [self.reading(answer) for answer in self.answers(pictures)]
 
-    def read_all(self, batches: Iterable[Sequence[Grey]]) -> Iterator[Text]:
-        """The likeliest text of each picture, in order. The network is at the next batch while one is decoded."""
+    def read_all(self, batches: Iterable[Sequence[Grey]], others: int = 0) -> Iterator[Text]:
+        """The likeliest text of each picture, in order, with *others* beside it. The network is at the next batch while one
+        is decoded."""
         with ThreadPoolExecutor(1) as ahead:
             running: deque[Future[list[Answer]]] = deque()
             for batch in batches:
                 running.append(ahead.submit(self.answers, batch))
                 if len(running) > 1:
-                    yield from map(self.reading, running.popleft().result())
+                    yield from (self.reading(answer, others) for answer in running.popleft().result())
             for last in running:
-                yield from map(self.reading, last.result())
+                yield from (self.reading(answer, others) for answer in last.result())
 
-    def reading(self, answer: Answer) -> Text:
+    def reading(self, answer: Answer, others: int = 0) -> Text:
         """The text of an answer: the best path's or, with spelling, the likeliest of those near it."""
         codes, sure = best_path(answer)
         if not codes:
             return Text("", 0.0)
+        # Texts that differ in blanks alone are one.
+        near = likeliest(answer, 2 * others + 1, spelling=self.spelling) if others or self.spelling else []
         if self.spelling is not None:
-            codes = likeliest(answer, 1, spelling=self.spelling)[0][0]
-        return Text(self.text(codes), expected_share(self.calibration, sure))
-
-    def alternatives(self, picture: Grey, count: int) -> list[tuple[str, float]]:
-        """The *count* likeliest texts of one line with their probabilities to the network, the one that `read` gives first."""
-        (answer,) = self.answers([picture])
-        found = likeliest(answer, count, spelling=self.spelling)
-        return [(self.text(codes), float(np.exp(score))) for codes, score in found]
+            codes = near[0][0]
+        text = self.text(codes)
+        beside: dict[str, float] = {}
+        for other, likelihood in near:
+            spelled = self.text(other)
+            if spelled and spelled != text:
+                beside.setdefault(spelled, float(np.exp(likelihood)))
+        found = sorted(beside.items(), key=lambda one: -one[1])[:others]
+        return Text(text, expected_share(self.calibration, sure), tuple(found))
 
     def text(self, codes: Codes) -> str:
         """Classes as text: composed characters, no white space at the ends."""

@@ -63,8 +63,8 @@ class HandReader(Reader):
             [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
             for start in range(0, len(lines), TOGETHER)
         )
-        for text in self.lines.read_all(batches):
-            yield LineReading(text.text, text.confidence)
+        for text in self.lines.read_all(batches, self.alternatives):
+            yield LineReading(text.text, text.confidence, text.others)
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
@@ -86,9 +86,10 @@ class HandReader(Reader):
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
         """The methods of every reader, and those that a trainer of its models needs."""
-        from armarium_reader_hand.teaching import base, line_pictures
+        from armarium_reader_hand.teaching import base, fit_text, line_pictures
 
-        return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
+        taught = {"line_pictures": line_pictures, "base": base, "fit_text": fit_text}
+        return {**super().handlers(context), **taught}
 
 
 @cache

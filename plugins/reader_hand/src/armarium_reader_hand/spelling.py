@@ -6,10 +6,12 @@ interpolated after Witten and Bell (1991): an n-gram's own counts, and for what 
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +26,8 @@ ORDER = 6
 WEIGHED = {"weight": 0.3, "bonus": 0.5}
 """What the logarithm of a letter's probability counts beside the network's, and what is added for each letter, since every
 letter makes a text less probable. Chosen on the documents held out of the training."""
+PROJECT = 0.5
+"""The share that n-grams of a project's own text have beside the shipped ones."""
 MOST = 40_000
 """Contexts whose probabilities are kept at hand: about 30 MB."""
 
@@ -91,10 +95,21 @@ class Ngrams:
         with np.load(file, allow_pickle=False) as kept:
             return cls(str(kept["letters"]), kept["codes"], kept["counts"], kept["children"])
 
-    def save(self, path: Path) -> None:
+    def save(self, file: BinaryIO | Path) -> None:
         """Write them as a compressed file of arrays."""
-        arrays = {"codes": self.codes, "counts": self.counts, "children": self.children}
-        np.savez_compressed(path, letters=np.array("".join(self.letters)), **arrays)
+        arrays: dict[str, Any] = {"codes": self.codes, "counts": self.counts, "children": self.children}
+        np.savez_compressed(file, letters=np.array("".join(self.letters)), **arrays)
+
+    def packed(self) -> str:
+        """The same as text, for a property of a model's file."""
+        file = io.BytesIO()
+        self.save(file)
+        return base64.b64encode(file.getvalue()).decode()
+
+    @classmethod
+    def unpacked(cls, text: str) -> Ngrams:
+        """What `packed` answered."""
+        return cls.load(io.BytesIO(base64.b64decode(text)))
 
     def followers(self, context: bytes) -> tuple[int, int] | None:
         """From where to where the nodes lie that follow *context* (codes); None where it never came."""
@@ -108,39 +123,64 @@ class Ngrams:
 
 
 class Spelling:
-    """N-grams as a network's letters ask for them: class n is `alphabet[n - 1]`, class 0 a text's end."""
+    """N-grams as a network's letters ask for them: class n is `alphabet[n - 1]`, class 0 a text's end.
 
-    def __init__(self, ngrams: Ngrams, alphabet: Sequence[str], weight: float, bonus: float) -> None:
+    *counted* are n-grams with the share that each has in a probability; the shares add up to 1. A context is a text with a
+    character for each class, the number of classes for a text's beginning.
+    """
+
+    def __init__(
+        self, counted: Sequence[tuple[Ngrams, float]], alphabet: Sequence[str], weight: float, bonus: float
+    ) -> None:
         self.weight, self.bonus = weight, bonus
-        code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
-        codes = [END, *(code_of.get(letter, UNKNOWN) for letter in alphabet)]
-        self.codes = [bytes([code]) for code in codes]
-        self.start = bytes([START])
-        self._ngrams = ngrams
-        # What is no class of the network is counted behind the last and left out.
-        self._classes = np.full(256, len(codes), dtype=np.intp)
-        for number, code in enumerate(codes):
-            if code != UNKNOWN:
-                self._classes[code] = number
-        self._known: dict[bytes, Any] = {}
+        self.size = len(alphabet) + 1
+        self.start = chr(self.size)
+        self._counted = [(_Coded(ngrams, alphabet), share) for ngrams, share in counted]
+        self._known: dict[str, Any] = {}
 
-    def after(self, context: bytes, number: int) -> bytes:
+    @classmethod
+    def stated(cls, weighed: Mapping[str, Any], alphabet: Sequence[str]) -> Spelling:
+        """As a card states it: `weight`, `bonus`, and where a project's text was counted too `project`, the packed n-grams."""
+        counted = [(Ngrams.shipped(), 1.0)]
+        if "project" in weighed:
+            counted = [(Ngrams.shipped(), 1 - PROJECT), (Ngrams.unpacked(weighed["project"]), PROJECT)]
+        return cls(counted, alphabet, float(weighed["weight"]), float(weighed["bonus"]))
+
+    def after(self, context: str, number: int) -> str:
         """The context behind another letter, given by its class."""
-        return (context + self.codes[number])[1 - ORDER :]
+        return (context + chr(number))[1 - ORDER :]
 
-    def chances(self, context: bytes) -> Sequence[float]:
+    def chances(self, context: str) -> Sequence[float]:
         """The logarithm of the probability of each class behind *context*."""
         found: Sequence[float] | None = self._known.get(context)
         if found is None:
             if len(self._known) >= MOST:
                 self._known.clear()
-            found = self._known[context] = array("f", self._look_up(context))
+            together = sum(share * coded.shares(context) for coded, share in self._counted)
+            found = self._known[context] = array("f", np.log(np.maximum(together, math.exp(-30))))
         return found
 
-    def _look_up(self, context: bytes) -> NDArray[np.float64]:
-        share = np.full(len(self.codes) + 1, 1 / len(self.codes))
-        for start in range(len(context), -1, -1):
-            found = self._ngrams.followers(context[start:])
+
+class _Coded:
+    """N-grams and the codes that they have for the classes of a network."""
+
+    def __init__(self, ngrams: Ngrams, alphabet: Sequence[str]) -> None:
+        self._ngrams = ngrams
+        code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
+        self._codes = [END, *(code_of.get(letter, UNKNOWN) for letter in alphabet), START]
+        self._size = len(alphabet) + 1
+        # What is no class of the network is counted behind the last and left out.
+        self._classes = np.full(256, self._size, dtype=np.intp)
+        for number, code in enumerate(self._codes[:-1]):
+            if code != UNKNOWN:
+                self._classes[code] = number
+
+    def shares(self, context: str) -> NDArray[np.float64]:
+        """The probability of each class behind *context*."""
+        coded = bytes(self._codes[ord(one)] for one in context)
+        share = np.full(self._size + 1, 1 / self._size)
+        for start in range(len(coded), -1, -1):
+            found = self._ngrams.followers(coded[start:])
             if found is None:
                 break
             counts = self._ngrams.counts[found[0] : found[1]]
@@ -148,9 +188,6 @@ class Spelling:
             if not total:
                 break
             share *= kinds / (total + kinds)
-            np.add.at(
-                share,
-                self._classes[self._ngrams.codes[found[0] : found[1]]],
-                counts / (total + kinds),
-            )
-        return np.log(np.maximum(share[:-1], math.exp(-30)))
+            classes = self._classes[self._ngrams.codes[found[0] : found[1]]]
+            np.add.at(share, classes, counts / (total + kinds))
+        return share[:-1]

@@ -7,13 +7,14 @@ distribution can be imported; so everything heavy is imported inside methods.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from armarium_worker import (
     FoundLine,
+    Handler,
     LineReading,
     LineShape,
     ModelFile,
@@ -22,6 +23,7 @@ from armarium_worker import (
     Refused,
     RemoteFile,
     Runtime,
+    WorkerContext,
 )
 
 KRAKEN = Runtime(
@@ -145,6 +147,13 @@ class KrakenReader(Reader):
         for record in self.recogniser.predict(page.image, segmentation, config):
             shares = [float(share) for share in record.confidences]
             yield LineReading(record.prediction, sum(shares) / len(shares) if shares else None)
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods of every reader, and those that a trainer of its models needs."""
+        from armarium_reader_kraken.teaching import base, line_pictures
+
+        return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:

@@ -87,12 +87,19 @@ def read(
     pages_may_leave: Annotated[
         bool, typer.Option("--pages-may-leave", help="Let lines be sent to a provider of another machine.")
     ] = False,
+    alternatives: Annotated[
+        int, typer.Option(help="Keep so many other texts that each line may say as readings beside it.")
+    ] = 0,
 ) -> None:
     """Read the lines of pages."""
     with project_session() as session:
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids)}
         stated = (("reader", reader), ("language", language), ("model", model), ("provider", provider))
-        params |= {k: v for k, v in (*stated, ("pages_may_leave", pages_may_leave)) if v}
+        params |= {
+            k: v
+            for k, v in (*stated, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
+            if v
+        }
         started = session.act("reading.read_lines", params)
         job_id = started["result"]["job_id"]
         finished(session, job_id, "Read")

@@ -30,7 +30,7 @@ def epoch(call: Call) -> dict[str, Any]:
     path = folder / "checkpoint.json"
     done: list[dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else []
     told = json.loads((folder / "lines.json").read_text("utf-8"))
-    items = told.get("lines") or told.get("pages")
+    items = told["lines"]
     if (folder.parent / "refuse").exists():
         raise Refused("The lines cannot be taught.")
     while len(done) < number:

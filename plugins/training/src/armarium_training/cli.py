@@ -44,6 +44,18 @@ def commands() -> typer.Typer:
         epilog="Example: armarium evaluate linereader-trained-ID --report scores.html",
     )(evaluate)
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium models")(models)
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium train-regions Charters --hold-out 0009.jpg",
+    )(train_regions)
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium train-vision Letters --base owner/model-8B --pages-may-leave",
+    )(train_vision)
+    program.command(
+        rich_help_panel=Topic.lines,
+        epilog="Example: armarium read-at-scale Letters --card hand --flavor dask:local:2",
+    )(read_at_scale)
     return program
 
 
@@ -88,6 +100,151 @@ def train(
             typer.echo(f"  Report: {report}")
 
     answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+
+
+def train_regions(
+    ids: Scope = None,
+    hold_out: HoldOut = None,
+    base: Annotated[
+        str | None, typer.Option(help="The layout detector to begin from; left out: from nothing.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the detector is called.")] = None,
+    epochs: Annotated[int, typer.Option(help="The most epochs; it ends sooner where none is better.")] = 50,
+    image_size: Annotated[int, typer.Option(help="Side in pixels at which pages are looked at.")] = 960,
+) -> None:
+    """Train a layout detector on this machine, on regions that you drew or changed."""
+    with project_session() as session:
+        params: dict[str, Any] = {
+            "scope_ids": scope_of(session, ids),
+            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
+            "epochs": epochs,
+            "image_size": image_size,
+        }
+        params |= {key: value for key, value in {"base": base, "display_name": name}.items() if value}
+        job_id = session.act("training.start_regions_here", params)["result"]["job_id"]
+        finished(session, job_id, "Train")
+        outcome = result_of(session, job_id)
+        told = session.get(f"/api/training/jobs/{job_id}")
+        scores = session.get("/api/training/model", model=told["model_id"])["scores"]
+
+    def words() -> None:
+        regions = plural(told["training_set"]["regions"], "region")
+        found = [one["map50"] for one in told["curve"]]
+        typer.echo(f"Trained {told['model_id']} on {regions}, {plural(len(found), 'epoch')}.")
+        typer.echo(f"  {sparkline(found)}  best mAP50 on pages for validation: {max(found):.2f}")
+        if scores is not None:
+            typer.echo(f"  mAP50 on the held-out pages: {scores['map50']:.2f}")
+        typer.echo(
+            f"  Use it: armarium action layout.find_regions --model {told['model_id']} --scope-ids PAGE"
+        )
+
+    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+
+
+def train_vision(
+    ids: Scope = None,
+    teacher: Annotated[
+        str,
+        typer.Option(help="Whose lines are taught: the reader, model or pass, with your corrections in it."),
+    ] = "hand",
+    base: Annotated[
+        str, typer.Option(help="A vision model of this machine by its name, or owner/model of the model hub.")
+    ] = "",
+    hold_out: HoldOut = None,
+    name: Annotated[str, typer.Option(help="What the student is called.")] = "student",
+    arm: Annotated[
+        str, typer.Option(help="What it is taught to answer: answer, why, thinking or review.")
+    ] = "answer",
+    epochs: Annotated[int, typer.Option(help="How often the lines are taught.")] = 2,
+    flavor: Annotated[
+        str | None,
+        typer.Option(help="The machine class at the hub. Left out: here for a model of this machine."),
+    ] = None,
+    pages_may_leave: Annotated[
+        bool, typer.Option("--pages-may-leave", help="Pictures of lines may be sent to the model hub.")
+    ] = False,
+) -> None:
+    """Train a vision model on lines that were read and corrected, here or at the model hub."""
+    if not base:
+        raise Refused("Name the model to begin from with --base.")
+    with project_session() as session:
+        params: dict[str, Any] = {
+            "scope_ids": scope_of(session, ids),
+            "teacher": teacher,
+            "base_repo": base,
+            "held_out_ids": [document_id(session, one) for one in hold_out or ()],
+            "name": name,
+            "arm": arm,
+            "epochs": epochs,
+            "pages_may_leave": pages_may_leave,
+        }
+        place = flavor or (None if "/" in base else "local")
+        params |= {} if place is None else {"flavor": place}
+        job_id = session.act("training.start_vision_lora", params)["result"]["job_id"]
+        finished(session, job_id, "Train")
+        outcome = result_of(session, job_id)
+        told = session.get(f"/api/training/jobs/{job_id}")
+
+    def words() -> None:
+        typer.echo(f"Trained {told['model_id']}, {plural(len(told['curve']), 'epoch')}.")
+        named = str(told["model_id"]).replace("/", "--")
+        typer.echo(f"  Read with it: armarium read --reader vision --model {named}")
+
+    answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+
+
+def read_at_scale(
+    ids: Scope = None,
+    card: Annotated[
+        str, typer.Option(help="The reader, or a model that a reader of this machine takes.")
+    ] = "hand",
+    flavor: Annotated[
+        str, typer.Option(help="Where: local, dask:local:2, dask:tls://host:8786, or a class of the hub.")
+    ] = "local",
+    shard_size: Annotated[int, typer.Option(help="Pages of a shard.")] = 50,
+    max_in_flight: Annotated[int, typer.Option(help="Shards that are on their way at once.")] = 10,
+    pages_may_leave: Annotated[
+        bool, typer.Option("--pages-may-leave", help="Pictures of pages may be sent to other machines.")
+    ] = False,
+    job: Annotated[str | None, typer.Option(help="A reading at scale that was begun: how it stands.")] = None,
+    resend: Annotated[
+        bool, typer.Option("--resend", help="With --job: send its failed shards again.")
+    ] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="With --job: stop it, there too.")] = False,
+) -> None:
+    """Read very many pages in shards, here or on other machines; what was read lands beside what is there."""
+    with project_session() as session:
+        if job is None:
+            if resend or cancel:
+                raise Refused("Name the reading at scale with --job.")
+            params = {
+                "scope_ids": scope_of(session, ids),
+                "card": card,
+                "flavor": flavor,
+                "shard_size": shard_size,
+                "max_in_flight": max_in_flight,
+                "pages_may_leave": pages_may_leave,
+            }
+            job = str(session.act("reading.start_at_scale", params)["result"]["job_id"])
+            finished(session, job, "Read")
+        elif cancel:
+            session.act("reading.cancel_at_scale", {"job_id": job})
+        elif resend:
+            session.act("reading.resend_failed", {"job_id": job})
+            finished(session, job, "Read")
+        told = session.get(f"/api/reading-at-scale/jobs/{job}")
+
+    def words() -> None:
+        typer.echo(f"Reading at scale {told['job_id']}: {told['state']}")
+        typer.echo("  shards: " + ", ".join(f"{count} {state}" for state, count in told["counts"].items()))
+        landed = {name.replace("_", " "): count for name, count in told["landing"].items()}
+        typer.echo("  pages: " + ", ".join(f"{count} {name}" for name, count in landed.items()))
+        for number, failed in told["failed_shards"].items():
+            typer.echo(f"  shard {number} failed: {failed['why']}")
+        for one in told["package"]["skipped"][:20]:
+            typer.echo(f"  skipped {one['document_id']}: {one['why']}")
+
+    answer(told, words)
 
 
 def evaluate(

@@ -20,6 +20,8 @@ from armarium_training.trainers import Trainer
 
 EVERY = 10
 """One line in so many is not taught: by these it is told when the reader stops improving."""
+VALIDATED = 5
+"""As many pages of regions as make one of them a page for validation."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -115,20 +117,26 @@ def _pictures(
 
 
 def lay_out_regions(job: JobContext, folder: Path) -> dict[str, Any]:
-    """Pages with their regions in *folder*: `lines.json` names pictures and regions, those held out for validation."""
+    """Pages with their regions in *folder*: `lines.json` names pictures, regions and what each page is for.
+
+    Where five pages are taught, every fifth tells when the detector stops improving; the pages held out only score it.
+    """
     args: TrainArgs = job.args
     with job.library.db.read_all() as conn:
         found = regions_of(conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes)
         held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
     told = []
-    for regions, for_validation in ((found, False), (held, True)):
-        for page, boxes in regions.regions.items():
+    for regions, is_held in ((found, False), (held, True)):
+        several = not is_held and len(regions.regions) >= VALIDATED
+        for number, (page, boxes) in enumerate(regions.regions.items()):
             job.check()
             with job.library.db.read_all() as conn:
                 picture = page_image(job.library, conn, page)
             with still_image(job.library, picture) as path:
                 write_whole(folder / f"{page}.image", path.read_bytes())
-            told.append({"file": f"{page}.image", "regions": boxes, "for_validation": for_validation})
+            validates = several and number % VALIDATED == VALIDATED - 1
+            part = "held-out" if is_held else "validation" if validates else "taught"
+            told.append({"file": f"{page}.image", "regions": boxes, "part": part})
     count = sum(map(len, found.regions.values()))
     if not count:
         raise errors.no_such_regions(0, 0)

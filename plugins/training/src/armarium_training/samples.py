@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import Example, Principal, new_id
+from armarium_layout.api import DETECTOR_MODELS, DETECTORS, Detector
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, FarState, Shard
 from armarium_training.staging import CARD, LINES, staging
@@ -29,6 +30,18 @@ class LoopbackDetector(LoopbackTrainer):
 
     name = "loopback-detector"
     card = "regions"
+    worker = "armarium_region_trainer.loopback:Loopback"
+    reader = DETECTOR_MODELS
+    suffix = "config.json"
+    measure = "map50"
+
+
+class LoopbackFinder(Detector):
+    """Finds what the loopback trainer's model knows."""
+
+    name, label = "loopback", "Loopback"
+    worker = "armarium_region_trainer.loopback:Loopback"
+    model_types = frozenset({"loopback"})
 
 
 class LoopbackLora(LoopbackTrainer):
@@ -89,6 +102,7 @@ def give_trainers(ex: Example) -> None:
     """Let the engine of an example find them."""
     for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
         ex.engine.drivers.give(GROUP, one.name, one)
+    ex.engine.drivers.give(DETECTORS, LoopbackFinder.name, LoopbackFinder)
     ex.engine.drivers.give(CONVERTERS, LoopbackConverter.name, LoopbackConverter)
 
 

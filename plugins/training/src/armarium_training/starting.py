@@ -10,9 +10,10 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
 from armarium_documents.api import pages_under
+from armarium_layout.api import detector_models, detectors, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
 from armarium_training import errors
-from armarium_training.trainers import Trainer, trainers
+from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
 VISION = "vision"
 TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
@@ -35,7 +36,7 @@ def base_of(
     Without a base the trainer is the one named, else the first whose runtime is here.
     """
     able = [one for one in trainers(engine) if one.card == "linereader"]
-    path = None
+    held: dict[str, _Held] = {}
     if base is None:
         able = [one for one in able if trainer in (None, one.name)]
         if not able:
@@ -47,11 +48,11 @@ def base_of(
         able = [one for one in able if one.name in held]
         if not able:
             raise errors.no_base(str(base), bases_here(engine))
-        path = held[able[0].name].path
-    chosen = next((one for one in able if engine.runtimes.missing(one) is None), able[0])
-    if chosen.runtime is not None:
-        engine.runtimes.python_of(chosen.runtime.name)
-    return Base(chosen, None if base is None else str(base), path)
+    chosen = next((one for one in able if is_here(engine, one)), able[0])
+    require_runtime(engine, chosen)
+    if base is None:
+        return Base(chosen, None, None)
+    return Base(chosen, str(base), held[chosen.name].path)
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,29 @@ def _held(engine: Engine, library: Library, trainer: type[Trainer], base: NameOr
     """The base among the models of the trainer's reader, where it is there."""
     try:
         choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
-    except ServiceError:
-        return None
+    except ServiceError as refusal:
+        return _waiting(engine, library, trainer, base) if refusal.code == "runtime_missing" else None
     if choice.model_path is not None and not choice.model_path.name.endswith(trainer.suffix):
         return None
     return _Held(choice.model_path)
 
 
+def _waiting(
+    engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
+) -> _Held | None:
+    """A base that lies here and whose reader cannot run yet: what is refused then is the runtime, not the base."""
+    reader = load_reader(engine, trainer.reader)
+    kind = reader.model_kind or reader.name
+    for folder in (library.models / kind, models_folder(engine, kind)):
+        for one in reader.models_here(folder, None):
+            if base in (one.model, one.label) and one.path and one.path.name.endswith(trainer.suffix):
+                return _Held(one.path)
+    return None
+
+
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
     """As `base_of`, for a training elsewhere: what it needs to run is not asked of this machine."""
-    able = [one for one in trainers(engine) if one.card == "linereader"]
+    able = [one for one in trainers(engine) if one.card == "linereader" and one.goes_far]
     for one in able:
         held = None if base is None else _held(engine, library, one, base)
         if base is None or held is not None:
@@ -88,6 +102,19 @@ def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
     if base not in here:
         raise errors.no_vision_base(base, sorted(here))
     return here[base]
+
+
+def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base | None:
+    """The layout detector *base* that a training goes on from, with a trainer for it; None: from nothing. Invalid."""
+    if base is None:
+        return None
+    trainer = trainer_of(engine, "regions")
+    here = detector_models(engine, library)
+    path = base.real if Path(base).is_absolute() else here.get(str(base))
+    kinds = {kind for one in detectors(engine) for kind in one.model_types}
+    if path is None or path.name != trainer.suffix or not path.is_file() or model_type(path) not in kinds:
+        raise errors.no_base(str(base), sorted(here))
+    return Base(trainer, str(base), path)
 
 
 def bases_here(engine: Engine) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from armarium.api import Engine, ServiceError
-from armarium_reading.api import Runtime
+from armarium_layout.api import DETECTOR_MODELS, Detector
+from armarium_reading.api import Runtime, load_reader
 from armarium_training import errors
 
 GROUP, CONVERTERS = "armarium.trainers", "armarium.converters"
@@ -29,6 +30,16 @@ VISION_TORCH = Runtime(
 )
 
 
+REGION_TORCH = Runtime(
+    name="region-trainer",
+    package="armarium_region_trainer",
+    requirements="requirements.txt",
+    probe="transformers",
+    summary="transformers 5.23 with PyTorch 2.13: trains detectors on regions you drew, and finds regions with them.",
+    size_mb=1300,
+)
+
+
 class Trainer:
     """The base of every trainer driver: class attributes alone; its worker answers `epoch` and `finish`.
 
@@ -48,8 +59,16 @@ class Trainer:
     """`module:class` of its worker."""
     runtime: ClassVar[Runtime | None] = None
     reader: ClassVar[str]
-    """The reader that its models are of, whose worker answers `line_pictures` and `base`."""
-    suffix: ClassVar[str] = ".onnx"
+    """The reader that its models are of, whose worker answers `line_pictures` and `base`; of detectors the folder of models."""
+    measure: ClassVar[Literal["cer", "map50"]] = "cer"
+    """What an epoch is measured by: characters wrong, of which fewer are better, or regions found (mAP50), of which more."""
+    suffix: ClassVar[str | tuple[str, ...]] = ".onnx"
+    fits_text: ClassVar[bool] = False
+    """Whether its reader's worker answers `fit_text`: what the taught text expects, put into the model where that helps."""
+    in_readers_runtime: ClassVar[bool] = False
+    """Whether its worker runs in the runtime of its reader, and so says none of its own."""
+    goes_far: ClassVar[bool] = True
+    """Whether it can be sent along to another machine."""
 
 
 class HandTrainer(Trainer):
@@ -60,6 +79,19 @@ class HandTrainer(Trainer):
     worker = "armarium_hand_trainer.trainer:HandTrainer"
     runtime = TORCH
     reader = "hand"
+    fits_text = True
+
+
+class KrakenTrainer(Trainer):
+    """Trains a recognition model of kraken further, or a new one, as `ketos train` does."""
+
+    name = "kraken"
+    label = "Trainer of kraken"
+    worker = "armarium_reader_kraken.trainer:KrakenTrainer"
+    reader = "kraken"
+    suffix = (".safetensors", ".mlmodel")
+    in_readers_runtime = True
+    goes_far = False
 
 
 class LoraTrainer(Trainer):
@@ -77,6 +109,35 @@ class LoraTrainer(Trainer):
     runtime = VISION_TORCH
     reader = "vision"
     suffix = "config.json"
+
+
+class RegionTrainer(Trainer):
+    """Trains a layout detector (RT-DETR or D-FINE) on regions that persons drew or changed.
+
+    Its worker's `lines.json` is {"pages": [{file, regions[] {class, rect}, part}]}, rects in fractions of the page and `part`
+    one of taught, validation and held-out; `base` is {path} of a config.json here, and `image_size` the side in pixels at which
+    pages are looked at. `epoch` answers `map50` in place of `cer`, `finish` {model, map50}: the config.json of a folder, and the
+    score on the held-out pages (None where nobody drew regions there).
+    """
+
+    name = "regions"
+    label = "Trainer of layout detectors"
+    card = "regions"
+    worker = "armarium_region_trainer.trainer:RegionTrainer"
+    runtime = REGION_TORCH
+    reader = DETECTOR_MODELS
+    suffix = "config.json"
+    measure = "map50"
+
+
+class RegionDetector(Detector):
+    """Finds regions with a detector that was trained here."""
+
+    name = "rt-detr"
+    label = "RT-DETR and D-FINE"
+    worker = "armarium_region_trainer.detector:Detector"
+    runtime = REGION_TORCH
+    model_types = frozenset({"rt_detr", "rt_detr_v2", "d_fine"})
 
 
 class Converter:
@@ -125,14 +186,34 @@ def check_trainer(name: str, driver: object) -> str | None:
 
 
 def trainers(engine: Engine) -> list[type[Trainer]]:
-    """Every trainer that loads, by name."""
+    """Every trainer that loads, by name; without those whose reader is not installed."""
     found = []
     for name in engine.drivers.names(GROUP):
         try:
-            found.append(engine.drivers.load(GROUP, name))
+            one: type[Trainer] = engine.drivers.load(GROUP, name)
+            runtime_of(engine, one)
         except ServiceError:
             continue
+        found.append(one)
     return found
+
+
+def runtime_of(engine: Engine, trainer: type[Trainer]) -> Runtime | None:
+    """The runtime that its worker runs in; None: the engine's own environment. A refusal where its reader is not installed."""
+    return load_reader(engine, trainer.reader).runtime if trainer.in_readers_runtime else trainer.runtime
+
+
+def is_here(engine: Engine, trainer: type[Trainer]) -> bool:
+    """Whether its runtime is installed."""
+    asks = load_reader(engine, trainer.reader) if trainer.in_readers_runtime else trainer
+    return engine.runtimes.missing(asks) is None
+
+
+def require_runtime(engine: Engine, trainer: type[Trainer]) -> None:
+    """Conflict that says how to install its runtime, where that is not here."""
+    runtime = runtime_of(engine, trainer)
+    if runtime is not None:
+        engine.runtimes.python_of(runtime.name)
 
 
 def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
@@ -149,8 +230,7 @@ def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Train
     """As `trainer_named`, the first whose runtime is here; Conflict says how to install that of the first there is."""
     if name is None:
         there = [one for one in trainers(engine) if one.card == card]
-        name = next((one.name for one in there if engine.runtimes.missing(one) is None), None)
+        name = next((one.name for one in there if is_here(engine, one)), None)
     found = trainer_named(engine, card, name)
-    if found.runtime is not None:
-        engine.runtimes.python_of(found.runtime.name)
+    require_runtime(engine, found)
     return found

@@ -54,3 +54,27 @@ def test_what_cannot_be_done_is_said(desk: Machine, pictures: Pictures) -> None:
     assert "no trained model" in desk.refused("models", "nobody", "--make-global")
     assert "No candidate was trained here" in desk.refused("evaluate")
     assert "runtime install hand-trainer" in desk.refused("train")
+
+
+def test_pages_are_read_at_scale_and_it_is_said_how_that_stands(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "2.png"])
+    desk.done("create", "Many")
+    desk.done("import", "pages")
+    told = desk.done("read-at-scale", "--card", "pretend", "--shard-size", "1", "--json").json
+    assert told["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
+    words = desk.done("read-at-scale", "--job", told["job_id"]).out
+    assert "2 landed, 0 already" in words
+    assert "0 failed" in words
+    assert "nothing" in desk.refused("read-at-scale", "--job", told["job_id"], "--resend").lower()
+    assert "with --job" in desk.refused("read-at-scale", "--cancel")
+    assert "pages_may_leave" in desk.refused("read-at-scale", "--card", "pretend", "--flavor", "t4-small")
+
+
+def test_trainings_of_detectors_and_of_vision_models_are_asked_for(desk: Machine, pictures: Pictures) -> None:
+    pictures(["1.png", "2.png"])
+    desk.done("create", "Layouts")
+    desk.done("import", "pages")
+    assert "at least 20 on 2 pages" in desk.refused("train-regions", "1.png", "--hold-out", "2.png")
+    assert "--base" in desk.refused("train-vision")
+    assert "model-8B" in desk.refused("train-vision", "--base", "model-8B")
+    assert "can be taught" in desk.refused("train-vision", "--base", "owner/model-8B")

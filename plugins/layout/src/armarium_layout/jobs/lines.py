@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_layout.jobs.detected import detected
 from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
-from armarium_layout.queries import derived_order, is_current, rect_of, shapes_of
+from armarium_layout.queries import PageShapes, derived_order, is_current, rect_of, shapes_of
 from armarium_layout.schemas import fractions
 
 if TYPE_CHECKING:
@@ -30,13 +31,19 @@ def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def find_regions(job: JobContext, page_id: str) -> PageWork | None:
-    """Blocks of the page's lines, or of its ink where it has none."""
-    from armarium_layout.finding.ink import rows_of
-    from armarium_layout.finding.regions import hull_of, regions_of
-
+    """Regions as the model knows them; without one blocks of the page's lines, or of its ink where it has none."""
     shapes = page_shapes(job, page_id)
     if shapes.regions:
         raise PageSkipped("The page has regions already.")
+    if job.args.model is not None:
+        return detected(job, page_id, shapes)
+    return _from_white_space(job, page_id, shapes)
+
+
+def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:
+    from armarium_layout.finding.ink import rows_of
+    from armarium_layout.finding.regions import hull_of, regions_of
+
     _, sheet = page_sheet(job, page_id)
     boxes = boxes_of(shapes.lines, sheet) if shapes.lines else rows_of(sheet.ink)
     if not boxes:

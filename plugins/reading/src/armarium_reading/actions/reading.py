@@ -110,6 +110,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
         provider=params.provider,
         pages_may_leave=params.pages_may_leave,
         own_readers=params.own_readers,
+        alternatives=params.alternatives,
     )
     lane = lane_of(ctx.engine, params.provider) if params.provider else None
     return _enqueue(ctx, "read-a-line", args, "Read lines", choices, lane)

@@ -47,7 +47,10 @@ class ReadLines(PageJob):
             choice, expected = trial(self.choices, lines, attempt)
         found: dict[str, Any] = {"readings": [], "seconds": 0.0}
         if lines:
-            found = self.call(choice, picture, {"lines": lines, "segment_ids": [one for one, _ in others]})
+            asks = {"alternatives": self.args.alternatives} if self.args.alternatives else {}
+            found = self.call(
+                choice, picture, {"lines": lines, "segment_ids": [one for one, _ in others], **asks}
+            )
         hand = self.look(choice, picture, lines) if lines else None
         read = dict(zip((one for one, _ in others), found["readings"], strict=True))
         found["own"] = []
@@ -96,11 +99,14 @@ class ReadLines(PageJob):
         return question(f"Read {len(texts)} lines of", answer), "\n".join(texts), len(texts)
 
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
-        readings = [
-            {"segment_id": segment_id, **reading, **_read_by(answer.own.get(segment_id))}
-            for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True)
-            if reading["text"]
-        ]
+        others, readings = [], []
+        for segment_id, reading in zip(answer.segment_ids, answer.found["readings"], strict=True):
+            who = {"segment_id": segment_id, **_read_by(answer.own.get(segment_id))}
+            others += [{**who, **one} for one in reading.get("alternatives", ())]
+            if reading["text"]:
+                readings.append(
+                    {**who, **{key: value for key, value in reading.items() if key != "alternatives"}}
+                )
         self.ctx.act(
             "reading.take",
             {
@@ -108,7 +114,8 @@ class ReadLines(PageJob):
                 "pass_id": answer.pass_id,
                 "provider": answer.choice.reader.name,
                 "model": answer.choice.model_name,
-                "readings": readings,
+                # Of readings of one step the last counts: the likeliest.
+                "readings": [*reversed(others), *readings],
             },
             checkpoint=self.keep(kept, answer.pass_id),
             done=kept["next"],

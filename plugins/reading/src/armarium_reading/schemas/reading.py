@@ -65,6 +65,8 @@ class ReadLinesSettings(Params):
     """Whether pictures of lines may be sent to a provider of another machine."""
     own_readers: bool | None = None
     """Whether lines that have a reader of their own, that of their hand, are read by it. Left out: where no reader is named."""
+    alternatives: Annotated[int, Field(ge=0, le=10)] = 0
+    """So many other texts that each line may say are kept as readings beside the likeliest, which counts; of readers that know some."""
 
 
 class ReadLinesParams(ReadLinesSettings):
@@ -120,6 +122,7 @@ class ReadingArgs(Message):
     provider: str | None = None
     pages_may_leave: bool = False
     own_readers: bool | None = None
+    alternatives: int = 0
 
 
 class ModelParams(Params):

@@ -29,7 +29,7 @@ from armarium_training.schemas.training import (
     TrainArgs,
 )
 from armarium_training.staging import MERGED, staged_card, staged_model, staging
-from armarium_training.starting import base_of, pages_of
+from armarium_training.starting import base_of, pages_of, region_base_of
 from armarium_training.trainers import trainer_of
 
 
@@ -101,6 +101,7 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     if count < 20 or len(found.regions) < 2:
         raise errors.no_such_regions(count, len(found.regions))
     trainer = trainer_of(ctx.engine, "regions")
+    region_base_of(ctx.engine, ctx.project, p.base)
     stated = p.model_dump(mode="json")
     args = TrainArgs(
         card="regions",

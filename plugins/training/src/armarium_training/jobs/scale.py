@@ -178,15 +178,13 @@ class Scale:
         packed = pack(self.job, row.number, row.pages, "local-model")
         assert packed.shard is not None
         manifest = packed.shard.manifest
-        done = set(self.kept.get("of_shard", ())) if self.kept.get("shard") == row.number else set()
-        self.kept = {**self.kept, "shard": row.number}
-        for page in manifest["pages"]:
+        # How many of its pages are done: a list of them would be written anew with each.
+        done = int(self.kept.get("of_shard", 0)) if self.kept.get("shard") == row.number else 0
+        self.kept = {**self.kept, "shard": row.number, "of_shard": done}
+        for number, page in enumerate(manifest["pages"][done:], done + 1):
             identity = page["document_id"]
-            if identity in done:
-                continue
             self.job.check()
-            done.add(identity)
-            kept = {**self.kept, "of_shard": sorted(done)}
+            kept = {**self.kept, "of_shard": number}
             told = results.get(identity)
             lines = _lines(page, told)
             if lines is None:

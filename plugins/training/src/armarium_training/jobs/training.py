@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +21,23 @@ from armarium.api import (
 )
 from armarium_reading.api import load_reader
 from armarium_training import cards, samples
-from armarium_training.compute import GROUP as COMPUTE
-from armarium_training.compute import Compute, Shard
+from armarium_training.jobs.far_steps import FarSteps
 from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_whole
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import TrainArgs, TrainSettings
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import Base, base_of, far_base_of
-from armarium_training.trainers import Trainer, trainer_of
+from armarium_training.starting import Base, base_of, far_base_of, region_base_of
+from armarium_training.trainers import Trainer, runtime_of, trainer_of
 
 PATIENCE = 5
 """Epochs without a better one after which a training ends, where nobody said how many."""
+REGION_PATIENCE = 10
+"""As many of a detector, whose epochs are few pages each."""
 MOST_EPOCHS = 1_000
-FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
-"""The learning curve of a training that ran elsewhere and told none."""
+NAMES = {"cer": "CER", "map50": "mAP50"}
 
 
-class Training:
+class Training(FarSteps):
     """One run of the job: what it has reached, and the steps to the end."""
 
     def __init__(self, job: JobContext) -> None:
@@ -58,12 +57,13 @@ class Training:
                 self._land(trainer, base, self._train_there(given))
             else:
                 self._train(trainer, given)
-                self._land(trainer, base, self._ask(trainer, "finish", given))
+                told = self._ask(trainer, "finish", given)
+                self._land(trainer, base, self._with_text(trainer, told))
         shutil.rmtree(self.folder, ignore_errors=True)
         return {
             "reader_id": self.kept["landed"],
             "epochs": len(self.kept["curve"]),
-            "cer": min((one["cer"] for one in self.kept["curve"]), default=None),
+            **self._reached(),
             "training_set": {
                 key: value for key, value in self.kept["training_set"].items() if key != "documents"
             },
@@ -73,12 +73,34 @@ class Training:
     def _trainer(self) -> tuple[type[Trainer], Base | None]:
         engine, args = self.job.engine, self.args
         if args.card == "regions":
-            return trainer_of(engine, "regions", args.trainer), None
+            return trainer_of(engine, "regions", args.trainer), region_base_of(
+                engine, self.job.library, args.base
+            )
         if args.place is not None:
             found = far_base_of(engine, self.job.library, args.base)
             return found.trainer, found
         base = base_of(engine, self.job.library, args.base, args.trainer)
         return base.trainer, base
+
+    def _with_text(self, trainer: type[Trainer], told: dict[str, Any]) -> dict[str, Any]:
+        """The model with counts of the text it was taught, where lines that it was not taught are read better so."""
+        if not trainer.fits_text:
+            return told
+        reader = load_reader(self.job.engine, trainer.reader)
+        found = self.job.call_worker(
+            reader.runtime.name if reader.runtime else None,
+            f"{reader.__module__}:{reader.__qualname__}",
+            "fit_text",
+            {"folder": str(self.folder), "model": told["model"]},
+        )
+        return {**told, "text_model": found}
+
+    def _reached(self) -> dict[str, Any]:
+        """The best epoch's measure on what was not taught."""
+        curve = self.kept["curve"]
+        if curve and "map50" in curve[0]:
+            return {"map50": max(one["map50"] for one in curve)}
+        return {"cer": min((one["cer"] for one in curve), default=None)}
 
     def _enter(self, phase: str) -> None:
         """Note that *phase* is reached, once."""
@@ -111,7 +133,11 @@ class Training:
             "model": str(self.folder),
         }
         if self.args.card == "regions":
-            return {**given, "image_size": self.args.image_size, "classes": self.args.classes}
+            given |= {
+                "image_size": self.args.image_size,
+                "max_pixels": self.job.engine.settings.max_image_pixels,
+            }
+            return given if base is None else {**given, "base": {"path": str(base.path)}}
         assert base is not None
         if base.name is not None:
             reader = load_reader(self.job.engine, trainer.reader)
@@ -124,9 +150,13 @@ class Training:
         return given
 
     def _ask(self, trainer: type[Trainer], method: str, given: dict[str, Any], **more: Any) -> dict[str, Any]:
-        runtime = trainer.runtime.name if trainer.runtime else None
+        runtime = runtime_of(self.job.engine, trainer)
         return self.job.call_worker(
-            runtime, trainer.worker, method, {**given, **more}, on_progress=self._hear
+            runtime.name if runtime else None,
+            trainer.worker,
+            method,
+            {**given, **more},
+            on_progress=self._hear,
         )
 
     def _hear(self, told: dict[str, Any]) -> None:
@@ -146,6 +176,11 @@ class Training:
 
     def _over(self) -> bool:
         done = len(self.kept["curve"])
+        if self.args.card == "regions":
+            # The epochs of a detector are the most there are to be.
+            return done >= (self.args.epochs or MOST_EPOCHS) or (
+                done > 0 and self._since_best() >= REGION_PATIENCE
+            )
         if self.args.epochs is not None:
             return done >= self.args.epochs
         return done >= MOST_EPOCHS or (done > 0 and self._since_best() >= PATIENCE)
@@ -156,8 +191,9 @@ class Training:
             self.job.check()
             number = len(self.kept["curve"]) + 1
             told = self._ask(trainer, "epoch", given, epoch=number)
-            point = {key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")}
-            words = f"epoch {number}: loss {told['loss']:.3f}, CER {told['cer']:.4f}, {told['seconds']:.0f} s"
+            measure = trainer.measure
+            point = {key: told[key] for key in ("epoch", "loss", measure, "seconds", "best")}
+            words = f"epoch {number}: loss {told['loss']:.3f}, {NAMES[measure]} {told[measure]:.4f}, {told['seconds']:.0f} s"
             self.kept = {
                 **self.kept,
                 "curve": [*self.kept["curve"], point],
@@ -195,58 +231,6 @@ class Training:
             manifest["base"] = {key: base[key] for key in ("alphabet", "calibration")}
         return manifest
 
-    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
-        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
-        compute = kind(self.job)
-        self._enter("sending")
-        far_id = self.kept.get("far_id")
-        if far_id is None or self.kept.get("far_failed"):
-            attempt = int(self.kept.get("far_tries", 0)) + 1
-            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), attempt)
-            self.kept = {
-                **self.kept,
-                "far_id": far_id,
-                "far_tries": attempt,
-                "far_failed": False,
-                "flavor": self.args.flavor,
-                "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
-            }
-        self._enter("submitted")
-        try:
-            return self._fetched(compute, far_id)
-        except BaseException:
-            if self.job.stop == "cancel":
-                compute.cancel([far_id])
-            raise
-
-    def _fetched(self, compute: Compute, far_id: str) -> dict[str, Any]:
-        while True:
-            self.job.check()
-            found = compute.ask([far_id]).get(far_id)
-            if found is not None:
-                self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
-                if found.state == "failed":
-                    # Retried, it is sent anew.
-                    self.kept = {**self.kept, "far_failed": True}
-                    self.job.save(self.kept)
-                    raise Unavailable(found.why or "The training failed there.", code="failed_there")
-                if found.state == "done":
-                    result = found.result or {}
-                    self.kept = {
-                        **self.kept,
-                        "curve": result.get("curve") or [FAR_POINT],
-                        "measured": result.get("measured"),
-                    }
-                    self._enter("fetching")
-                    return {**result, "model": str(self.folder / str(result.get("model")))}
-                if found.state in ("queued", "running"):
-                    self._enter(found.state)
-            until = time.monotonic() + compute.seconds_between
-            while time.monotonic() < until:
-                self.job.check()
-                time.sleep(0.2)
-
     def _land(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> None:
         self._enter("landing")
         model = Path(told["model"])
@@ -263,12 +247,18 @@ class Training:
 
     def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
         """What is still done to a model that was trained, before it lands; what the card is to know of it."""
+        if Path(told["model"]).name == cards.CONFIG:
+            (Path(told["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
         return told
 
     def _card(self, trainer: type[Trainer], base: Base | None, told: dict[str, Any]) -> dict[str, Any]:
         args, kept = self.args, self.kept
         is_lines = args.card == "linereader"
-        best = min(kept["curve"], key=lambda one: one["cer"])
+        measure = trainer.measure
+        if measure == "cer":
+            best = min(kept["curve"], key=lambda one: one["cer"])
+        else:
+            best = max(reversed(kept["curve"]), key=lambda one: one[measure])
         of_base = None if base is None or base.name is None else self._base_card(base.name)
         store = trainer.reader if is_lines else "layout"
         if is_lines:
@@ -288,7 +278,7 @@ class Training:
             "held_out": kept["held_out"],
             "epochs": len(kept["curve"]),
             "best_epoch": best["epoch"],
-            "validation_cer": best["cer"],
+            f"validation_{measure}": best[measure],
             "curve": kept["curve"],
             "not_for_release": args.not_for_release,
             "release_note": args.release_note,
@@ -298,8 +288,19 @@ class Training:
             "far_id": kept.get("far_id"),
             "flavor": args.flavor,
             "measured": kept.get("measured"),
-            **{key: told[key] for key in ("letters", "new_letters", "map50") if key in told},
-            "evaluations": [],
+            **{key: told[key] for key in ("letters", "new_letters", "classes", "text_model") if key in told},
+            "evaluations": [] if told.get("map50") is None else [self._score(told)],
+        }
+
+    def _score(self, told: dict[str, Any]) -> dict[str, Any]:
+        """How a detector does on the pages held out, as an entry among its card's evaluations."""
+        return {
+            "job_id": self.job.job_id,
+            "measured_at": now(),
+            "pages": told.get("held_out_pages", len(self.kept["held_out"])),
+            "checked": "regions that persons drew or changed",
+            "cer": {},
+            "map50": told["map50"],
         }
 
     def _base_card(self, base: str) -> dict[str, Any] | None:

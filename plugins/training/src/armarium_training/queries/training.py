@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
+from armarium_layout.api import DETECTOR_MODELS, detectors, model_type
 from armarium_reading.api import installed_readers
 from armarium_training import cards, errors
 from armarium_training.cards import Place
@@ -112,6 +113,12 @@ def _runs_on(engine: Engine, place: Place) -> list[dict[str, Any]]:
     weights = place.weights
     if weights is None:
         return []
+    if place.store == DETECTOR_MODELS:
+        return [
+            {"build": one.name, "here": engine.runtimes.missing(one) is None}
+            for one in detectors(engine)
+            if model_type(weights) in one.model_types
+        ]
     return [
         {"build": reader.name, "here": engine.runtimes.missing(reader) is None}
         for reader in installed_readers(engine)

@@ -1,0 +1,58 @@
+"""The peer of row 28, run where torch is: steps of the hand reader's network over the same lines, and nothing else.
+
+Each line on its standard input asks for one round; it answers how many lines a second were taught.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from armarium_hand_trainer.graph import weights_of
+from armarium_hand_trainer.lines import batches, changed, codes_of, padded, read_lines
+from armarium_hand_trainer.net import base_net, steps_of
+from armarium_hand_trainer.trainer import BATCH_PIXELS, CLIP
+
+
+def main() -> None:
+    """Read the lines, make all batches' tensors beforehand, and train whenever asked."""
+    given = json.loads(sys.argv[1])
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    alphabet = given["base"]["alphabet"]
+    lines = [line for line in read_lines(Path(given["folder"])) if not line.for_validation]
+    net = base_net(weights_of(Path(given["base"]["path"])), len(alphabet) + 1).train()
+    change = torch.optim.AdamW(net.parameters(), 4e-4, betas=(0.9, 0.98), weight_decay=0.01)
+    chance = np.random.default_rng(28)
+    ready = []
+    for batch in batches([line.ink.shape[1] for line in lines], given["batch_size"], BATCH_PIXELS, chance):
+        some = [(lines[at], codes_of(lines[at].text, alphabet)) for at in batch]
+        ready.append(
+            (
+                changed(padded([line.ink for line, _ in some]), chance),
+                torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some]),
+                torch.tensor([code for _, codes in some for code in codes]),
+                torch.tensor([len(codes) for _, codes in some]),
+            )
+        )
+    for _ in sys.stdin:
+        begun = time.perf_counter()
+        for pictures, steps, codes, lengths in ready:
+            told = functional.log_softmax(net(pictures, steps), -1)
+            loss = functional.ctc_loss(told, codes, steps, lengths, reduction="sum", zero_infinity=True)
+            (loss / len(lengths)).backward()
+            nn.utils.clip_grad_norm_(net.parameters(), CLIP)
+            change.step()
+            change.zero_grad(set_to_none=True)
+        print(len(lines) / (time.perf_counter() - begun), flush=True)
+
+
+if __name__ == "__main__":
+    main()

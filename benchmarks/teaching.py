@@ -1,0 +1,235 @@
+"""Rows 28 and 29: the training loop against a bare one, and how much of a hand is learned from how many corrected lines.
+
+Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter with torch and
+onnx); row 29 needs the pages of one hand too, ALTO files beside their pictures, in the folder that ARMARIUM_BENCH_HAND names
+(``../shared/data/onehand-peraire``). What is missing is said in words. ARMARIUM_BENCH_LINES says how many lines are taught (``50,100,200,250``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import armarium_hand_trainer
+import armarium_reader_hand
+import armarium_worker
+from armarium.api import Settings
+from armarium.runtimes.places import interpreter, read_marker
+from benchmarks.harness import Result, compare
+from benchmarks.places import scratch_folder
+
+SHARED = Path(__file__).parents[2] / "shared" / "data" / "onehand-peraire"
+HELD_OUT = 3
+"""Whole pages, the last ones, that are never taught."""
+TEN_MINUTES = 600.0
+PATIENCE = 5
+LINES = 192
+"""Made lines of row 28."""
+
+
+def measure(rounds: int) -> list[Result]:
+    """The ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
+    python = torch_python()
+    if python is None:
+        print(
+            "teaching: no interpreter with torch (armarium runtime install hand-trainer, or ARMARIUM_BENCH_TORCH); left out.",
+            file=sys.stderr,
+        )
+        return []
+    found = [_loop(python, rounds)]
+    folder = Path(os.environ.get("ARMARIUM_BENCH_HAND", SHARED))
+    if not folder.is_dir():
+        print(
+            "teaching: no pages of one hand (ARMARIUM_BENCH_HAND names their folder); row 29 is left out.",
+            file=sys.stderr,
+        )
+        return found
+    return [*found, *_hand(python, folder)]
+
+
+def torch_python() -> Path | None:
+    """An interpreter with torch."""
+    if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
+        return Path(named)
+    folder = Settings().state_dir / "runtimes" / "hand-trainer"
+    places = sorted(folder.iterdir()) if folder.is_dir() else []
+    return next((interpreter(place) for place in places if read_marker(place) is not None), None)
+
+
+def _base() -> dict[str, Any]:
+    shipped = Path(str(armarium_reader_hand.__file__)).parent
+    card = json.loads((shipped / "card.json").read_text("utf-8"))
+    return {
+        "path": str(shipped / "model.onnx"),
+        **{key: card[key] for key in ("alphabet", "calibration")},
+    }
+
+
+def _trainer(python: Path) -> Any:
+    package = Path(armarium_hand_trainer.__file__).parent
+    return armarium_worker.WorkerProcess(
+        "armarium_hand_trainer.trainer:HandTrainer", python=python, packages={package.name: package}
+    )
+
+
+def lay_out(folder: Path, lines: list[tuple[Any, str]]) -> None:
+    """Lines (ink, text) as a trainer's worker is given them; every tenth for validation."""
+    folder.mkdir()
+    (folder / "pictures.bin").write_bytes(b"".join(ink.tobytes() for ink, _ in lines))
+    told = [
+        {"text": text, "width": int(ink.shape[1]), "for_validation": number % 10 == 9}
+        for number, (ink, text) in enumerate(lines)
+    ]
+    (folder / "lines.json").write_text(json.dumps({"lines": told}), "utf-8")
+
+
+def _loop(python: Path, rounds: int) -> Result:
+    """Row 28: epochs of the trainer's worker, validation, averages and checkpoints in them, against steps alone."""
+    rng = np.random.default_rng(28)
+    made = [
+        ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
+        for width in rng.integers(400, 900, LINES)
+    ]
+    with scratch_folder() as folder:
+        lay_out(folder / "training", made)
+        given = {"folder": str(folder / "training"), "base": _base(), "batch_size": 4}
+        trainer, epochs = _trainer(python), [0]
+        roots = [Path(str(one.__file__)).parents[1] for one in (armarium_hand_trainer, armarium_worker)]
+        script = Path(__file__).with_name("bare_training.py")
+        bare = subprocess.Popen(
+            [python, script, json.dumps(given)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, roots)), "OMP_NUM_THREADS": "1"},
+        )
+        assert bare.stdin is not None
+        assert bare.stdout is not None
+        asked, said = bare.stdin, bare.stdout
+
+        def ours() -> float:
+            epochs[0] += 1
+            told = trainer.call("epoch", {**given, "epoch": epochs[0]})
+            return float(told["lines"] / told["seconds"])
+
+        def theirs() -> float:
+            asked.write("go\n")
+            asked.flush()
+            return float(said.readline())
+
+        try:
+            return compare(
+                28,
+                f"training on {LINES} lines, one epoch with its validation and checkpoint, one core",
+                engine=ours,
+                peer=theirs,
+                peer_name="bare torch steps over the same lines",
+                unit="lines a second",
+                rounds=rounds,
+                limit=0.9,
+                bound="at least",
+            )
+        finally:
+            trainer.kill()
+            asked.close()
+            bare.wait(30)
+
+
+def _hand(python: Path, folder: Path) -> list[Result]:
+    """Row 29."""
+    from armarium_reader_hand.model import LineModel
+
+    pages = [_lines_of(path) for path in sorted(folder.glob("*.xml"))]
+    held = [line for page in pages[-HELD_OUT:] for line in page]
+    taught = [line for page in pages[:-HELD_OUT] for line in page]
+    before = error_rate(LineModel.shipped(1), held)
+    found = []
+    for count in map(int, os.environ.get("ARMARIUM_BENCH_LINES", "50,100,200,250").split(",")):
+        with scratch_folder() as place:
+            lay_out(place / "training", taught[:count])
+            model, epochs, spent = _taught(python, place / "training")
+            after = error_rate(LineModel.of_file(model, 1), held)
+        found.append(
+            Result(
+                29,
+                f"characters wrong on {len(held)} held-out lines of one hand after {count} taught ones",
+                "of all",
+                after,
+                before,
+                "the shipped base",
+                after / before,
+                limit=0.5 if count >= 250 else None,
+                note=f"{epochs} epochs in {spent / 60:.1f} minutes of one core",
+            )
+        )
+    return found
+
+
+def _taught(python: Path, folder: Path) -> tuple[Path, int, float]:
+    """Epoch after epoch until five bring nothing or ten minutes are over: the model, the epochs, the seconds."""
+    trainer, begun, epochs, since_best = _trainer(python), time.monotonic(), 0, 0
+    given = {"folder": str(folder), "base": _base(), "batch_size": 4}
+    try:
+        while since_best < PATIENCE:
+            epochs += 1
+            told = trainer.call("epoch", {**given, "epoch": epochs})
+            since_best = 0 if told["best"] else since_best + 1
+            if time.monotonic() - begun + told["seconds"] > TEN_MINUTES:
+                break
+        spent = time.monotonic() - begun
+        return Path(trainer.call("finish", given)["model"]), epochs, spent
+    finally:
+        trainer.kill()
+
+
+def _lines_of(path: Path) -> list[tuple[Any, str]]:
+    """The lines of an ALTO file with their texts, cut out of the picture beside it."""
+    from lxml import etree
+    from PIL import Image
+
+    from armarium_reader_hand.crops import cut_line
+    from armarium_reader_hand.picture import line_picture
+    from armarium_worker import LineShape
+
+    root = etree.parse(path).getroot()
+    grey = np.asarray(Image.open(path.with_suffix(".jpg")).convert("L"))
+    size = next(root.iter("{*}Page"))
+    across, down = grey.shape[1] / float(size.get("WIDTH", 1)), grey.shape[0] / float(size.get("HEIGHT", 1))
+
+    def points(told: str | None) -> list[tuple[float, float]]:
+        numbers = [float(one) for one in (told or "").replace(",", " ").split()]
+        return [(x * across, y * down) for x, y in zip(numbers[::2], numbers[1::2], strict=False)]
+
+    found = []
+    for line in root.iter("{*}TextLine"):
+        text = " ".join(one.get("CONTENT", "") for one in line.iter("{*}String")).strip()
+        left, top, wide, high = (float(line.get(name, 0)) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT"))
+        polygon = next((points(one.get("POINTS")) for one in line.iter("{*}Polygon")), [])
+        shape = LineShape(
+            (left * across, top * down, wide * across, high * down), polygon, points(line.get("BASELINE"))
+        )
+        if text:
+            found.append((line_picture(cut_line(grey, shape)), text))
+    return found
+
+
+def error_rate(model: Any, lines: list[tuple[Any, str]]) -> float:
+    """Total distance over total characters, composed, white space as one space."""
+    from rapidfuzz.distance import Levenshtein
+
+    wrong = letters = 0
+    for start in range(0, len(lines), 16):
+        some = lines[start : start + 16]
+        for (_, text), told in zip(some, model.read([ink for ink, _ in some]), strict=True):
+            true = unicodedata.normalize("NFC", " ".join(text.split()))
+            wrong += Levenshtein.distance(true, told.text)
+            letters += len(true)
+    return wrong / max(1, letters)

@@ -1,0 +1,56 @@
+"""The regions of a page as a trained detector finds them, with the lines that stand in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarium.api import JobContext, PageSkipped, PageWork
+from armarium_documents.api import page_image, still_image
+from armarium_layout.detectors import detector_of
+from armarium_layout.jobs.looking import taking
+from armarium_layout.queries import PageShapes, rect_of
+from armarium_layout.schemas import fractions
+
+
+def detected(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:
+    """Regions by the model of the job's settings; a line stands in the region that holds most of it, if at least half."""
+    detector, config, name = detector_of(job.engine, job.library, job.args.model)
+    with job.library.db.read() as conn:
+        picture = page_image(job.library, conn, page_id)
+    with still_image(job.library, picture) as path:
+        answer = job.call_worker(
+            detector.runtime.name if detector.runtime else None,
+            detector.worker,
+            "find_regions",
+            {
+                "model": str(config),
+                "image": str(path),
+                "max_pixels": job.engine.settings.max_image_pixels,
+                "at_least": job.args.at_least,
+            },
+        )
+    found = [
+        {"key": f"region-{number}", "kind_raw": str(one["class"])[:200], "rect": fractions(one["rect"])}
+        for number, one in enumerate(answer["regions"])
+    ]
+    if not found:
+        raise PageSkipped(
+            f"{name} is sure of no region on the page; a lower at_least, or more pages taught, finds more."
+        )
+    held = []
+    for line in shapes.lines:
+        if line.parent_segment_id is None and (key := _holder(rect_of(line), found)) is not None:
+            held.append({"segment_id": line.id, "expected_version": line.version, "inside": key})
+    return taking(page_id, shapes, f"Regions by {name}"[:200], found, held)
+
+
+def _holder(rect: tuple[float, float, float, float], regions: list[dict[str, Any]]) -> str | None:
+    x, y, w, h = rect
+    best, most = None, 0.5 * w * h
+    for one in regions:
+        left, top, width, height = one["rect"]
+        across = min(x + w, left + width) - max(x, left)
+        down = min(y + h, top + height) - max(y, top)
+        if across > 0 and down > 0 and across * down >= most:
+            best, most = one["key"], across * down
+    return best

@@ -1,0 +1,216 @@
+"""The worker that trains kraken's recognition models, as `ketos train` does: one epoch a call, its state in a checkpoint.
+
+It answers what every trainer of lines answers (`armarium_training.trainers.Trainer`). The lines come from `teaching`: cut along
+their baselines, so the model is told that it reads such.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from armarium_reader_kraken.reader import _define_missing_operators, _first_line
+from armarium_reader_kraken.teaching import HEIGHT
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+LINES, LAST, BEST, EPOCHS = "kraken-lines", "last.ckpt", "best.ckpt", "epochs.json"
+MODEL = "model.safetensors"
+SEED = 16
+RATE, RATE_NEW = 3e-4, 1e-3
+"""Learning rates: from a base, and from nothing."""
+
+
+class KrakenTrainer:
+    """Answers `epoch` and `finish`; params: folder, base? {path}, batch_size."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.peak_before = _memory_mb()
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods a worker process of this trainer answers."""
+        trainer = cls(context)
+        return {"epoch": trainer.epoch, "finish": trainer.finish}
+
+    def epoch(self, call: Call) -> dict[str, Any]:
+        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it."""
+        folder, wanted = Path(str(call.params["folder"])), int(call.params["epoch"])
+        done = _done(folder)
+        while len(done) < wanted:
+            done = self._one_epoch(call, folder, done)
+        return dict(done[wanted - 1])
+
+    def finish(self, call: Call) -> dict[str, Any]:
+        """Write the best epoch's model as a file that kraken reads with: {model}."""
+        _define_missing_operators()
+        from kraken.models.convert import convert_models
+
+        folder = Path(str(call.params["folder"]))
+        if not (folder / BEST).is_file():
+            raise Refused("No epoch was finished, so there is no model to write.")
+        beside = folder / f"part-{MODEL}"
+        try:
+            made = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
+            os.replace(made, folder / MODEL)
+        except OSError as error:
+            raise _no_room("the model", error) from error
+        return {"model": str(folder / MODEL)}
+
+    def _one_epoch(self, call: Call, folder: Path, done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        _define_missing_operators()
+        import torch
+        from kraken.configs import VGSLRecognitionTrainingConfig, VGSLRecognitionTrainingDataConfig
+        from kraken.train import KrakenTrainer as Fitting
+        from kraken.train import VGSLRecognitionDataModule, VGSLRecognitionModel
+        from lightning.pytorch.callbacks import Callback
+
+        number, started = len(done) + 1, time.monotonic()
+        torch.set_num_threads(self.context.threads)
+        torch.set_flush_denormal(True)
+        torch.manual_seed(SEED + number)
+        taught, validation = _laid_out(folder)
+        base = call.params.get("base")
+        stated = VGSLRecognitionTrainingConfig(
+            batch_size=int(call.params.get("batch_size", 4)),
+            quit="fixed",
+            epochs=number,
+            lrate=RATE if base else RATE_NEW,
+            resize="union",
+        )
+        lines = VGSLRecognitionDataModule(
+            VGSLRecognitionTrainingDataConfig(
+                training_data=taught,
+                evaluation_data=validation,
+                format_type="path",
+                linetype="baselines",
+                num_workers=0,
+                normalization="NFC",
+                normalize_whitespace=True,
+                augment=False,
+            )
+        )
+
+        class Told(Callback):  # type: ignore[misc]
+            """Tells how far the epoch is, and stops it where it is to stop."""
+
+            def on_train_batch_end(
+                self, trainer: Any, module: Any, outputs: Any, batch: Any, at: int
+            ) -> None:
+                call.check()
+                call.progress(min((at + 1) * stated.batch_size, len(taught)), len(taught), epoch=number)
+
+        fitting = Fitting(
+            accelerator="cpu",
+            devices=1,
+            precision="32-true",
+            max_epochs=number,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            enable_checkpointing=False,
+            num_sanity_val_steps=0,
+            callbacks=[Told()],
+            default_root_dir=str(folder),
+        )
+        last = folder / LAST
+        try:
+            if last.is_file():
+                module = VGSLRecognitionModel.load_from_checkpoint(last, config=stated, weights_only=False)
+            elif base:
+                module = VGSLRecognitionModel.load_from_weights(base["path"], config=stated)
+            else:
+                module = VGSLRecognitionModel(stated)
+        except Exception as error:
+            raise Refused(
+                f"The base is no kraken model that reads lines and can be trained further ({_first_line(error)})."
+            ) from error
+        fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
+        told = fitting.callback_metrics
+        rate = 1.0 - float(told["val_metric"])
+        is_best = all(rate < one["cer"] for one in done)
+        peak = _memory_mb()
+        done = [
+            *done,
+            {
+                "epoch": number,
+                "loss": round(float(told.get("train_loss_epoch", told.get("train_loss", 0.0))), 4),
+                "cer": round(rate, 5),
+                "lines": len(taught),
+                "validation_lines": len(validation),
+                "seconds": round(time.monotonic() - started, 2),
+                "best": is_best,
+                "device": "cpu",
+                "threads": self.context.threads,
+                "peak_memory_mb": peak,
+                "added_memory_mb": max(0, peak - self.peak_before),
+            },
+        ]
+        self._save(fitting, folder, done, is_best=is_best)
+        return done
+
+    def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
+        """The list of epochs goes last: what is in it is on the disk. Killed before that, the epoch is done again."""
+        beside = folder / f"part-{LAST}"
+        try:
+            fitting.save_checkpoint(beside)
+            if is_best:
+                shutil.copyfile(beside, folder / f"part-{BEST}")
+                os.replace(folder / f"part-{BEST}", folder / BEST)
+            os.replace(beside, folder / LAST)
+            (folder / f"part-{EPOCHS}").write_text(json.dumps(done), "utf-8")
+            os.replace(folder / f"part-{EPOCHS}", folder / EPOCHS)
+        except OSError as error:
+            raise _no_room("its checkpoint", error) from error
+
+
+def _done(folder: Path) -> list[dict[str, Any]]:
+    path = folder / EPOCHS
+    told: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    return told
+
+
+def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
+    """The lines as pictures with their texts beside them, as kraken takes them: those taught, those for validation."""
+    from PIL import Image
+
+    told = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
+    target = folder / LINES
+    target.mkdir(exist_ok=True)
+    parts: tuple[list[str], list[str]] = ([], [])
+    with (folder / "pictures.bin").open("rb") as pictures:
+        for number, one in enumerate(told):
+            data = pictures.read(HEIGHT * int(one["width"]))
+            path = target / f"{number:06}.png"
+            if not path.is_file():
+                path.with_suffix(".gt.txt").write_text(one["text"], "utf-8")
+                beside = target / f"{number:06}.part"
+                Image.frombytes("L", (int(one["width"]), HEIGHT), data).save(beside, "PNG")
+                os.replace(beside, path)
+            parts[bool(one["for_validation"])].append(str(path))
+    taught, validation = parts
+    # Too few lines for validation: it is told by those that are taught.
+    return taught, validation or taught
+
+
+def _no_room(what: str, error: OSError) -> Refused:
+    return Refused(
+        f"The training could not write {what} ({error.strerror}). Make room on the disk and retry the job; it goes on "
+        "from its last epoch."
+    )
+
+
+def _memory_mb() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has none; there it is not stated.
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)

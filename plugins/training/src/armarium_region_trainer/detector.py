@@ -1,0 +1,68 @@
+"""The worker that finds regions with a trained detector, and keeps it loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from armarium_region_trainer.network import found_on, load_detector
+from armarium_region_trainer.pages import picture
+from armarium_region_trainer.scoring import Found, distinct
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+SIDE = 960
+"""Pixels, where the model does not say at which size it was taught."""
+SURE = 0.4
+"""How sure to be of a region, where the model does not say what suits it."""
+
+
+class Detector:
+    """Answers `find_regions`."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.path: Path | None = None
+        self.network: Any = None
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods that the engine calls."""
+        return {"find_regions": cls(context).find_regions}
+
+    def find_regions(self, call: Call) -> dict[str, Any]:
+        """Params: model (the path of its config.json), image, max_pixels, at_least? (how sure, 0 to 1; none: as suited the pages it was
+        validated on).
+
+        Result: regions[] {class, rect, score}, the surest first, in fractions of the page and inside it.
+        """
+        path = Path(str(call.params["model"]))
+        if not path.is_file():
+            raise Refused(
+                "The detector's model is not there any more; list the trained models to find another."
+            )
+        if self.path != path:
+            import torch
+
+            torch.set_num_threads(self.context.threads)
+            self.path, self.network = None, load_detector(path)
+            self.path = path
+        stated = self.network.config
+        side = int(getattr(stated, "taught_at", None) or SIDE)
+        image = picture(Path(str(call.params["image"])), side, int(call.params["max_pixels"]))
+        asked = call.params.get("at_least")
+        at_least = float(getattr(stated, "sure_from", None) or SURE) if asked is None else float(asked)
+        (found,) = found_on(self.network, image[None], at_least)
+        return {
+            "regions": [
+                {"class": stated.id2label[one.kind], "rect": inside, "score": round(one.score, 4)}
+                for one in distinct(found)
+                if (inside := _inside(one))
+            ]
+        }
+
+
+def _inside(one: Found) -> list[float] | None:
+    left, top = max(0.0, one.box[0]), max(0.0, one.box[1])
+    right, bottom = min(1.0, one.box[0] + one.box[2]), min(1.0, one.box[1] + one.box[3])
+    return [left, top, right - left, bottom - top] if right - left > 1e-4 and bottom - top > 1e-4 else None

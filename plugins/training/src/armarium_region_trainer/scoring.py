@@ -1,0 +1,124 @@
+"""How well regions were found: the mean average precision at an overlap of one half (mAP50), as COCO defines it.
+
+Of each kind of region: what was found is gone through from the surest on, each is tied to the true region that it shares
+most with (intersection over union of at least one half), each true region once. The precision at 101 shares of recall, each the best
+at that recall or a higher one, is averaged; and that over the kinds that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Box = tuple[float, float, float, float]
+"""left, top, width, height."""
+OVERLAP = 0.5
+SAME = 0.7
+"""Two that share so much are one region; the surer stays."""
+MOST = 100
+"""So many of a kind are looked at on a page, the surest."""
+
+
+class Found(NamedTuple):
+    """A region that was found: its kind by number, where it is, how sure, 0 to 1."""
+
+    kind: int
+    box: Box
+    score: float
+
+
+class Known(NamedTuple):
+    """A region that is there."""
+
+    kind: int
+    box: Box
+
+
+def shared(one: Box, other: Box) -> float:
+    """Intersection over union."""
+    across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
+    down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    if across <= 0 or down <= 0:
+        return 0.0
+    both = across * down
+    return both / (one[2] * one[3] + other[2] * other[3] - both)
+
+
+def mean_average_precision(found: Sequence[Sequence[Found]], true: Sequence[Sequence[Known]]) -> float | None:
+    """Of *found* and *true* regions, page for page; None where no page has a true one."""
+    kinds = sorted({one.kind for page in true for one in page})
+    if not kinds:
+        return None
+    return sum(_average_precision(kind, found, true) for kind in kinds) / len(kinds)
+
+
+def _average_precision(kind: int, found: Sequence[Sequence[Found]], true: Sequence[Sequence[Known]]) -> float:
+    looked_at: list[tuple[float, bool]] = []
+    there = 0
+    for page, boxes in zip(found, true, strict=True):
+        wanted = [one.box for one in boxes if one.kind == kind]
+        there += len(wanted)
+        surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)[:MOST]
+        looked_at += zip(
+            (one.score for one in surest), _tied([one.box for one in surest], wanted), strict=True
+        )
+    # The order of pages decides between two of one score, as there.
+    looked_at.sort(key=lambda one: -one[0])
+    right, points = 0, []
+    for number, (_, is_right) in enumerate(looked_at, 1):
+        right += is_right
+        points.append((right / there, right / number))
+    best, envelope = 0.0, []
+    for recall, precision in reversed(points):
+        best = max(best, precision)
+        envelope.append((recall, best))
+    envelope.reverse()
+    total, at = 0.0, 0
+    for hundredth in range(101):
+        while at < len(envelope) and envelope[at][0] < hundredth / 100:
+            at += 1
+        total += envelope[at][1] if at < len(envelope) else 0.0
+    return total / 101
+
+
+def sure_from(found: Sequence[Sequence[Found]], known: Sequence[Sequence[Known]]) -> float | None:
+    """How sure to be of a region so that as many as can be are found and as few as can be made up (the highest F1); None where
+    nothing right was found."""
+    there = sum(map(len, known))
+    told: list[tuple[float, bool]] = []
+    for page, boxes in zip(found, known, strict=True):
+        for kind in {one.kind for one in page}:
+            surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)
+            right = _tied([one.box for one in surest], [one.box for one in boxes if one.kind == kind])
+            told += zip((one.score for one in surest), right, strict=True)
+    told.sort(key=lambda one: -one[0])
+    best, answer, right_ones = 0.0, None, 0
+    for number, (score, is_right) in enumerate(told, 1):
+        right_ones += is_right
+        after = told[number][0] if number < len(told) else 0.0
+        share = 2 * right_ones / (number + there)
+        if after < score and share > best:
+            best, answer = share, (score + after) / 2
+    return answer
+
+
+def distinct(found: Sequence[Found]) -> list[Found]:
+    """Without those that nearly cover a surer one, of whatever kind; *found* is the surest first."""
+    kept: list[Found] = []
+    for one in found:
+        if all(shared(one.box, other.box) < SAME for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _tied(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:
+    """Of each box, the surest first, whether it is tied to one that is wanted."""
+    free = set(range(len(wanted)))
+    answers = []
+    for box in surest:
+        best = max(free, key=lambda number: (shared(box, wanted[number]), number), default=None)
+        is_right = best is not None and shared(box, wanted[best]) >= OVERLAP
+        if is_right and best is not None:
+            free.remove(best)
+        answers.append(is_right)
+    return answers

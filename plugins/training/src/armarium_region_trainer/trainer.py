@@ -1,0 +1,282 @@
+"""The worker that trains a layout detector: one epoch a call, its state in a checkpoint that is whole or not there."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armarium_region_trainer.network import found_on, load_detector, new_detector
+from armarium_region_trainer.pages import TaughtPage, changed, classes_of, label, picture, read_pages
+from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, sure_from
+from armarium_worker import Call, Handler, Refused, WorkerContext
+
+CHECKPOINT, MODEL = "checkpoint.pt", "model"
+RATE, RATE_NEW = 5e-5, 4e-4
+"""Learning rates: from a base, and from nothing."""
+WARM_UP = 20
+"""Steps."""
+CLIP = 0.1
+SEED = 16
+
+
+@dataclass
+class Ready:
+    """A training in hand. best: the highest mAP50 so far; below nothing before the first epoch."""
+
+    folder: Path
+    network: Any
+    change: Any
+    classes: list[str]
+    pages: list[TaughtPage]
+    side: int
+    max_pixels: int
+    rate: float
+    epochs: list[dict[str, Any]] = field(default_factory=list)
+    steps: int = 0
+    best: float = -1.0
+    best_state: dict[str, Any] = field(default_factory=dict)
+
+    def of(self, part: str) -> list[TaughtPage]:
+        """The pages of one part."""
+        return [page for page in self.pages if page.part == part]
+
+
+class RegionTrainer:
+    """Answers `epoch` and `finish`; params: folder, base? {path}, image_size, batch_size, max_pixels."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self.context = context
+        self.ready: Ready | None = None
+        self.peak_before = _memory_mb()
+
+    @classmethod
+    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
+        """The methods a worker process of this trainer answers."""
+        trainer = cls(context)
+        return {"epoch": trainer.epoch, "finish": trainer.finish}
+
+    def epoch(self, call: Call) -> dict[str, Any]:
+        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
+
+        Result: epoch, loss (a page), map50 (on the validation pages), lines (pages taught), seconds, best, device, threads,
+        peak_memory_mb, added_memory_mb.
+        """
+        wanted = int(call.params["epoch"])
+        ready = self._ready(call)
+        while len(ready.epochs) < wanted:
+            self._one_epoch(call, ready)
+        return dict(ready.epochs[wanted - 1])
+
+    def finish(self, call: Call) -> dict[str, Any]:
+        """Write the best epoch's model as a folder: {model, map50, held_out_pages}; the score is of the held-out pages."""
+        ready = self._ready(call)
+        if not ready.epochs:
+            raise Refused("No epoch was finished, so there is no model to write.")
+        ready.network.load_state_dict(ready.best_state)
+        held = ready.of("held-out")
+        score = mean_average_precision(*self._looked_at(call, ready, held))
+        found, known = self._looked_at(call, ready, ready.of("validation") or ready.of("taught"))
+        ready.network.config.sure_from = sure_from([distinct(page) for page in found], known)
+        target, beside = ready.folder / MODEL, ready.folder / f"{MODEL}.part"
+        for folder in (target, beside):
+            # Half of an earlier attempt may lie there.
+            shutil.rmtree(folder, ignore_errors=True)
+        ready.network.config.taught_at = ready.side
+        try:
+            ready.network.save_pretrained(beside)
+            os.replace(beside, target)
+        except OSError as error:
+            raise _no_room("the model", error) from error
+        finally:
+            # What it holds are the best epoch's weights, not the last one's.
+            self.ready = None
+        return {
+            "model": str(target / "config.json"),
+            "map50": score,
+            "held_out_pages": sum(bool(page.regions) for page in held),
+            "classes": ready.classes,
+        }
+
+    def _ready(self, call: Call) -> Ready:
+        folder = Path(str(call.params["folder"]))
+        if self.ready is None or self.ready.folder != folder:
+            self.ready = None
+            self.ready = self._begin(folder, call.params)
+        return self.ready
+
+    def _begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        import torch
+
+        torch.set_num_threads(self.context.threads)
+        torch.manual_seed(SEED)
+        pages = read_pages(folder)
+        classes = classes_of(pages)
+        if not classes:
+            raise Refused(
+                "No region of the pages that are taught is of a kind; draw some and say what they are."
+            )
+        base = params.get("base")
+        network = load_detector(Path(base["path"]), classes) if base else new_detector(classes)
+        rate = RATE if base else RATE_NEW
+        change = torch.optim.AdamW(network.parameters(), rate, weight_decay=1e-4)
+        ready = Ready(
+            folder,
+            network,
+            change,
+            classes,
+            pages,
+            # The network's steps are of 32 pixels.
+            max(32, int(params.get("image_size", 960)) // 32 * 32),
+            int(params.get("max_pixels", 1 << 28)),
+            rate,
+        )
+        checkpoint = folder / CHECKPOINT
+        if checkpoint.is_file():
+            kept = torch.load(checkpoint, weights_only=True)
+            network.load_state_dict(kept["network"])
+            change.load_state_dict(kept["change"])
+            ready.best_state, ready.best, ready.steps = kept["best_state"], kept["best"], kept["steps"]
+            ready.epochs = json.loads(kept["epochs"])
+        return ready
+
+    def _one_epoch(self, call: Call, ready: Ready) -> None:
+        import torch
+
+        number = len(ready.epochs) + 1
+        chance = random.Random(SEED * 1_000_003 + number)
+        torch.manual_seed(SEED + number)
+        started, losses, done = time.monotonic(), 0.0, 0
+        taught = ready.of("taught")
+        order = chance.sample(taught, len(taught))
+        size = int(call.params.get("batch_size", 4))
+        ready.network.train()
+        try:
+            for start in range(0, len(order), size):
+                call.check()
+                some = order[start : start + size]
+                losses += _teach(ready, some, chance) * len(some)
+                done += len(some)
+                call.progress(done, len(order), epoch=number)
+            looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
+            score = mean_average_precision(*looked_at)
+        except BaseException:
+            # Half an epoch is not kept: what comes next begins where the last whole one ended.
+            self.ready = None
+            raise
+        is_best = (score or 0.0) > ready.best
+        if (score or 0.0) >= ready.best:
+            # Of epochs that find as much the last is kept: it is the surest.
+            ready.best = score or 0.0
+            ready.best_state = {name: one.clone() for name, one in ready.network.state_dict().items()}
+        peak = _memory_mb()
+        ready.epochs.append(
+            {
+                "epoch": number,
+                "loss": round(losses / max(1, len(order)), 4),
+                "map50": round(score or 0.0, 5),
+                "lines": len(order),
+                "seconds": round(time.monotonic() - started, 2),
+                "best": is_best,
+                "device": "cpu",
+                "threads": self.context.threads,
+                "peak_memory_mb": peak,
+                "added_memory_mb": max(0, peak - self.peak_before),
+            }
+        )
+        _save(ready)
+
+    def _looked_at(
+        self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
+    ) -> tuple[list[list[Found]], list[list[Known]]]:
+        """What is found on *pages*, and what is there, of kinds that were taught or not; without pages that nobody drew on."""
+        numbers = {name: number for number, name in enumerate(ready.classes)}
+        found: list[list[Found]] = []
+        known: list[list[Known]] = []
+        for page in pages:
+            if not page.regions:
+                continue
+            call.check()
+            image = picture(page.path, ready.side, ready.max_pixels)
+            found += found_on(ready.network, image[None])
+            # A kind that was not taught has a number that nothing is found with.
+            known.append(
+                [
+                    Known(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
+                    for one in page.regions
+                ]
+            )
+        return found, known
+
+
+def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> float:
+    """One step; the loss of a page."""
+    import torch
+
+    for group in ready.change.param_groups:
+        group["lr"] = ready.rate * min(1.0, (ready.steps + 1) / WARM_UP)
+    both = [
+        changed(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
+        for page in pages
+    ]
+    told = ready.network(
+        pixel_values=torch.stack([image for image, _ in both]), labels=[labels for _, labels in both]
+    )
+    told.loss.backward()
+    torch.nn.utils.clip_grad_norm_(ready.network.parameters(), CLIP)
+    ready.change.step()
+    ready.change.zero_grad(set_to_none=True)
+    ready.steps += 1
+    return float(told.loss.detach())
+
+
+def _save(ready: Ready) -> None:
+    import torch
+
+    kept = {
+        "network": ready.network.state_dict(),
+        "change": ready.change.state_dict(),
+        "best_state": ready.best_state,
+        "best": ready.best,
+        "steps": ready.steps,
+        "epochs": json.dumps(ready.epochs),
+    }
+    file = io.BytesIO()
+    torch.save(kept, file)
+    path = ready.folder / CHECKPOINT
+    beside = path.with_suffix(".part")
+    try:
+        with beside.open("wb") as out:
+            out.write(file.getbuffer())
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise _no_room(path.name, error) from error
+
+
+def _no_room(what: str, error: OSError) -> Refused:
+    return Refused(
+        f"The training could not write {what} ({error.strerror}). Make room on the disk and retry the job; it goes on "
+        "from its last epoch."
+    )
+
+
+def _memory_mb() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:
+        # Windows has none; there it is not stated.
+        return 0
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)

@@ -1,0 +1,85 @@
+"""The steps of a training that runs elsewhere: sent, waited for, its model fetched."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+from armarium.api import JobContext, Unavailable
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute, Shard
+from armarium_training.schemas.training import TrainArgs
+
+FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
+"""The learning curve of a training that ran elsewhere and told none."""
+
+
+class FarSteps:
+    """What a training is beside its steps here."""
+
+    job: JobContext
+    args: TrainArgs
+    folder: Path
+    kept: dict[str, Any]
+
+    @abstractmethod
+    def _enter(self, phase: str) -> None:
+        """Note that *phase* is reached."""
+
+    @abstractmethod
+    def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What goes along with the lines."""
+
+    def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
+        kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
+        compute = kind(self.job)
+        self._enter("sending")
+        far_id = self.kept.get("far_id")
+        if far_id is None or self.kept.get("far_failed"):
+            attempt = int(self.kept.get("far_tries", 0)) + 1
+            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), attempt)
+            self.kept = {
+                **self.kept,
+                "far_id": far_id,
+                "far_tries": attempt,
+                "far_failed": False,
+                "flavor": self.args.flavor,
+                "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
+            }
+        self._enter("submitted")
+        try:
+            return self._fetched(compute, far_id)
+        except BaseException:
+            if self.job.stop == "cancel":
+                compute.cancel([far_id])
+            raise
+
+    def _fetched(self, compute: Compute, far_id: str) -> dict[str, Any]:
+        while True:
+            self.job.check()
+            found = compute.ask([far_id]).get(far_id)
+            if found is not None:
+                self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
+                if found.state == "failed":
+                    # Retried, it is sent anew.
+                    self.kept = {**self.kept, "far_failed": True}
+                    self.job.save(self.kept)
+                    raise Unavailable(found.why or "The training failed there.", code="failed_there")
+                if found.state == "done":
+                    result = found.result or {}
+                    self.kept = {
+                        **self.kept,
+                        "curve": result.get("curve") or [FAR_POINT],
+                        "measured": result.get("measured"),
+                    }
+                    self._enter("fetching")
+                    return {**result, "model": str(self.folder / str(result.get("model")))}
+                if found.state in ("queued", "running"):
+                    self._enter(found.state)
+            until = time.monotonic() + compute.seconds_between
+            while time.monotonic() < until:
+                self.job.check()
+                time.sleep(0.2)

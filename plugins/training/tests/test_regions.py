@@ -1,0 +1,156 @@
+"""Layout detectors: what is taught, when it is refused, and regions found with what was trained."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from training_desk import Desk
+
+from armarium.api import Invalid
+from armarium_training.trainers import trainer_named
+
+KINDS = ["text"] * 9 + ["seal"]
+
+
+def regions_here(desk: Desk, scope: list[str], held: list[str], **more: Any) -> Any:
+    return desk.client.post(
+        "/api/training/regions/here", json={"scope_ids": scope, "held_out_ids": held, **more}
+    )
+
+
+def drawn_pages(desk: Desk, count: int) -> list[str]:
+    """Pages with ten regions each."""
+    pages = [desk.picture(2) for _ in range(count)]
+    for page in pages:
+        desk.drawn(page, KINDS)
+    return pages
+
+
+def trained(desk: Desk, scope: list[str], held: list[str], **more: Any) -> dict[str, Any]:
+    answer = regions_here(desk, scope, held, **more)
+    assert answer.status_code == 202, answer.text
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(answer.json()["job_id"])
+    assert told["state"] == "done", told
+    return told
+
+
+def test_a_detector_is_taught_scored_on_the_held_out_pages_and_lands(desk: Desk) -> None:
+    pages = drawn_pages(desk, 3)
+    assert regions_here(desk, pages[:1], pages[2:]).json()["code"] == "too_few_regions"
+    answer = regions_here(desk, pages[:2], pages[2:])
+    # Its trainer is here, its runtime is not; the words say how to install it.
+    assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing"), answer.text
+    assert "armarium runtime install region-trainer" in answer.json()["detail"]
+    desk.give_trainers()
+    told = trained(desk, pages[:2], pages[2:])
+    assert (told["card"], told["reader_id"]) == ("regions", None)
+    assert told["model_id"] == f"layout-trained-{told['id']}"
+    assert told["training_set"]["regions"] == 20
+    # The third epoch is the best, and ten more bring nothing: of fifty that were asked for thirteen are done.
+    assert [one["map50"] for one in told["curve"][:4]] == [0.25, 0.5, 0.75, 0.75]
+    assert len(told["curve"]) == 13
+    assert "mAP50 0.7500" in told["last_lines"][-1]
+    model = desk.client.get("/api/training/model", params={"model": told["model_id"]}).json()
+    assert (model["kind"], model["runs_on"]) == ("layout-detector", [{"build": "loopback", "here": True}])
+    assert (model["scores"]["map50"], model["scores"]["pages"], model["scores"]["cer"]) == (0.75, 1, {})
+    assert (model["card"]["validation_map50"], model["card"]["classes"]) == (0.75, ["seal", "text"])
+    listed = desk.client.get("/api/training/models").json()["items"]
+    assert [one["id"] for one in listed] == [told["model_id"]]
+
+
+def test_a_page_of_five_tells_when_it_stops_improving_and_none_that_is_held_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = drawn_pages(desk, 6)
+    desk.give_trainers()
+    job_id = regions_here(desk, pages[:5], pages[5:], epochs=1).json()["job_id"]
+    kept: list[list[dict[str, Any]]] = []
+    from armarium_training.jobs import training
+
+    def landed(self: Any, *given: Any) -> None:
+        kept.append(json.loads((self.folder / "lines.json").read_text("utf-8"))["pages"])
+        raise training.Unavailable("Enough.", code="worker_failed")
+
+    monkeypatch.setattr(training.Training, "_land", landed)
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.training(job_id)["state"] == "failed"
+    assert [one["part"] for one in kept[0]] == ["taught"] * 4 + ["validation", "held-out"]
+
+
+def test_regions_are_found_with_it_and_undone(desk: Desk) -> None:
+    pages = drawn_pages(desk, 3)
+    desk.give_trainers()
+    model = trained(desk, pages[:2], pages[2:], epochs=1, classes=["text", "seal"])["model_id"]
+    fresh = desk.picture(2)
+    for wrong, code in (("no-such", "unknown_detector"), ("../../evil", "unknown_detector")):
+        stated = {"scope_ids": [fresh], "model": wrong}
+        answer = desk.client.post(
+            "/api/actions/invoke", json={"name": "layout.find_regions", "params": stated}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (404, code), answer.text
+    started = desk.do("layout.find_regions", {"scope_ids": [fresh], "model": model, "at_least": 0.3})
+    desk.engine.jobs.run_until_idle(desk.library)
+    # Of the ten that it knows three are surer than 0.3.
+    statement = "SELECT kind_raw, round(bbox_x, 3), round(bbox_y, 3) FROM segment WHERE document_id = ? ORDER BY bbox_y"
+    found = desk.rows(statement, fresh)
+    assert found == [("text", 0.1, 0.05), ("text", 0.1, 0.14), ("text", 0.1, 0.23)], (found, started)
+    (name,) = desk.rows("SELECT name FROM segment_pass WHERE document_id = ?", fresh)[0]
+    assert name == f"Regions by {model}"
+    # What a machine found is taught to nobody: a page of such regions counts as one without any.
+    assert regions_here(desk, [pages[0], fresh], pages[2:]).json()["code"] == "too_few_regions"
+
+
+def test_a_base_is_gone_on_from_and_its_pages_travel_along(desk: Desk) -> None:
+    pages = drawn_pages(desk, 4)
+    desk.give_trainers()
+    refused = regions_here(desk, pages[:2], pages[3:], base="no-such")
+    assert (refused.status_code, refused.json()["code"]) == (422, "base_missing"), refused.text
+    first = trained(desk, pages[:2], pages[3:], epochs=1)["model_id"]
+    second = trained(desk, pages[1:3], pages[3:], epochs=1, base=first)["model_id"]
+    card = desk.client.get("/api/training/model", params={"model": second}).json()["card"]
+    assert card["base"] == first
+    assert {one["document_id"] for one in card["base_seen"]} == set(pages[:2])
+    stated = json.loads((desk.library.models / "layout" / second / "config.json").read_text("utf-8"))
+    assert stated["base"]["path"].endswith(f"{first}/config.json")
+
+
+def test_taken_in_undone_and_done_again(desk: Desk) -> None:
+    pages = drawn_pages(desk, 3)
+    desk.give_trainers()
+    told = trained(desk, pages[:2], pages[2:], epochs=1)
+    config = desk.library.models / "layout" / told["model_id"] / "config.json"
+    assert config.is_file()
+    ((audit,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.land'")
+    undone = desk.client.post(f"/api/actions/audit/{audit}/undo")
+    assert undone.status_code == 200, undone.text
+    assert not config.is_file()
+    answer = desk.client.post(
+        "/api/actions/invoke",
+        json={"name": "layout.find_regions", "params": {"scope_ids": [pages[2]], "model": told["model_id"]}},
+    )
+    assert answer.json()["code"] == "unknown_detector"
+    again = desk.client.post(f"/api/actions/audit/{undone.json()['audit_id']}/undo")
+    assert again.status_code == 200
+    assert config.is_file()
+
+
+def test_a_model_that_no_detector_takes_is_refused_and_so_is_a_trainer_that_is_gone(desk: Desk) -> None:
+    page = desk.picture(2)
+    folder = desk.library.models / "layout" / "others"
+    folder.mkdir(parents=True)
+    for written in ('{"model_type": "detr"}', "[]", "{"):
+        (folder / "config.json").write_text(written, "utf-8")
+        stated = {"scope_ids": [page], "model": "others"}
+        answer = desk.client.post(
+            "/api/actions/invoke", json={"name": "layout.find_regions", "params": stated}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (422, "no_detector"), answer.text
+    (folder / "config.json").write_text('{"model_type": "rt_detr"}', "utf-8")
+    answer = desk.client.post("/api/actions/invoke", json={"name": "layout.find_regions", "params": stated})
+    assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing"), answer.text
+    for card in ("linereader", "regions"):
+        with pytest.raises(Invalid, match="No trainer of"):
+            trainer_named(desk.engine, card, "gone")
