@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,12 +90,12 @@ class Ngrams:
             return cls.load(file)
 
     @classmethod
-    def load(cls, file: BinaryIO | Path) -> Ngrams:
+    def load(cls, file: IO[bytes] | Path) -> Ngrams:
         """What `save` wrote."""
         with np.load(file, allow_pickle=False) as kept:
             return cls(str(kept["letters"]), kept["codes"], kept["counts"], kept["children"])
 
-    def save(self, file: BinaryIO | Path) -> None:
+    def save(self, file: IO[bytes] | Path) -> None:
         """Write them as a compressed file of arrays."""
         arrays: dict[str, Any] = {"codes": self.codes, "counts": self.counts, "children": self.children}
         np.savez_compressed(file, letters=np.array("".join(self.letters)), **arrays)
