@@ -252,7 +252,7 @@ def test_a_taken_port_is_told(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(Conflict, match="SERVICE_PORT"):
+        with pytest.raises(Conflict, match="--port"):
             bind(Settings(state_dir=tmp_path, port=taken.getsockname()[1]))
 
 

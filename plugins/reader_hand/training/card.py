@@ -116,7 +116,7 @@ def _evaluation(found: Mapping[str, Any]) -> str:
         "",
         f"{found['lines']} lines by hand of the test documents{part}: CER {found['cer']:.1%} ({low:.1%} to {high:.1%}, drawing "
         f"documents), unmapped {found['cer_unmapped']:.1%}; total distance over total characters, policy diplomatic. Expected "
-        f"calibration error {found['calibration_error']:.1%}. {found['lines_per_second']} lines a second on two cores, others at work beside.",
+        f"calibration error {found['calibration_error']:.1%}. {found['lines_per_second']} lines a second on two cores.",
     ]
     if "rapidocr" in found:
         same, other = found["same_lines"], found["rapidocr"]

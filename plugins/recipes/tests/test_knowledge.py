@@ -212,7 +212,7 @@ def test_search_has_limits(client: Any) -> None:
         ("Hebr", "125", "rtl", False, "Cardo"),
         ("Syrc", "135", "rtl", False, None),
         ("Mong", "145", "ttb-lr", True, None),
-        ("Hani", "500", "ltr", True, None),
+        ("Hani", "500", "ltr", True, "Noto Sans CJK JP"),
         ("Latf", "217", "ltr", False, "Cardo"),
         ("Taml", "346", "ltr", False, "Noto Sans Tamil"),
         ("Thai", "352", "ltr", False, "Noto Sans Thai"),

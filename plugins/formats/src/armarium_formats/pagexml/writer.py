@@ -352,8 +352,7 @@ class _Writing:
             return f'<RegionRef{suffix}{place} regionRef="{reference}"/>'
         parts: list[str] = []
         for item in node.items:
-            written = self._group(item, len(parts) if node.is_ordered else None)
-            if written:
+            if written := self._group(item, len(parts) if node.is_ordered else None):
                 parts.append(written)
         if not parts:
             return ""
