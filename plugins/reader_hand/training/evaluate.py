@@ -21,7 +21,8 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from armarium_reader_hand import CARD
-from armarium_reader_hand.model import LineModel, shipped_card
+from armarium_reader_hand.cards import shipped_card
+from armarium_reader_hand.model import LineModel
 from armarium_reader_hand.picture import Grey, line_picture
 from training.calibrate import accuracy, calibration_error
 from training.convention import to_convention

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armarium_reader_hand import CARD, WEIGHTS
+from armarium_reader_hand import WEIGHTS
+from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
 from armarium_reader_hand.picture import HEIGHT, Grey
 from armarium_reader_hand.spelling import Spelling
@@ -129,11 +130,3 @@ def _session(weights: bytes, threads: int) -> Any:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(weights, options, ["CPUExecutionProvider"])
-
-
-def shipped_card() -> dict[str, Any]:
-    """The card of the model in this package."""
-    card: dict[str, Any] = json.loads(
-        files("armarium_reader_hand").joinpath(CARD).read_text(encoding="utf-8")
-    )
-    return card

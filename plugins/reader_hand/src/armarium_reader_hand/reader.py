@@ -95,7 +95,7 @@ class HandReader(Reader):
 @cache
 def _measured() -> dict[str, float]:
     """What the evaluation in the card of the weights says of them, as the details of a model state it."""
-    from armarium_reader_hand.model import shipped_card
+    from armarium_reader_hand.cards import shipped_card
 
     found = shipped_card().get("evaluation")
     if found is None:

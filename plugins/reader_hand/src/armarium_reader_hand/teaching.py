@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from armarium_reader_hand import WEIGHTS
+from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.crops import cut_line
-from armarium_reader_hand.model import SPELLING, LineModel, shipped_card
+from armarium_reader_hand.model import SPELLING, LineModel
 from armarium_reader_hand.picture import HEIGHT, line_picture
 from armarium_reader_hand.project_text import fit
 from armarium_worker import Call, Reader
