@@ -109,6 +109,18 @@ def test_restricted_and_barred_sources_are_left_out_for_the_owner_too(desk: Desk
     assert not {shut, barred, part} & {one["document_id"] for one in records["rendition"]}
 
 
+def test_a_verdict_on_an_entity_stays_out_where_pages_are_withheld(desk: Desk, known: Any) -> None:
+    """What it says may come from a page that is withheld, and nothing in it tells."""
+    page = desk.page(desk.box(), "1.png", ["Ann"])
+    shut = desk.page(desk.box("Shut"), "2.png", ["Bert"])
+    known["entity"].append({"id": "e1", "canonical_name": "Ann", "source_document_ids": [page]})
+    given = {"layer": "entities", "target_id": "e1", "verdict": "correct", "reasons": "As Bert says"}
+    desk.do("check.verdict", given)
+    assert "As Bert says" in Path(jsonl(desk)["output_path"]).read_text()
+    desk.restrict(shut)
+    assert "As Bert says" not in Path(jsonl(desk, overwrite=True)["output_path"]).read_text()
+
+
 def test_a_restricted_folder_takes_all_beneath_it_along(desk: Desk) -> None:
     box = desk.box()
     page = desk.page(box, "1.png", ["Dear Sir"])

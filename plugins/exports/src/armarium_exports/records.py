@@ -213,6 +213,14 @@ def _of_links(selection: Selection) -> ColumnElement[bool]:
     return and_(_or_whole(links.c.document_id)(selection), kept)
 
 
+def _of_verdicts(selection: Selection) -> ColumnElement[bool]:
+    """Those of no document are of entities, and only their family knows which of these rest on what is withheld: where anything
+    is, none of them goes along."""
+    within = among(verdicts.c.document_id, selection.ids)
+    anywhere = selection.whole and not selection.withheld
+    return or_(within, verdicts.c.document_id.is_(None) if anywhere else false())
+
+
 def _of_rights(selection: Selection) -> ColumnElement[bool]:
     project = (rights_records.c.target_kind == "library") if selection.whole else false()
     return and_(
@@ -231,7 +239,7 @@ _OWN: tuple[RecordType, ...] = (
     _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
     _of_table("link", links, _of_links),
     _of_table("annotation", annotation_table, _within(annotation_table.c.document_id)),
-    _of_table("verdict", verdicts, _or_whole(verdicts.c.document_id)),
+    _of_table("verdict", verdicts, _of_verdicts),
     _of_table("rights", rights_records, _of_rights),
     _of_table("canvas_item", items, _within(items.c.folder_id)),
     _of_table(
