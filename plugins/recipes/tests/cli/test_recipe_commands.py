@@ -209,6 +209,7 @@ def test_pages_leave_only_when_somebody_agrees(monkeypatch: pytest.MonkeyPatch) 
     starting.agree(CLOUD_PLAN, yes=True)
     starting.agree({**CLOUD_PLAN, "first_yes": {"at": "now"}}, yes=False)
     starting.agree({**CLOUD_PLAN, "runs": CLOUD_PLAN["runs"][:1]}, yes=False)
+    monkeypatch.setattr(starting, "wants_json", lambda: False)
     monkeypatch.setattr(starting, "at_a_terminal", lambda: True)
     monkeypatch.setattr(starting.typer, "confirm", lambda *_, **__: False)
     with pytest.raises(Refused, match="Nothing was started"):
