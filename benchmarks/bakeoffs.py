@@ -49,7 +49,7 @@ def measure(rounds: int) -> list[Result]:
                 state = engine.jobs.wait(library, begun["id"], PATIENCE)
                 if state != "done":
                     raise RuntimeError(f"the bake-off ended {state}")
-                scored.append(_scored(engine, library, begun["id"]))
+                scored.append(_count_scored(engine, library, begun["id"]))
 
             return seconds(run)
 
@@ -121,7 +121,7 @@ def _page(engine: Engine, library: Library, rng: random.Random) -> tuple[Path, l
     return Path(library.objects.path(checksum)), [line["rect"] for line in lines]
 
 
-def _scored(engine: Engine, library: Library, bakeoff_id: str) -> int:
+def _count_scored(engine: Engine, library: Library, bakeoff_id: str) -> int:
     from armarium_recipes.queries.bakeoffs import read_bakeoff
 
     with library.db.read() as conn:

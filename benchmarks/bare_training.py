@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from armarium_hand_trainer.graph import weights_of
-from armarium_hand_trainer.lines import batches, changed, codes_of, padded, read_lines
+from armarium_hand_trainer.lines import batches, codes_of, pad_pictures, read_lines, vary_lines
 from armarium_hand_trainer.net import base_net, steps_of
 from armarium_hand_trainer.trainer import BATCH_PIXELS, CLIP
 
@@ -36,7 +36,7 @@ def main() -> None:
         some = [(lines[at], codes_of(lines[at].text, alphabet)) for at in batch]
         ready.append(
             (
-                changed(padded([line.ink for line, _ in some]), chance),
+                vary_lines(pad_pictures([line.ink for line, _ in some]), chance),
                 torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some]),
                 torch.tensor([code for _, codes in some for code in codes]),
                 torch.tensor([len(codes) for _, codes in some]),

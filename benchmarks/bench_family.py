@@ -167,7 +167,7 @@ def put(ctx: ActionContext, p: PutParams) -> dict[str, Any]:
     identity = new_id()
     raw_of(ctx.conn).execute(INSERT, row_of(identity, PLACE, p.position, p.text, ctx.now))
     ctx.target(identity)
-    ctx.changed(document_ids=[identity])
+    ctx.note_changes(document_ids=[identity])
     return {"id": identity}
 
 

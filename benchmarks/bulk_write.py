@@ -53,8 +53,8 @@ class _Both:
             2,
             f"{name} of {self.rows:,} tracked rows, {way}"
             + (f", each of which was changed {changes} times" if changes else ""),
-            engine=lambda: _timed(self._library(what), what, changes),
-            peer=lambda: _timed(self._bare(what), what, changes),
+            engine=lambda: _time_changes(self._library(what), what, changes),
+            peer=lambda: _time_changes(self._bare(what), what, changes),
             peer_name="bare sqlite3" if limit is None else "bare executemany",
             unit="s",
             rounds=rounds,
@@ -74,7 +74,7 @@ class _Both:
             2,
             f"undo of the {what} of {self.rows:,} rows",
             engine=undoing,
-            peer=lambda: _timed(self._library(what), what),
+            peer=lambda: _time_changes(self._library(what), what),
             peer_name="doing it",
             unit="s",
             rounds=rounds,
@@ -116,7 +116,9 @@ class _Both:
                 bare.close()
 
 
-def _timed(place: AbstractContextManager[Callable[[str], object]], what: str, changes: int = 0) -> float:
+def _time_changes(
+    place: AbstractContextManager[Callable[[str], object]], what: str, changes: int = 0
+) -> float:
     """Seconds that *what* takes there, after *changes* of every row and a rest."""
     with place as run:
         for _ in range(changes):

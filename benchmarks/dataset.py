@@ -121,7 +121,7 @@ def _cold(library: Library, ours: Callable[[], object], *, file: bool) -> Callab
     """The query as it is asked first after the project was opened."""
     library.held.clear()
     if not file:
-        shutil.rmtree(library.derived / "dataset", ignore_errors=True)
+        shutil.rmtree(library.derived_folder / "dataset", ignore_errors=True)
     return ours
 
 

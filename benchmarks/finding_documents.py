@@ -58,7 +58,7 @@ FRENCH = CueTable(
 """What a plugin would add: four rows, written after the first half of the series."""
 
 
-class Found(NamedTuple):
+class BoundaryCounts(NamedTuple):
     """Boundaries right, proposed and there, and whole documents right and there."""
 
     right: int
@@ -80,17 +80,17 @@ def measure(rounds: int) -> list[Result]:
     found += _results(
         f"{BOXES} boxes made here, rules", _total(_box(texts, starts) for texts, starts in held_out)
     )
-    found += _results(f"{BOXES} boxes made here, learned", _learned(truth[:BOXES], held_out))
+    found += _results(f"{BOXES} boxes made here, learned", _score_learned(truth[:BOXES], held_out))
     return [*found, *_times(max(1, min(rounds, 3)))]
 
 
 def _with_french() -> CueTable:
-    from armarium_finding.cues import joined
+    from armarium_finding.cues import join_tables
 
-    return joined([BUILTIN, FRENCH])
+    return join_tables([BUILTIN, FRENCH])
 
 
-def _results(what: str, found: Found) -> list[Result]:
+def _results(what: str, found: BoundaryCounts) -> list[Result]:
     def one(measure: str, right: int, of: int, unit: str) -> Result:
         share = right / of if of else 0.0
         return Result(37, f"{what}: {measure}", unit, float(right), float(of), "all", share, "at least")
@@ -102,11 +102,11 @@ def _results(what: str, found: Found) -> list[Result]:
     ]
 
 
-def _total(found: Iterable[Found]) -> Found:
-    return Found(*map(sum, zip(*found, strict=True)))
+def _total(found: Iterable[BoundaryCounts]) -> BoundaryCounts:
+    return BoundaryCounts(*map(sum, zip(*found, strict=True)))
 
 
-def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: int = 0) -> Found:
+def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: int = 0) -> BoundaryCounts:
     """Boundaries as the numbers of the pages that begin a document, of *count* pages; only those from *first* on count."""
     mine, real = ({one for one in given if one > first} for given in (proposed, truth))
 
@@ -115,7 +115,7 @@ def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: in
         return {(a, b) for a, b in zip(sorted(starts), ends, strict=True) if a >= first}
 
     exact = documents(proposed) & documents(truth)
-    return Found(len(mine & real), len(mine), len(real), len(exact), len(documents(truth)))
+    return BoundaryCounts(len(mine & real), len(mine), len(real), len(exact), len(documents(truth)))
 
 
 def _starts(texts: Sequence[str], table: CueTable, model: Any = None) -> list[int]:
@@ -126,7 +126,7 @@ def _starts(texts: Sequence[str], table: CueTable, model: Any = None) -> list[in
     return [int(one["page_ids"][0]) for one in propose(pages, None, model)["documents"]]
 
 
-def _wills(table: CueTable, first: int) -> Found:
+def _wills(table: CueTable, first: int) -> BoundaryCounts:
     import csv
 
     from lxml import etree
@@ -145,13 +145,13 @@ def _wills(table: CueTable, first: int) -> Found:
     return compare(_starts(texts, table), truth, len(texts), first)
 
 
-def _box(texts: Sequence[str], truth: Sequence[int], model: Any = None) -> Found:
+def _box(texts: Sequence[str], truth: Sequence[int], model: Any = None) -> BoundaryCounts:
     return compare(_starts(texts, BUILTIN, model), truth, len(texts))
 
 
-def _learned(
+def _score_learned(
     judged: Sequence[tuple[list[str], list[int]]], held_out: Sequence[tuple[list[str], list[int]]]
-) -> Found:
+) -> BoundaryCounts:
     """By a model fitted to the boxes *judged*, as after a person set each of their joins right."""
     from armarium_finding.evidence import look_at
     from armarium_finding.learning import Example, features_of, fit

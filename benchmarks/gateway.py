@@ -66,14 +66,14 @@ def measure(rounds: int) -> list[Result]:
                 answer = client.post(f"{url}/chat/completions", json=body).json()
                 assert answer["choices"][0]["message"]["content"] == "Muy señor mío"
 
-            def asked() -> None:
+            def ask_once() -> None:
                 assert ask(caller, request).answer == "Muy señor mío"
 
             return [
                 compare(
                     20,
                     f"{CALLS:,} calls of a provider that takes 20 ms, {AT_ONCE} at a time, in the ledger",
-                    engine=lambda: _all(asked),
+                    engine=lambda: _all(ask_once),
                     peer=lambda: _all(bare),
                     peer_name="bare httpx, nothing kept",
                     unit="s",

@@ -36,7 +36,7 @@ class Result:
     """The ratio of every round."""
 
     @property
-    def met(self) -> bool | None:
+    def is_within_limit(self) -> bool | None:
         """Whether the ratio keeps its limit; None without one."""
         if self.limit is None:
             return None
@@ -44,7 +44,7 @@ class Result:
 
     def sentence(self) -> str:
         """The result as one line for a person."""
-        verdict = {True: "kept", False: "MISSED", None: "stated"}[self.met]
+        verdict = {True: "kept", False: "MISSED", None: "stated"}[self.is_within_limit]
         limit = f" ({self.bound} {self.limit:g}: {verdict})" if self.limit is not None else ""
         return (
             f"{self.what}: {self.ratio:.2f}x{limit}, engine {figure(self.engine)} {self.unit}, "
@@ -63,7 +63,7 @@ class Result:
             "ratio": self.ratio,
             "bound": self.bound,
             "limit": self.limit,
-            "met": self.met,
+            "met": self.is_within_limit,
             "note": self.note,
             "rounds": self.rounds,
         }

@@ -37,7 +37,7 @@ class _Finish:
         self._left = count
         self._all.clear()
 
-    def ran(self) -> None:
+    def note_run(self) -> None:
         """A body says that it runs."""
         with self._lock:
             self.began.append(time.perf_counter())
@@ -171,7 +171,7 @@ def _our_queue(folder: Path) -> Iterator[_Ours]:
             ctx.enqueue("bench-nothing", {}, title="Nothing")
 
     def nothing(job: JobContext) -> None:
-        finish.ran()
+        finish.note_run()
 
     kind = JobKind(name="bench-nothing", lane="database", summary="Does nothing.", run=nothing)
     plugin = Plugin(name="bench", summary="Jobs to be measured.", actions=(enqueue,), jobs=(kind,))
@@ -189,7 +189,7 @@ def _huey(folder: Path) -> Iterator[_Huey]:
 
     @queue.task()  # type: ignore[untyped-decorator]
     def nothing() -> None:
-        finish.ran()
+        finish.note_run()
 
     consumer = queue.create_consumer(workers=1, periodic=False, check_worker_health=False)
     consumer.start()

@@ -42,7 +42,9 @@ def measure(rounds: int) -> list[Result]:
         ),
     ]
     if DATA.is_dir():
-        found += _spreads("spreads joined from real pages, beside those pages", _joined(), _real_singles())
+        found += _spreads(
+            "spreads joined from real pages, beside those pages", _joined_spreads(), _real_singles()
+        )
         found += _spreads("photographs of open books", _photographs(), [])
         found += _orders()
     return found
@@ -84,7 +86,7 @@ def _tables(what: str, *, level: bool, upright: bool) -> list[Result]:
             table = unruled_table(rows_of(sheet.ink, reach=1.2), area)
             cells = [cell.box for cell in table.cells] if table is not None else []
         boxes = [Box(*(value / sheet.scale for value in box)) for box in cells]
-        right += _matched(boxes, truth)
+        right += _count_matches(boxes, truth)
         found, there = found + len(boxes), there + len(truth)
     return _both(f"find-a-tables-cells, {TABLES} {what}", right, found, there, "cells")
 
@@ -118,9 +120,9 @@ def _table(dice: random.Random, *, level: bool, upright: bool) -> tuple[Image.Im
     return image, cells
 
 
-def _matched(found: Sequence[Box], truth: Sequence[Box]) -> int:
+def _count_matches(found: Sequence[Box], truth: Sequence[Box]) -> int:
     def overlap(a: Box, b: Box) -> float:
-        shared = a.shared(b)
+        shared = a.shared_area(b)
         return shared / (a.width * a.height + b.width * b.height - shared) if shared else 0.0
 
     pairs = sorted(
@@ -150,7 +152,7 @@ def _spreads(what: str, spreads: Sequence[_Spread], singles: Sequence[Image.Imag
     return _both(f"split-pages, {len(spreads)} {what}", right, found, len(spreads), "cuts")
 
 
-def _written(dice: random.Random, width: int, height: int) -> Image.Image:
+def _draw_page(dice: random.Random, width: int, height: int) -> Image.Image:
     """A page of lines of writing."""
     from PIL import Image, ImageDraw
 
@@ -174,7 +176,7 @@ def _made_spreads() -> list[_Spread]:
     for seed in range(SPREADS):
         dice = random.Random(seed)
         widths = [dice.randrange(640, 820) for _ in range(2)]
-        pages = [_written(dice, width, 1000) for width in widths]
+        pages = [_draw_page(dice, width, 1000) for width in widths]
         joined = Image.new("L", (sum(widths), 1000))
         joined.paste(pages[0], (0, 0))
         joined.paste(pages[1], (widths[0], 0))
@@ -193,12 +195,12 @@ def _made_spreads() -> list[_Spread]:
 def _made_singles() -> list[Image.Image]:
     """Single pages, most of them wider than high: what is upright is never cut."""
     return [
-        _written(random.Random(seed), random.Random(seed).randrange(1100, 1500), 1000)
+        _draw_page(random.Random(seed), random.Random(seed).randrange(1100, 1500), 1000)
         for seed in range(SPREADS)
     ]
 
 
-def _opened(path: Path) -> Image.Image:
+def _open_image(path: Path) -> Image.Image:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None
@@ -211,11 +213,11 @@ def _pages() -> list[Path]:
     return [*sorted((DATA / "series-wills").glob("*.jpg")), *sorted((DATA / "onehand-peraire").glob("*.jpg"))]
 
 
-def _joined() -> list[_Spread]:
+def _joined_spreads() -> list[_Spread]:
     from PIL import Image
 
     dice = random.Random(22)
-    pages = [page for page in map(_opened, _pages()) if 0.55 < page.width / page.height < 0.8]
+    pages = [page for page in map(_open_image, _pages()) if 0.55 < page.width / page.height < 0.8]
     made = []
     for _ in range(SPREADS):
         halves = [
@@ -229,7 +231,7 @@ def _joined() -> list[_Spread]:
 
 
 def _real_singles() -> list[Image.Image]:
-    return [_opened(path) for path in _pages()]
+    return [_open_image(path) for path in _pages()]
 
 
 def _photographs() -> list[_Spread]:
@@ -238,7 +240,7 @@ def _photographs() -> list[_Spread]:
     at |= {"hocr/litver.png": 0.56}
     # The table of these runs on over the fold.
     at |= {f"page-pairs/mariages/{name}_L.jpg": 0.515 for name in ("FRAN_0187_49914", "FRAN_0187_50521")}
-    return [(_opened(DATA / name), where) for name, where in at.items() if (DATA / name).exists()]
+    return [(_open_image(DATA / name), where) for name, where in at.items() if (DATA / name).exists()]
 
 
 def _orders() -> list[Result]:

@@ -31,7 +31,7 @@ def measure(rounds: int) -> list[Result]:
         with running_engine(folder, jobs=True, compute_priority="fast") as (engine, library):
             pages = _import(engine, library, folder / "pages")
             results = [_with_rapidocr(engine, library, pages, files, rounds)]
-            if "kraken" in engine.runtimes.declared() and engine.runtimes.installed("kraken"):
+            if "kraken" in engine.runtimes.list_declared() and engine.runtimes.is_installed("kraken"):
                 results.append(_with_kraken(engine, library, pages, files, rounds))
             return results
 
@@ -107,7 +107,7 @@ def _import(engine: Engine, library: Library, folder: Path) -> list[str]:
     from armarium_documents.api import pages_under
 
     started = engine.run(library, "document.import", {"folder": str(folder)}, OWNER).result or {}
-    _done(engine, library, started["job_id"])
+    _wait_until_done(engine, library, started["job_id"])
     engine.jobs.run_until_idle(library, PATIENCE)
     with library.db.read() as conn:
         tops = [row[0] for row in conn.exec_driver_sql("SELECT id FROM document WHERE parent_id IS NULL")]
@@ -119,10 +119,10 @@ def _import(engine: Engine, library: Library, folder: Path) -> list[str]:
 
 def _job(engine: Engine, library: Library, action: str, pages: list[str], reader: str) -> None:
     started = engine.run(library, action, {"scope_ids": pages, "reader": reader}, OWNER).result or {}
-    _done(engine, library, started["job_id"])
+    _wait_until_done(engine, library, started["job_id"])
 
 
-def _done(engine: Engine, library: Library, job_id: str) -> None:
+def _wait_until_done(engine: Engine, library: Library, job_id: str) -> None:
     state = engine.jobs.wait(library, job_id, PATIENCE)
     if state != "done":
         raise RuntimeError(f"the job {job_id} ended {state}")

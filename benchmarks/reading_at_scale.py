@@ -37,7 +37,7 @@ def measure(rounds: int) -> list[Result]:
 def _bookkeeping(pages: int) -> Result:
     from armarium_training.compute import GROUP, Compute, FarState, Shard
     from armarium_training.jobs import scale
-    from armarium_training.packing import Packed, shard_folder
+    from armarium_training.packing import PackedShard, shard_folder
     from armarium_training.queries.job_rows import SCALE
     from armarium_training.schemas.scale import ScaleArgs
 
@@ -84,9 +84,9 @@ def _bookkeeping(pages: int) -> Result:
             )
         }
 
-    def packed(job: Any, number: int, page_ids: Sequence[str], use: str) -> Packed:
+    def packed(job: Any, number: int, page_ids: Sequence[str], use: str) -> PackedShard:
         folder = shard_folder(job, number)
-        return Packed(Shard(number, folder, {"pages": [], "model_name": "hand"}), "0" * 64)
+        return PackedShard(Shard(number, folder, {"pages": [], "model_name": "hand"}), "0" * 64)
 
     plugin = Plugin(
         name="bench", summary="Reading at scale, measured.", prefixes=("bench",), actions=(begin,)

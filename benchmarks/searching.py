@@ -46,7 +46,7 @@ def measure(rounds: int) -> list[Result]:
     """All three rows."""
     with scratch_folder() as folder, running_engine(folder / "with", plugins()) as (engine, library):
         add_pages(engine, library, PAGES)
-        results = [*_words(folder, engine, library, rounds), _misread(engine, library)]
+        results = [*_words(folder, engine, library, rounds), _measure_misread(engine, library)]
         results += _corrections(folder, engine, library, rounds)
         results.append(_remaking(library))
         return results
@@ -180,7 +180,7 @@ def _words(folder: Path, engine: Engine, library: Library, rounds: int) -> list[
     return results
 
 
-def _misread(engine: Engine, library: Library) -> Result:
+def _measure_misread(engine: Engine, library: Library) -> Result:
     chance = random.Random(7)
     with library.db.read() as conn:
         places: dict[str, list[str]] = {}

@@ -109,7 +109,7 @@ class Project:
         pages = self.chance.sample(self.pages, TIMES)
         return seconds(lambda: [work(page) for page in pages]) / TIMES
 
-    def listed(self) -> float:
+    def time_listing(self) -> float:
         """Seconds of one listing of a page as JSON."""
         from armarium_source_model.queries.segments import list_segments
 
@@ -139,7 +139,7 @@ class Project:
 
         return self._each_page(work)
 
-    def edited(self) -> float:
+    def time_edit(self) -> float:
         """Seconds of one segment changed and the change taken back."""
 
         def work(segment_id: str) -> None:

@@ -22,7 +22,7 @@ def _in_process(rounds: int) -> Result:
     with scratch_folder() as folder, running_engine(folder, [family.plugin()]) as (engine, library):
         bare = bare_database(folder / "bare.sqlite", *family.bare_table())
 
-        def audited() -> float:
+        def time_audited_write() -> float:
             return seconds(lambda: [_put(n) for n in range(WRITES)]) / WRITES
 
         def _put(number: int) -> object:
@@ -44,7 +44,7 @@ def _in_process(rounds: int) -> Result:
         result = compare(
             1,
             "audited single-row action, in process",
-            engine=audited,
+            engine=time_audited_write,
             peer=plain,
             peer_name="bare sqlite3 (WAL, FULL)",
             unit="s a write",

@@ -150,7 +150,7 @@ def _hand(python: Path, folder: Path) -> list[Result]:
     pages = [_lines_of(path) for path in sorted(folder.glob("*.xml"))]
     held = [line for page in pages[-HELD_OUT:] for line in page]
     taught = [line for page in pages[:-HELD_OUT] for line in page]
-    before = error_rate(LineModel.shipped(1), held)
+    before = error_rate(LineModel.load_shipped(1), held)
     found = []
     for count in map(int, os.environ.get("ARMARIUM_BENCH_LINES", "50,100,200,250").split(",")):
         with scratch_folder() as place:

@@ -16,7 +16,7 @@ import pytest
 
 import openapi
 from armarium_testing.fixtures import OWNER_TOKEN
-from proofs.storm import Served, served
+from proofs.storm import ServedEngine, serve
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ PICTURES = ("image/png", "image/jpeg", "image/webp", "image/*", "application/pdf
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The description as a file."""
     path = tmp_path_factory.mktemp("description") / "openapi.json"
-    path.write_text(openapi.published(), encoding="utf-8")
+    path.write_text(openapi.build_document(), encoding="utf-8")
     return path
 
 
@@ -61,14 +61,14 @@ def test_every_operation_becomes_a_function_under_its_own_name(document: Path, p
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedEngine]:
     """A running engine with an empty project."""
-    with served(tmp_path_factory.mktemp("engine")) as running:
+    with serve(tmp_path_factory.mktemp("engine")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def call(engine: Served, python_client: Path) -> Callable[..., Any]:
+def call(engine: ServedEngine, python_client: Path) -> Callable[..., Any]:
     """Call an operation by its name through the generated client; what it answers, as the client reads it."""
     client = importlib.import_module(f"{PACKAGE}.client").AuthenticatedClient(
         base_url=engine.base_url, token=OWNER_TOKEN, raise_on_unexpected_status=True

@@ -212,7 +212,7 @@ def imports_of_the_core() -> dict[str, list[tuple[str, bool]]]:
             (module, id(node) not in at_top)
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom) and node.module and id(node) not in skipped
-            for module in sorted({_imported(node.module, alias.name, paths) for alias in node.names})
+            for module in sorted({_resolve_import(node.module, alias.name, paths) for alias in node.names})
             if module in paths
         ]
     return found
@@ -222,7 +222,7 @@ def _module_name(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def _imported(module: str, name: str, known: dict[str, Path]) -> str:
+def _resolve_import(module: str, name: str, known: dict[str, Path]) -> str:
     return f"{module}.{name}" if f"{module}.{name}" in known else module
 
 

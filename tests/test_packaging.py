@@ -31,7 +31,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
     return ran.stdout
 
 
-def built(folders: list[Path], out: Path) -> list[Path]:
+def build_wheels(folders: list[Path], out: Path) -> list[Path]:
     """A wheel of each folder."""
     for member in folders:
         run(
@@ -51,7 +51,7 @@ def built(folders: list[Path], out: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return built(bootstrap.workspace_members(), tmp_path_factory.mktemp("wheels"))
+    return build_wheels(bootstrap.workspace_members(), tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: P
         "--python",
         clean / "python",
     ]
-    wheels = built(
+    wheels = build_wheels(
         sorted(path.parent for path in ROOT.glob("examples/*/pyproject.toml")), tmp_path / "wheels"
     )
     names = [wheel.name.split("-")[0].replace("_", "-") for wheel in wheels]

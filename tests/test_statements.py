@@ -191,14 +191,14 @@ def listening() -> Iterator[set[str]]:
                 heard.add(f"{writer} {_KINDS[what]} {table}")
         return sqlite3.SQLITE_OK
 
-    def connected(connection: Any, record: Any) -> None:
+    def note_connection(connection: Any, record: Any) -> None:
         connection.set_authorizer(ask)
 
-    event.listen(databases.Engine, "connect", connected)
+    event.listen(databases.Engine, "connect", note_connection)
     try:
         yield heard
     finally:
-        event.remove(databases.Engine, "connect", connected)
+        event.remove(databases.Engine, "connect", note_connection)
 
 
 def names_on_the_way() -> Iterator[str]:

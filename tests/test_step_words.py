@@ -24,7 +24,7 @@ def actions(tmp_path_factory: pytest.TempPathFactory) -> list[Action]:  # type: 
     return Engine(Settings(state_dir=state)).actions.all()
 
 
-def said(found: Action) -> set[str]:  # type: ignore[type-arg]
+def list_texts(found: Action) -> set[str]:  # type: ignore[type-arg]
     """Every text the words of an action can come to: a function is asked with each of its flags set and not set."""
     if found.words is None or isinstance(found.words, str):
         return {found.words or ""}
@@ -39,7 +39,7 @@ def test_every_action_of_a_project_says_in_words_what_its_steps_did(actions: lis
 
 def test_the_words_name_parameters_that_the_action_has(actions: list[Action]) -> None:  # type: ignore[type-arg]
     for one in actions:
-        for text in said(one):
+        for text in list_texts(one):
             slots = set(SLOT.findall(text)) - {""}
             assert slots <= set(one.params.model_fields), f"{one.name}: {text}"
             assert text.count("{") == text.count("}"), f"{one.name}: {text}"

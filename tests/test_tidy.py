@@ -134,6 +134,65 @@ def test_modules_have_telling_names() -> None:
     assert [place(path) for path in PYTHON if {path.stem, path.parent.name} & VAGUE_NAMES] == []
 
 
+# Words in -ed that are verbs or nouns as they stand.
+NOT_PARTICIPLES = {
+    "bed", "deed", "embed", "exceed", "feed", "indeed", "need", "proceed", "read", "red", "seed", "shed", "speed", "succeed",
+}  # fmt: skip
+IRREGULAR_PARTICIPLES = {
+    "asked", "begun", "bent", "bound", "broken", "brought", "built", "came", "chosen", "done", "drawn",
+    "felt", "forbidden", "found", "frozen", "given", "gone", "grown", "heard", "held", "hidden", "kept",
+    "known", "laid", "left", "lit", "lost", "made", "meant", "met", "misread", "paid", "ran", "rebuilt",
+    "retold", "rewritten", "said", "seen", "sent", "shown", "spoken", "sold", "stolen", "struck",
+    "taken", "taught", "thought", "thrown", "told", "took", "torn", "understood", "undone", "untold",
+    "withdrawn", "withheld", "woken", "worn", "written",
+}  # fmt: skip
+# Names that stay, each with its reason.
+BARE_PARTICIPLES = {
+    "tracked": "the kind of a table, as a declaration reads it",
+    "derived": "the kind of a table, as a declaration reads it",
+    "written": "the model of an action's answer, made from its result: `written(Visit)`",
+    "paged": "the model of a page of answers, made from their item: `paged(Visit)`",
+    "known": "a route: its function's name is its operation id",
+}
+
+
+def is_bare_participle(name: str) -> bool:
+    word = name.strip("_").lower()
+    single = "_" not in word and sum(letter.isupper() for letter in name) <= 1
+    return single and (word in IRREGULAR_PARTICIPLES or (word.endswith("ed") and word not in NOT_PARTICIPLES))
+
+
+def test_functions_and_classes_are_not_named_by_a_bare_participle() -> None:
+    """A function is a verb with its object, a property or class a noun: `told` and `Kept` leave a reader to guess.
+
+    Fixtures may be participles (`written`: what is there for the test), and so may what HTTP and refusals call something:
+    models of requests and answers, whose names are published as schema titles, and exceptions.
+    """
+    published = {"Message", "Params", "Sent", "BaseModel", "Frozen", "SegmentOut"}
+    refusals = {
+        "Exception",
+        "BaseException",
+        "ServiceError",
+        "ConnectionError",
+        "Conflict",
+        "Invalid",
+        "NotFound",
+    }
+    found = []
+    for path in PYTHON:
+        for node in ast.walk(ast.parse(text(path))):
+            if isinstance(node, ast.ClassDef):
+                bases = {ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases}
+                allowed = bool(bases & (published | refusals))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                allowed = any("fixture" in ast.unparse(one) for one in node.decorator_list)
+            else:
+                continue
+            if is_bare_participle(node.name) and not allowed and node.name not in BARE_PARTICIPLES:
+                found.append(f"{place(path)}:{node.lineno} {node.name}")
+    assert not found, "name what they do or are: " + ", ".join(found)
+
+
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_has_its_rooms(dist: Dist) -> None:
     assert len(text(dist.folder / "README.md").split()) > 30, (

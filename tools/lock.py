@@ -29,7 +29,7 @@ def read(pyproject: Path) -> dict[str, Any]:
     return tomllib.loads(pyproject.read_text())
 
 
-def wanted() -> dict[str, list[str]]:
+def list_wanted() -> dict[str, list[str]]:
     """Requirements by lock, without our own dists; an editable install of those needs hatchling and editables."""
     projects = [read(member / "pyproject.toml") for member in workspace_members()]
     base = {
@@ -74,7 +74,7 @@ def compile_lock(requirements: list[str], lock: Path, constraints: Path | None, 
 
 def main(arguments: list[str]) -> int:
     upgrade = "--upgrade" in arguments
-    lists = wanted()
+    lists = list_wanted()
     compile_lock(lists["installers"], INSTALLERS, None, upgrade=upgrade)
     compile_lock(lists["alone"], ALONE, None, upgrade=upgrade)
     base = REQUIREMENTS / "base.txt"

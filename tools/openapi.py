@@ -15,7 +15,7 @@ from armarium.web.app import create_app
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 
 
-def published() -> str:
+def build_document() -> str:
     """The document as text: sorted keys, so that a diff shows what changed and nothing else."""
     with tempfile.TemporaryDirectory() as state:
         document = create_app(Settings(state_dir=Path(state))).openapi()
@@ -23,5 +23,5 @@ def published() -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(published(), encoding="utf-8")
+    DOCUMENT.write_text(build_document(), encoding="utf-8")
     print(f"{DOCUMENT}: {len(json.loads(DOCUMENT.read_text())['paths'])} paths")

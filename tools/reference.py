@@ -75,7 +75,7 @@ def signature(name: str, value: object) -> str:
         return name
     parameters = [parameter for key, parameter in said.parameters.items() if key != "self"]
     kinds = [parameter.kind for parameter in parameters]
-    parts = [spelled(parameter) for parameter in parameters]
+    parts = [spell_parameter(parameter) for parameter in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
     ending = "" if isinstance(value, type) else f" -> {annotation(said.return_annotation)}"
@@ -83,7 +83,7 @@ def signature(name: str, value: object) -> str:
     return flat if len(flat) <= 100 else f"{name}(\n    " + ",\n    ".join(parts) + f",\n){ending}"
 
 
-def spelled(parameter: inspect.Parameter) -> str:
+def spell_parameter(parameter: inspect.Parameter) -> str:
     said = str(parameter.replace(annotation=parameter.empty, default=parameter.empty))  # with its stars
     if parameter.annotation is not parameter.empty:
         said += f": {annotation(parameter.annotation)}"

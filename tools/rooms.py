@@ -29,7 +29,7 @@ def section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     return f"## {title}\n\n{table(head, rows)}\n" if rows else ""
 
 
-def described(plugins: Sequence[Plugin], routers: Iterable[APIRouter]) -> str:
+def describe_plugins(plugins: Sequence[Plugin], routers: Iterable[APIRouter]) -> str:
     """The tables, actions, job kinds and routes of some plugins, as Markdown."""
     tables = sorted({row for plugin in plugins for row in tables_of(plugin)})
     actions = sorted(
@@ -90,11 +90,13 @@ def readmes() -> dict[Path, str]:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]
     described_by_folder = {
-        ROOT / "core": described(core, [one for plugin in core for one in routers_of(plugin)])
+        ROOT / "core": describe_plugins(core, [one for plugin in core for one in routers_of(plugin)])
     }
     for plugin in loaded:
         if plugin not in core:
-            described_by_folder[ROOT / "plugins" / plugin.name] = described([plugin], [*routers_of(plugin)])
+            described_by_folder[ROOT / "plugins" / plugin.name] = describe_plugins(
+                [plugin], [*routers_of(plugin)]
+            )
     return {
         folder / "README.md": with_tables(folder / "README.md", text)
         for folder, text in described_by_folder.items()

@@ -24,7 +24,7 @@ from armarium_testing.fixtures import http_client
 JOBS = "/api/activity/jobs"
 
 
-class Rested:
+class RestedMachine:
     """A machine that holds nothing back."""
 
     def memory_free(self) -> float | None:
@@ -50,23 +50,23 @@ def gate() -> Iterator[Gate]:
 @pytest.fixture
 def chores(make_engine: Callable[..., Engine], gate: Gate) -> Engine:
     engine = make_engine(plugins=[chores_plugin(gate)])
-    engine.jobs.conditions = Conditions(Rested())
+    engine.jobs.conditions = Conditions(RestedMachine())
     return engine
 
 
-def made(engine: Engine, place: Path) -> Library:
+def make_project(engine: Engine, place: Path) -> Library:
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     return engine.libraries.get(place)
 
 
 @pytest.fixture
 def project(chores: Engine, tmp_path: Path) -> Library:
-    return made(chores, tmp_path / "One.library")
+    return make_project(chores, tmp_path / "One.library")
 
 
 @pytest.fixture
 def other(chores: Engine, project: Library, tmp_path: Path) -> Library:
-    return made(chores, tmp_path / "Two.library")
+    return make_project(chores, tmp_path / "Two.library")
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def put(
     return job_id
 
 
-def refused(answer: Any, status: int, code: str | None = None) -> dict[str, Any]:
+def expect_refusal(answer: Any, status: int, code: str | None = None) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     body: dict[str, Any] = answer.json()
     assert body["detail"].endswith(".")
@@ -198,7 +198,7 @@ class TestOne:
         web.get(f"{JOBS}/{job_id}")
         store = chores.jobs.store_of(project)
         assert store is not None
-        assert store.watched() == [job_id]
+        assert store.list_watched() == [job_id]
 
     def test_a_counted_row_holds_what_it_stands_for(self, web: Any, chores: Engine, project: Library) -> None:
         ids = [put(chores, project, "chore-items", {"items": n}) for n in range(2)]
@@ -208,15 +208,15 @@ class TestOne:
 
     def test_unknown_ids(self, web: Any) -> None:
         for job_id in ("0" * 32, "waiting:chore-items", "paused:chore-items", "waiting:none"):
-            refused(web.get(f"{JOBS}/{job_id}"), 404, "unknown_job")
-            refused(web.get(f"{JOBS}/{job_id}/log"), 404, "unknown_job")
-            refused(web.put(f"{JOBS}/{job_id}/paused", json={"paused": True}), 404, "unknown_job")
-            refused(web.post(f"{JOBS}/{job_id}/cancel"), 404, "unknown_job")
-            refused(web.post(f"{JOBS}/{job_id}/retry"), 404, "unknown_job")
+            expect_refusal(web.get(f"{JOBS}/{job_id}"), 404, "unknown_job")
+            expect_refusal(web.get(f"{JOBS}/{job_id}/log"), 404, "unknown_job")
+            expect_refusal(web.put(f"{JOBS}/{job_id}/paused", json={"paused": True}), 404, "unknown_job")
+            expect_refusal(web.post(f"{JOBS}/{job_id}/cancel"), 404, "unknown_job")
+            expect_refusal(web.post(f"{JOBS}/{job_id}/retry"), 404, "unknown_job")
         for state, words in (("waiting", "waits"), ("paused", "is paused")):
             assert web.get(f"{JOBS}/{state}:chore-items").json()["detail"].endswith(f"none of them {words}.")
-        refused(web.post(f"{JOBS}/derivatives/cancel"), 404, "unknown_job")
-        refused(web.get(f"{JOBS}/{'x' * 201}"), 422, "invalid_request")
+        expect_refusal(web.post(f"{JOBS}/derivatives/cancel"), 404, "unknown_job")
+        expect_refusal(web.get(f"{JOBS}/{'x' * 201}"), 422, "invalid_request")
 
 
 class TestDecisions:
@@ -240,7 +240,7 @@ class TestDecisions:
         assert (body["id"], body["state"], body["applied"]) == ("waiting:chore-items", "paused", 3)
         body = web.put(f"{JOBS}/paused:chore-items/paused", json={"paused": False}).json()
         assert body["applied"] == 3
-        refused(web.post(f"{JOBS}/waiting:chore-items/retry"), 409, "already_waiting")
+        expect_refusal(web.post(f"{JOBS}/waiting:chore-items/retry"), 409, "already_waiting")
         body = web.post(f"{JOBS}/waiting:chore-items/cancel").json()
         assert (body["state"], body["applied"]) == ("cancelled", 3)
         assert {web.get(f"{JOBS}/{one}").json()["state"] for one in ids} == {"cancelled"}
@@ -254,7 +254,7 @@ class TestDecisions:
 
     def test_cancel_and_retry(self, web: Any, chores: Engine, project: Library) -> None:
         job_id = put(chores, project, "chore-items", {"items": 1})
-        refused(web.post(f"{JOBS}/{job_id}/retry"), 409, "already_waiting")
+        expect_refusal(web.post(f"{JOBS}/{job_id}/retry"), 409, "already_waiting")
         assert web.post(f"{JOBS}/{job_id}/cancel").json()["state"] == "cancelled"
         body = web.post(f"{JOBS}/{job_id}/retry").json()
         assert body["state"] == "waiting"
@@ -267,14 +267,14 @@ class TestDecisions:
             web.post(f"{JOBS}/{page}/cancel"),
             web.post(f"{JOBS}/{page}/retry"),
         ):
-            assert refused(answer, 409, "handed_in_by_run")["run_id"] == "run-1"
+            assert expect_refusal(answer, 409, "handed_in_by_run")["run_id"] == "run-1"
         put(chores, project, "chore-page", {"items": 1})
-        refused(web.post(f"{JOBS}/waiting:chore-page/cancel"), 409, "handed_in_by_run")
+        expect_refusal(web.post(f"{JOBS}/waiting:chore-page/cancel"), 409, "handed_in_by_run")
 
     def test_a_remote_job_is_not_retried(self, web: Any, chores: Engine, project: Library) -> None:
         far = put(chores, project, "chore-far", {"items": 1})
         web.post(f"{JOBS}/{far}/cancel")
-        refused(web.post(f"{JOBS}/{far}/retry"), 409, "remote_job")
+        expect_refusal(web.post(f"{JOBS}/{far}/retry"), 409, "remote_job")
 
     def test_clear_failed_over_every_open_project(
         self, bare: Any, web: Any, chores: Engine, project: Library, other: Library
@@ -309,11 +309,11 @@ class TestDecisions:
         ],
     )
     def test_bodies_that_do_not_fit(self, web: Any, path: str, body: dict[str, Any]) -> None:
-        refused(web.put(f"{JOBS}/{path}", json=body), 422, "invalid_request")
+        expect_refusal(web.put(f"{JOBS}/{path}", json=body), 422, "invalid_request")
 
     def test_without_a_token(self, web: Any) -> None:
         for method, path in (("GET", ""), ("GET", "/x"), ("PUT", "/mode"), ("POST", "/x/cancel")):
-            refused(web.request(method, f"{JOBS}{path}", headers={"Authorization": ""}), 401)
+            expect_refusal(web.request(method, f"{JOBS}{path}", headers={"Authorization": ""}), 401)
 
     def test_a_viewer_may_look_and_not_decide(self, chores: Engine, project: Library) -> None:
         from armarium.errors import Forbidden
@@ -334,7 +334,7 @@ class TestDecisions:
     def test_a_project_that_is_not_there(self, web: Any, project: Library, tmp_path: Path) -> None:
         missing = {"X-Service-Library-Path": quote(str(tmp_path / "No.library"))}
         for method, path in (("GET", JOBS), ("GET", "/api/activity"), ("POST", f"{JOBS}/clear-failed")):
-            refused(web.request(method, path, headers=missing), 404, "library_not_found")
+            expect_refusal(web.request(method, path, headers=missing), 404, "library_not_found")
 
 
 class TestDerivatives:
@@ -436,7 +436,7 @@ class TestLog:
 
     @pytest.mark.parametrize("params", [{"limit": 0}, {"limit": 5001}, {"after": -1}, {"limit": "x"}])
     def test_limits(self, web: Any, params: dict[str, Any]) -> None:
-        refused(web.get(f"{JOBS}/x/log", params=params), 422, "invalid_request")
+        expect_refusal(web.get(f"{JOBS}/x/log", params=params), 422, "invalid_request")
 
     def test_the_log_of_a_counted_row(self, web: Any, chores: Engine, project: Library) -> None:
         for n in range(2):
@@ -445,7 +445,7 @@ class TestLog:
 
 
 class TestTheEnginesOwnEvents:
-    def told(self, web: Any) -> list[tuple[str, str, dict[str, Any], str | None]]:
+    def read_events(self, web: Any) -> list[tuple[str, str, dict[str, Any], str | None]]:
         items = web.get("/api/activity").json()["items"]
         assert {item["type"] for item in items} <= {"system_info"}
         return [(item["level"], item["message"], item["metadata"], item["error"]) for item in items]
@@ -460,7 +460,7 @@ class TestTheEnginesOwnEvents:
             enqueue_many(conn, [NewJob("chore-refused", {"items": 1}, "part")], parent_id=parent)
         chores.jobs.run_until_idle(project, 10)
         assert web.get(f"{JOBS}/{done}").json()["state"] == "done"
-        told = self.told(web)
+        told = self.read_events(web)
         assert {level for level, *_ in told} == {"error"}
         assert {found["job_id"] for _, _, found, _ in told} == {alone, parent}
         assert len(told) == 2
@@ -475,7 +475,7 @@ class TestTheEnginesOwnEvents:
         chores.libraries.release(project.path)
         chores.jobs.detach(project)
         chores.libraries.get(project.path)
-        ((level, message, found, _),) = self.told(web)
+        ((level, message, found, _),) = self.read_events(web)
         assert (level, found) == ("warning", {"jobs": 1})
         assert message == "The engine had stopped while 1 job ran; what was begun is carried on."
 
@@ -484,7 +484,7 @@ class TestTheEnginesOwnEvents:
         with sqlite3.connect(project.path / "library.sqlite") as raw:
             raw.execute("UPDATE schema_version SET version = 0 WHERE family = 'jobs'")
         (kept,) = web.get("/api/snapshots").json()["items"]
-        ((level, message, found, _),) = self.told(web)
+        ((level, message, found, _),) = self.read_events(web)
         assert (level, found) == ("info", {"snapshot_id": kept["id"]})
         assert message.startswith("The tables were brought up")
 
@@ -511,26 +511,28 @@ class TestActivity:
                 time.sleep(0.002)
         return ids
 
-    def found(self, web: Any, **params: Any) -> list[int]:
+    def find_sequences(self, web: Any, **params: Any) -> list[int]:
         body = web.get("/api/activity", params=params).json()
         assert body["count"] == len(body["items"])
         return [item["metadata"]["number"] for item in body["items"]]
 
     def test_newest_first_with_every_filter(self, web: Any, events: list[str]) -> None:
-        assert self.found(web) == [4, 3, 2, 1, 0]
-        assert self.found(web, types=["node_completed"]) == [3, 1]
-        assert self.found(web, types=["node_completed", "workflow_started"], levels=["warning"]) == [3]
-        assert self.found(web, workflow_id="w1") == [3, 1]
-        assert self.found(web, batch_id="b") == [4]
-        assert self.found(web, thread_id="t") == [2]
-        assert self.found(web, search="NUMBER 2") == [2]
-        assert self.found(web, search="100%") == [4, 3, 2, 1, 0]
-        assert self.found(web, search="100_") == []
-        assert self.found(web, search="ÜBER NUMBER 3") == [3]
-        assert self.found(web, limit=2, offset=1) == [3, 2]
+        assert self.find_sequences(web) == [4, 3, 2, 1, 0]
+        assert self.find_sequences(web, types=["node_completed"]) == [3, 1]
+        assert self.find_sequences(web, types=["node_completed", "workflow_started"], levels=["warning"]) == [
+            3
+        ]
+        assert self.find_sequences(web, workflow_id="w1") == [3, 1]
+        assert self.find_sequences(web, batch_id="b") == [4]
+        assert self.find_sequences(web, thread_id="t") == [2]
+        assert self.find_sequences(web, search="NUMBER 2") == [2]
+        assert self.find_sequences(web, search="100%") == [4, 3, 2, 1, 0]
+        assert self.find_sequences(web, search="100_") == []
+        assert self.find_sequences(web, search="ÜBER NUMBER 3") == [3]
+        assert self.find_sequences(web, limit=2, offset=1) == [3, 2]
         at = web.get("/api/activity").json()["items"][2]["timestamp"]
-        assert self.found(web, since=at) == [4, 3, 2]
-        assert self.found(web, until=at) == [2, 1, 0]
+        assert self.find_sequences(web, since=at) == [4, 3, 2]
+        assert self.find_sequences(web, until=at) == [2, 1, 0]
         # A plus sign that nobody encoded arrives as a space.
         assert web.get("/api/activity?since=2000-01-31T12:00:00+02:00").json()["total"] == 5
         page = web.get("/api/activity", params={"limit": 2}).json()
@@ -553,7 +555,7 @@ class TestActivity:
         ],
     )
     def test_filters_that_do_not_fit(self, web: Any, params: dict[str, Any]) -> None:
-        refused(web.get("/api/activity", params=params), 422, "invalid_request")
+        expect_refusal(web.get("/api/activity", params=params), 422, "invalid_request")
 
     def test_it_is_only_ever_appended_to(self, project: Library, events: list[str]) -> None:
         for statement in ("UPDATE activity SET message = 'x'", "DELETE FROM activity"):
@@ -574,7 +576,7 @@ class TestActivity:
             record_activity(conn, "system_info", "elsewhere", metadata={"number": 9})
         with chores.state.write() as conn:
             record_activity(conn, "system_info", "the engine's own", metadata={"number": 10})
-        assert self.found(bare, limit=3) == [10, 9, 4]
+        assert self.find_sequences(bare, limit=3) == [10, 9, 4]
 
 
 def test_statistics_count_paused_jobs_apart(web: Any, chores: Engine, project: Library) -> None:

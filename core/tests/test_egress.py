@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"only this")
         elif self.path == "/long":
-            self._ranged()
+            self._answer_range()
         elif self.path == "/missing":
             self.send_error(404)
         else:
@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_POST = do_GET
 
-    def _ranged(self) -> None:
+    def _answer_range(self) -> None:
         """A file of 100 bytes that breaks off after 60, unless it is asked for the rest of the same file."""
         begun = self.headers.get("Range", "bytes=0-")[6:-1]
         same = self.headers.get("If-Range") == self.server.etag
@@ -231,7 +231,7 @@ def test_a_name_that_changes_its_answer_is_asked_once_and_connected_where_it_was
 )
 def test_what_is_no_plain_web_address_is_400(address: str) -> None:
     with pytest.raises(BadRequest):
-        Egress(local_only=False).checked(address)
+        Egress(local_only=False).check_url(address)
 
 
 def test_other_letters_are_written_with_their_bytes_and_a_host_of_them_is_refused(server: Server) -> None:
@@ -302,7 +302,7 @@ def test_offline_nothing_leaves_and_this_machine_stays_reachable(server: Server)
 def test_this_machine_means_this_machine() -> None:
     for host in ("93.184.216.34", "10.0.0.1", "169.254.169.254"):
         with pytest.raises(Forbidden):
-            Egress(local_only=False).checked(f"http://{host}/", "machine")
+            Egress(local_only=False).check_url(f"http://{host}/", "machine")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_failing_seed_leaves_nothing(make_engine, tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
     assert [p.name for p in tmp_path.iterdir()] == ["state-0"]
-    assert engine.libraries.registered() == []
+    assert engine.libraries.list_registered() == []
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_a_second_engine_is_told_who_holds_the_package(shelf_library: Library, m
     assert refused.value.code == "library_locked"
 
 
-def _closed(engine: Engine, library: Library) -> Path:
+def _close_project(engine: Engine, library: Library) -> Path:
     engine.libraries.release(library.path)
     return library.path
 
 
 def test_a_package_without_database(shelf_engine: Engine, shelf_library: Library) -> None:
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     (path / DATABASE).unlink()
     with pytest.raises(Conflict, match="incomplete") as refused:
         shelf_engine.libraries.get(path)
@@ -98,7 +98,7 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
     for number in range(50):
         run("shelf.create", name=f"shelf {number}")
     shelf_library.snapshot("before the damage")
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     data = bytearray((path / DATABASE).read_bytes())
     if damage == "text":
         data = bytearray(b"this is not a database " * 100)
@@ -117,7 +117,7 @@ def test_damage_met_while_opening_is_told_of_the_project_and_not_of_the_engines_
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
     # At a place that the registry does not know, so that it is entered there with its settings.
-    path = _closed(shelf_engine, shelf_library).rename(shelf_library.path.with_name("Copied.library"))
+    path = _close_project(shelf_engine, shelf_library).rename(shelf_library.path.with_name("Copied.library"))
     with sqlite3.connect(path / DATABASE) as raw:
         pages = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'library_setting' AND rootpage > 0"
         roots = [page for (page,) in raw.execute(pages)]
@@ -197,7 +197,7 @@ def test_what_keeps_the_doctor_out_is_no_illness(
 
 
 def test_a_package_of_a_newer_engine_is_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     card = json.loads((path / "library.json").read_text())
     (path / "library.json").write_text(json.dumps({**card, "format": 99}))
     before = (path / DATABASE).read_bytes()
@@ -208,7 +208,7 @@ def test_a_package_of_a_newer_engine_is_left_alone(shelf_engine: Engine, shelf_l
 
 
 def test_tables_of_a_newer_family_are_left_alone(shelf_engine: Engine, shelf_library: Library) -> None:
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     other = sqlite3.connect(path / DATABASE)
     other.execute("UPDATE schema_version SET version = 7 WHERE family = 'shelf'")
     other.commit()
@@ -222,7 +222,7 @@ def test_a_missing_plugin_leaves_its_tables_untouched(
 ) -> None:
     run("shelf.create", name="A")
     before = table_digests(shelf_library.db, shelf_engine.library_schema)
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     bare = make_engine(plugins=[])
     bare.run(bare.libraries.get(path), "library.set", {"name": "Bare"}, LOCAL_OWNER)
     bare.libraries.release(path)
@@ -245,7 +245,7 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     from armarium_testing import shelf
 
     made = run("shelf.create", name="A")
-    path = _closed(shelf_engine, shelf_library)
+    path = _close_project(shelf_engine, shelf_library)
     newer = MetaData()
     for table in shelf.metadata.sorted_tables:
         copy = table.to_metadata(newer)
@@ -322,9 +322,9 @@ def test_the_global_library_is_never_released(shelf_engine: Engine) -> None:
 def test_unregister_and_undo(shelf_engine: Engine, shelf_library: Library) -> None:
     path = str(shelf_library.path)
     gone = shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
-    assert shelf_engine.libraries.registered() == []
+    assert shelf_engine.libraries.list_registered() == []
     shelf_engine.undo(None, [gone.audit_id], LOCAL_OWNER)
-    assert [entry["path"] for entry in shelf_engine.libraries.registered()] == [path]
+    assert [entry["path"] for entry in shelf_engine.libraries.list_registered()] == [path]
     with pytest.raises(ServiceError, match="registered"):
         shelf_engine.run(None, "library.unregister", {"path": path.replace("Shelves", "Other")}, LOCAL_OWNER)
 
@@ -365,7 +365,7 @@ def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, she
     with pytest.raises(Forbidden):
         shelf_engine.undo(None, [opened.audit_id], viewer)
     shelf_engine.undo(None, [opened.audit_id], editor)
-    assert shelf_engine.libraries.registered() == []
+    assert shelf_engine.libraries.list_registered() == []
     shelf_engine.undo(None, [gone.audit_id], editor)
     bound = replace(editor, libraries=frozenset({"/another.library"}))
     with pytest.raises(Forbidden):

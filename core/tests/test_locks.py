@@ -156,7 +156,7 @@ class House:
     def undo(self, step: str, who: Principal = LOCAL_OWNER) -> str:
         return str(self.engine.undo(self.library, [step], who)["audit_ids"][0])
 
-    def shut(self, room: str, shut: bool = True) -> None:
+    def set_lock(self, room: str, shut: bool = True) -> None:
         self.do(f"UPDATE nook SET shut = {int(shut)} WHERE id = '{room}'")
 
 
@@ -168,7 +168,7 @@ def house(make_engine: Callable[..., Engine], tmp_path: Path) -> House:
     return House(engine, engine.libraries.get(place))
 
 
-def refused(work: Callable[[], Any]) -> str | None:
+def find_refusal(work: Callable[[], Any]) -> str | None:
     with pytest.raises((Forbidden, Invalid)) as refusal:
         work()
     return refusal.value.code
@@ -206,9 +206,9 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("statement", UNDER)
 def test_a_lock_high_up_keeps_an_editor_from_every_row_beneath_it(house: House, statement: str) -> None:
-    house.shut("house")
-    assert refused(lambda: house.do(statement, who=EDITOR)) == "node_locked"
-    house.shut("house", False)
+    house.set_lock("house")
+    assert find_refusal(lambda: house.do(statement, who=EDITOR)) == "node_locked"
+    house.set_lock("house", False)
     house.do(statement, who=EDITOR)
 
 
@@ -218,61 +218,63 @@ def test_nor_is_it_undone_or_redone_by_one(house: House, statement: str) -> None
     house.do("INSERT INTO nook (id, inside, title, shut, place) VALUES ('street', NULL, 'Street', 0, 0)")
     house.do("UPDATE nook SET inside = 'street' WHERE id = 'house'")
     done = house.do(statement)
-    house.shut("street")
-    assert refused(lambda: house.undo(done, EDITOR)) == "node_locked"
+    house.set_lock("street")
+    assert find_refusal(lambda: house.undo(done, EDITOR)) == "node_locked"
     undone = house.undo(done)
-    assert refused(lambda: house.undo(undone, EDITOR)) == "node_locked"
+    assert find_refusal(lambda: house.undo(undone, EDITOR)) == "node_locked"
     house.undo(undone)
 
 
 @pytest.mark.parametrize("statement", ELSEWHERE)
 def test_a_lock_keeps_nobody_from_what_lies_elsewhere(house: House, statement: str) -> None:
-    house.shut("attic")
+    house.set_lock("attic")
     done = house.do(statement, who=EDITOR)
     house.undo(house.undo(done, EDITOR), EDITOR)
 
 
 def test_to_rearrange_is_to_change_the_room_around(house: House) -> None:
     """A brother that is locked does not keep the others from being put in another order."""
-    house.shut("attic")
+    house.set_lock("attic")
     house.do("UPDATE nook SET place = 3 WHERE id = 'attic'", who=EDITOR)
-    assert refused(lambda: house.do("UPDATE nook SET place = 3, title = 'x' WHERE id = 'attic'", who=EDITOR))
+    assert find_refusal(
+        lambda: house.do("UPDATE nook SET place = 3, title = 'x' WHERE id = 'attic'", who=EDITOR)
+    )
 
 
 def test_only_the_owner_locks_whatever_action_it_is_by(house: House) -> None:
     shut = "UPDATE nook SET shut = 1 WHERE id = 'barn'"
     made = "INSERT INTO nook (id, inside, title, shut, place) VALUES ('safe', NULL, 'Safe', 1, 0)"
     for statement in (shut, made):
-        assert refused(lambda sql=statement: house.do(sql, who=EDITOR)) == "owner_only"  # type: ignore[misc]
+        assert find_refusal(lambda sql=statement: house.do(sql, who=EDITOR)) == "owner_only"  # type: ignore[misc]
     done = house.do(shut)
-    assert refused(lambda: house.undo(done, EDITOR)) in ("owner_only", "node_locked")
+    assert find_refusal(lambda: house.undo(done, EDITOR)) in ("owner_only", "node_locked")
     undone = house.undo(done)
-    assert refused(lambda: house.undo(undone, EDITOR)) == "owner_only"
+    assert find_refusal(lambda: house.undo(undone, EDITOR)) == "owner_only"
     house.do(made)
-    assert refused(lambda: house.do("DELETE FROM nook WHERE id = 'safe'", who=EDITOR)) == "node_locked"
+    assert find_refusal(lambda: house.do("DELETE FROM nook WHERE id = 'safe'", who=EDITOR)) == "node_locked"
 
 
 def test_what_moves_out_and_is_changed_on_the_way_was_locked(house: House) -> None:
-    house.shut("house")
+    house.set_lock("house")
     away = "UPDATE nook SET inside = 'barn' WHERE id = 'attic'"
     for statement in (
         "UPDATE nook_letter SET text = '' WHERE id = 'a'",
         "DELETE FROM nook_letter WHERE id = 'a'",
     ):
-        assert refused(lambda sql=statement: house.do(away, sql, who=EDITOR)) == "node_locked"  # type: ignore[misc]
+        assert find_refusal(lambda sql=statement: house.do(away, sql, who=EDITOR)) == "node_locked"  # type: ignore[misc]
 
 
 def test_work_is_not_put_in_the_queue_for_what_is_locked(house: House) -> None:
     asked = house.do(name="nook.queue", names=["attic"])
-    house.shut("house")
-    assert refused(lambda: house.do(name="nook.queue", names=["attic"], who=EDITOR)) == "node_locked"
+    house.set_lock("house")
+    assert find_refusal(lambda: house.do(name="nook.queue", names=["attic"], who=EDITOR)) == "node_locked"
     assert (
-        refused(lambda: house.do(name="nook.gesture", names=["nook.queue", "attic"], who=EDITOR))
+        find_refusal(lambda: house.do(name="nook.gesture", names=["nook.queue", "attic"], who=EDITOR))
         == "node_locked"
     )
     house.do(name="nook.queue", names=["barn", "no room"], who=EDITOR)
     house.do(name="nook.write", names=["attic"], who=EDITOR)
-    assert refused(lambda: house.undo(asked, EDITOR)) == "node_locked"
+    assert find_refusal(lambda: house.undo(asked, EDITOR)) == "node_locked"
 
 
 SEAL, UNSEAL = (f"UPDATE nook_chest SET sealed = {n} WHERE id = 'old'" for n in (1, 0))
@@ -282,35 +284,35 @@ def test_a_right_over_rows_is_asked_for_doing_undoing_and_redoing(house: House) 
     def by(who: Principal, sql: str, *names: str) -> str:
         return house.do(sql, name="nook.seal", who=who, names=names)
 
-    assert refused(lambda: by(AGENT, SEAL)) == "seal_needs_a_person"
+    assert find_refusal(lambda: by(AGENT, SEAL)) == "seal_needs_a_person"
     # Named in the parameters it is asked for, though no row would change by it.
-    assert refused(lambda: by(AGENT, UNSEAL, "seal")) == "seal_needs_a_person"
+    assert find_refusal(lambda: by(AGENT, UNSEAL, "seal")) == "seal_needs_a_person"
     sealed = by(EDITOR, SEAL)
-    assert refused(lambda: house.undo(sealed, AGENT)) == "seal_needs_a_person"
+    assert find_refusal(lambda: house.undo(sealed, AGENT)) == "seal_needs_a_person"
     opened = by(AGENT, UNSEAL)
-    assert refused(lambda: house.undo(opened, AGENT)) == "seal_needs_a_person"
+    assert find_refusal(lambda: house.undo(opened, AGENT)) == "seal_needs_a_person"
     undone = house.undo(opened, EDITOR)
-    assert refused(lambda: house.undo(undone, AGENT)) == "seal_needs_a_person"
+    assert find_refusal(lambda: house.undo(undone, AGENT)) == "seal_needs_a_person"
 
 
 @pytest.mark.parametrize(
     ("inner", "code"), [("nook.seal", "seal_needs_a_person"), ("nook.judge", "person_only")]
 )
 def test_an_action_inside_another_keeps_its_rights(house: House, inner: str, code: str) -> None:
-    assert refused(lambda: house.do(SEAL, name="nook.gesture", names=[inner], who=AGENT)) == code
+    assert find_refusal(lambda: house.do(SEAL, name="nook.gesture", names=[inner], who=AGENT)) == code
     done = house.do(SEAL, name="nook.gesture", names=[inner], who=EDITOR)
-    assert refused(lambda: house.undo(done, AGENT)) == code
+    assert find_refusal(lambda: house.undo(done, AGENT)) == code
     undone = house.undo(done, EDITOR)
-    assert refused(lambda: house.undo(undone, AGENT)) == code
+    assert find_refusal(lambda: house.undo(undone, AGENT)) == code
     again = house.undo(undone, EDITOR)
-    assert refused(lambda: house.undo(again, AGENT)) == code
-    assert refused(lambda: house.undo(again, VIEWER)) == "library_access_denied"
+    assert find_refusal(lambda: house.undo(again, AGENT)) == code
+    assert find_refusal(lambda: house.undo(again, VIEWER)) == "library_access_denied"
     house.undo(again, EDITOR)
 
 
 def test_a_set_is_taken_back_whole_or_not_at_all(house: House) -> None:
     steps = [house.do("UPDATE nook_letter SET text = 'n' WHERE id = 'b'"), house.do(UNDER[9])]
-    house.shut("house")
+    house.set_lock("house")
     with pytest.raises(Forbidden):
         house.engine.undo(house.library, steps, EDITOR)
     with house.library.db.read() as conn:
@@ -326,7 +328,7 @@ def test_nothing_locked_costs_no_look_at_the_rows(house: House, monkeypatch: pyt
 
     monkeypatch.setattr(Locks, "refuse_step", fail)
     house.do(SEAL, who=EDITOR)
-    house.shut("barn")
+    house.set_lock("barn")
     house.do(UNSEAL)
 
 

@@ -43,7 +43,7 @@ def test_work_in_hand_makes_no_second_package(shelf_library: Library, tmp_path: 
     for write in (
         lambda: shelf_library.objects.put_bytes(b"a page"),
         lambda: shelf_library.objects.put_file(Path(__file__)),
-        lambda: shelf_library.derived,
+        lambda: shelf_library.derived_folder,
         lambda: shelf_library.models,
     ):
         with pytest.raises(Conflict, match="not where it was opened any more") as refused:

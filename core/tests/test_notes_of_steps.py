@@ -49,7 +49,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     return make_engine(plugins=[plugin])
 
 
-def noted(library: Library) -> list[str]:
+def list_notes(library: Library) -> list[str]:
     with library.db.read() as conn:
         rows = raw_of(conn).execute("SELECT words FROM gate_note WHERE words LIKE 'gate.%' ORDER BY seq")
         return [row[0] for row in rows.fetchall()]
@@ -60,13 +60,13 @@ def test_notes_are_made_with_the_step(engine: Engine, library: Library) -> None:
     with pytest.raises(Conflict):
         engine.run(library, "gate.open", {"door_id": "stuck"}, LOCAL_OWNER)
     engine.undo(library, [done.audit_id], LOCAL_OWNER)
-    assert noted(library) == ["gate.open: 1", "gate.open: 0"]
+    assert list_notes(library) == ["gate.open: 1", "gate.open: 0"]
 
 
 def test_a_plugin_that_fails_leaves_no_note_and_the_step_stands(engine: Engine, library: Library) -> None:
     for door in ("a", "b"):
         engine.run(library, "gate.open", {"door_id": door}, LOCAL_OWNER)
-    assert noted(library) == ["gate.open: 1"]
+    assert list_notes(library) == ["gate.open: 1"]
     with library.db.read() as conn:
         assert raw_of(conn).execute("SELECT count(*) FROM gate_door").fetchone() == (2,)
     assert [fault.name for fault in engine.plugins.faults] == ["gate"]
@@ -78,4 +78,4 @@ def test_an_engine_wide_step_in_a_projects_name_is_no_step_of_the_project(
     """Its rows are in the engine's own database, where no plugin has tables of a project."""
     engine.run(library, "token.create", {"name": "A reader"}, LOCAL_OWNER)
     assert engine.plugins.faults == []
-    assert noted(library) == []
+    assert list_notes(library) == []

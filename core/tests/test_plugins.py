@@ -150,7 +150,7 @@ def test_a_driver_that_does_not_load_is_reported(monkeypatch, kind: type[BaseExc
     with pytest.raises(NotFound, match="does not load"):
         drivers.load("armarium.formats", "broken")
     why = f"It does not import: {kind.__name__}: no such library"
-    assert drivers.refused("armarium.formats") == {"broken": why}
+    assert drivers.list_refused("armarium.formats") == {"broken": why}
 
 
 def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monkeypatch, tmp_path) -> None:
@@ -158,18 +158,18 @@ def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monke
     from stevedore import _cache
     from stevedore.driver import DriverManager
 
-    def found(*asked: object) -> None:
+    def fail_to_find(*asked: object) -> None:
         raise AssertionError("stevedore looked for itself")
 
     made: list[str] = []
     init = DriverManager.__init__
 
-    def noted(self, namespace: str, name: str, **more: object) -> None:
+    def note_use(self, namespace: str, name: str, **more: object) -> None:
         made.append(f"{namespace} {name}")
         init(self, namespace, name, **more)
 
-    monkeypatch.setattr(_cache, "get_group_all", found)
-    monkeypatch.setattr(DriverManager, "__init__", noted)
+    monkeypatch.setattr(_cache, "get_group_all", fail_to_find)
+    monkeypatch.setattr(DriverManager, "__init__", note_use)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     entries = tuple(
         EntryPoint(name, value, "armarium.formats")
@@ -183,7 +183,7 @@ def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monke
     assert drivers.load("armarium.formats", "mine") is json.JSONDecoder
     assert drivers.load("armarium.formats", "mine") is json.JSONDecoder
     assert made == ["armarium.formats mine"]
-    assert drivers.refused("armarium.formats") == {}
+    assert drivers.list_refused("armarium.formats") == {}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -192,7 +192,7 @@ def test_two_engines_live_in_one_process(make_engine, tmp_path) -> None:
     one.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
     assert one.actions.find("shelf.add") is not None
     assert two.actions.find("shelf.add") is None
-    assert two.libraries.registered() == []
+    assert two.libraries.list_registered() == []
 
 
 def test_every_action_of_the_test_family_conforms(make_engine, tmp_path) -> None:

@@ -94,21 +94,21 @@ def test_a_path_that_is_given_out_leads_to_the_bytes_that_were_kept(tmp_path: Pa
     """Whoever opens it later opens these, whatever became of the file that was linked."""
     store = ObjectStore(tmp_path / "objects")
     own = store.put_bytes(b"kept here")
-    with store.still(own) as path:
+    with store.hold_file(own) as path:
         assert path == store.path(own)
     original = tmp_path / "scan.png"
     original.write_bytes(b"pixels")
     digest = store.link_file(original)
-    with store.still(digest) as path:
+    with store.hold_file(digest) as path:
         original.unlink()
         (tmp_path / "secret").write_bytes(b"secret")
         original.symlink_to(tmp_path / "secret")
         assert path.read_bytes() == b"pixels"
     assert not path.exists()
-    with pytest.raises(Conflict, match="changed where it lies"), store.still(digest):
+    with pytest.raises(Conflict, match="changed where it lies"), store.hold_file(digest):
         pass
     original.unlink()
-    with pytest.raises(NotFound), store.still(digest):
+    with pytest.raises(NotFound), store.hold_file(digest):
         pass
     assert not list((store.root / "tmp").iterdir())
 

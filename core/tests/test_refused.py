@@ -145,14 +145,14 @@ def package(shelf_engine: Engine, shelf_library: Library) -> Path:
     return place
 
 
-def opened(engine: Engine, place: Path) -> Library:
+def open_project(engine: Engine, place: Path) -> Library:
     return engine.libraries.get(place)
 
 
 def test_a_package_whose_card_is_lost_is_refused(shelf_engine: Engine, package: Path) -> None:
     (package / "library.json").write_text("{")
     with pytest.raises(Conflict, match="incomplete") as refused:
-        opened(shelf_engine, package)
+        open_project(shelf_engine, package)
     assert refused.value.code == "library_damaged"
 
 
@@ -162,7 +162,7 @@ def test_a_package_whose_part_is_a_link_is_refused(
     shutil.rmtree(package / "objects")
     (package / "objects").symlink_to(tmp_path)
     with pytest.raises(Conflict, match="objects is a link"):
-        opened(shelf_engine, package)
+        open_project(shelf_engine, package)
 
 
 def _changed_from_outside(place: Path, *statements: str) -> None:
@@ -179,7 +179,7 @@ def test_a_database_whose_tables_cannot_be_opened_is_refused(shelf_engine: Engin
         "UPDATE sqlite_master SET sql = replace(sql, '\"lightest\"', '0') WHERE name = 'shelf_weight'",
     )
     with pytest.raises(Conflict, match=r"tables of .* cannot be opened .* restore a snapshot") as refused:
-        opened(shelf_engine, package)
+        open_project(shelf_engine, package)
     assert refused.value.code == "library_damaged"
 
 
@@ -187,7 +187,7 @@ def test_a_table_that_lacks_a_column_is_read_and_not_written(shelf_engine: Engin
     _changed_from_outside(
         package, "UPDATE sqlite_master SET sql = replace(sql, 'kept', 'kopt') WHERE name = 'shelf__history'"
     )
-    library = opened(shelf_engine, package)
+    library = open_project(shelf_engine, package)
     with pytest.raises(Conflict, match="table shelf__history lacks the column kept"):
         shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
 
@@ -203,7 +203,7 @@ def test_a_step_is_taken_back_where_a_letter_of_a_history_is_of_another_case(
             for column in ("sql", "tbl_name", "name")
         ),
     )
-    library = opened(shelf_engine, package)
+    library = open_project(shelf_engine, package)
     made = shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
     shelf_engine.undo(library, [made.audit_id], LOCAL_OWNER)
     with library.db.read() as conn:
@@ -216,7 +216,7 @@ def test_a_queue_that_lacks_a_column_is_refused_by_its_name(shelf_engine: Engine
         "UPDATE sqlite_master SET sql = replace(sql, 'lease_holder', 'lease_holdes') WHERE name = 'job'",
     )
     with pytest.raises(Conflict, match="table job lacks the column lease_holder") as refused:
-        shelf_engine.jobs.attach(opened(shelf_engine, package))
+        shelf_engine.jobs.attach(open_project(shelf_engine, package))
     assert refused.value.code == "library_damaged"
 
 
@@ -237,7 +237,7 @@ def test_what_the_engine_keeps_for_itself_is_missed_in_words(
     raw.execute(statement)
     raw.execute(trigger)
     raw.close()
-    library = opened(shelf_engine, package)
+    library = open_project(shelf_engine, package)
     with pytest.raises(Conflict, match=words) as refused:
         shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
     assert refused.value.code == "library_damaged"
@@ -248,25 +248,25 @@ def test_a_database_of_a_newer_engine_is_refused(shelf_engine: Engine, package: 
     raw.execute("PRAGMA user_version = 999")
     raw.close()
     with pytest.raises(Conflict, match="newer engine") as refused:
-        opened(shelf_engine, package)
+        open_project(shelf_engine, package)
     assert refused.value.code == "library_too_new"
 
 
 def test_a_database_that_cannot_be_opened_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> Database:
+    def fail(*_: Any) -> Database:
         raise sqlite3.OperationalError("unable to open database file")
 
-    monkeypatch.setattr(packages, "Database", broken)
+    monkeypatch.setattr(packages, "Database", fail)
     with pytest.raises(Unavailable) as refused:
         packages.open_database(package, {"library_uuid": "x", "format": 1})
     assert refused.value.code == "read_only"
 
 
 def test_a_package_that_cannot_be_locked_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(packages.FileLock, "acquire", broken)
+    monkeypatch.setattr(packages.FileLock, "acquire", fail)
     with pytest.raises(Unavailable, match="cannot be locked"):
         packages.take_lock(package)
 
@@ -280,10 +280,10 @@ def test_a_project_is_not_made_in_a_folder_that_is_not_there(shelf_engine: Engin
 def test_a_project_that_cannot_be_made_leaves_nothing(
     shelf_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: Any) -> None:
+    def fail(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(libraries, "lay_out", broken)
+    monkeypatch.setattr(libraries, "lay_out", fail)
     with pytest.raises(Unavailable, match="No space left"):
         shelf_engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, LOCAL_OWNER)
     assert not [name for name in os.listdir(tmp_path) if "A" in name and "library" in name]
@@ -400,7 +400,7 @@ def test_a_runtime_is_not_fetched_offline_nor_removed_at_work(
     make_engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = make_engine(local_only=True)
-    monkeypatch.setattr(engine.runtimes, "installed", lambda name: False)
+    monkeypatch.setattr(engine.runtimes, "is_installed", lambda name: False)
     with pytest.raises(Conflict) as refused:
         engine.run(None, "runtime.install", {"name": "kraken"}, LOCAL_OWNER)
     assert refused.value.code == "offline"
@@ -438,13 +438,13 @@ def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch:
 
 
 def test_what_cannot_be_listened_on_is_told(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise OSError(1, "Operation not permitted")
 
-    monkeypatch.setattr(serving.socket, "getaddrinfo", broken)
+    monkeypatch.setattr(serving.socket, "getaddrinfo", fail)
     with pytest.raises(Invalid, match="cannot be found"):
         serving._bind_tcp("nowhere.invalid", 1)
-    monkeypatch.setattr(serving.socket.socket, "bind", broken)
+    monkeypatch.setattr(serving.socket.socket, "bind", fail)
     with pytest.raises(Unavailable, match="Operation not permitted"):
         serving._bind_unix(short_home / "run" / "s")
 

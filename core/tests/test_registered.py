@@ -28,7 +28,7 @@ def test_opening_answers_what_the_project_is_set_to_now(shelf_engine: Engine, sh
 def test_a_project_was_used_when_it_was_made_or_opened(shelf_engine: Engine, tmp_path: Path) -> None:
     path = str(tmp_path / "New.library")
     shelf_engine.run(None, "library.create", {"path": path}, LOCAL_OWNER)
-    (made,) = shelf_engine.libraries.registered()
+    (made,) = shelf_engine.libraries.list_registered()
     assert made["last_accessed"] >= made["added_at"]
     opened = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER).result
     assert opened is not None
@@ -76,11 +76,11 @@ def test_what_put_a_project_into_the_registry_is_taken_back_and_done_again(
         shelf_engine.run(None, "library.unregister", {"path": path}, LOCAL_OWNER)
         put = shelf_engine.run(None, "library.open", {"path": path}, LOCAL_OWNER)
     undo = shelf_engine.undo(None, [put.audit_id], LOCAL_OWNER)
-    assert shelf_engine.libraries.registered() == []
+    assert shelf_engine.libraries.list_registered() == []
     assert shelf_engine.libraries.open_at(path) is None
     assert (Path(path) / "library.sqlite").is_file()
     shelf_engine.undo(None, undo["audit_ids"], LOCAL_OWNER)
-    assert [(entry["path"], entry["is_open"]) for entry in shelf_engine.libraries.registered()] == [
+    assert [(entry["path"], entry["is_open"]) for entry in shelf_engine.libraries.list_registered()] == [
         (path, False)
     ]
 
@@ -104,7 +104,7 @@ def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back
         shelf_engine.undo(None, [made.audit_id], LOCAL_OWNER)
     assert (refused.value.fields["reason"], refused.value.fields["audit_id"]) == ("changed", made.audit_id)
     assert shelf_engine.libraries.open_at(str(path)) is not None
-    assert shelf_engine.libraries.registered()[0]["is_open"]
+    assert shelf_engine.libraries.list_registered()[0]["is_open"]
 
 
 def test_what_the_registry_repeats_is_json_of_those_settings_alone(
@@ -123,19 +123,19 @@ def test_what_was_never_set_is_shown_as_it_is_then_and_the_name_as_it_was_regist
     path = str(tmp_path / "New.library")
     shelf_engine.run(None, "library.create", {"path": path, "name": "As registered"}, LOCAL_OWNER)
 
-    def shown(kept: dict[str, object] | None) -> dict[str, object]:
+    def read_card(kept: dict[str, object] | None) -> dict[str, object]:
         with shelf_engine.state.write() as conn:
             raw = conn.connection.cursor()
             raw.execute("DELETE FROM library_shown")
             if kept is not None:
                 row = (path, json.dumps(kept))
                 raw.execute("INSERT INTO library_shown (path, settings) VALUES (?, ?)", row)
-        (entry,) = shelf_engine.libraries.registered()
+        (entry,) = shelf_engine.libraries.list_registered()
         return {key: entry[key] for key in SHOWN}
 
-    assert shown(None) == {**SHOWN, "name": "As registered"}
-    assert shown({}) == SHOWN
-    assert shown({"name": "Ours", "snapshot_retention_count": 3}) == {
+    assert read_card(None) == {**SHOWN, "name": "As registered"}
+    assert read_card({}) == SHOWN
+    assert read_card({"name": "Ours", "snapshot_retention_count": 3}) == {
         **SHOWN,
         "name": "Ours",
         "snapshot_retention_count": 3,

@@ -61,7 +61,7 @@ def do(engine: Engine, library: Library, sql: str, name: str = "hall.write") -> 
     return engine.run(library, name, {"sql": sql}, LOCAL_OWNER).audit_id
 
 
-def seated(library: Library) -> list[tuple[str, str]]:
+def list_seats(library: Library) -> list[tuple[str, str]]:
     with library.db.read() as conn:
         raw = raw_of(conn)
         return raw.execute("SELECT id, holder FROM hall_seat ORDER BY id").fetchall()
@@ -82,7 +82,7 @@ def test_a_law_is_asked_of_what_is_done_taken_back_and_done_again(
     engine.undo(library, [gone], LOCAL_OWNER)
     with pytest.raises(Conflict, match="Ana sits on a already"):
         engine.undo(library, [moved], LOCAL_OWNER)
-    assert seated(library) == [("a", "Ana"), ("b", "Eva")]
+    assert list_seats(library) == [("a", "Ana"), ("b", "Eva")]
 
 
 def test_laws_are_laws_and_name_a_table(make_engine: Callable[..., Engine]) -> None:

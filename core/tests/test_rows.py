@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from armarium.api import HIDDEN, Json, Message, Rows, among, answer_of, listed, missing, paged, reference
+from armarium.api import HIDDEN, Json, Message, Rows, answer_of, is_among, listed, missing, paged, reference
 from armarium.errors import NotFound
 
 metadata = MetaData()
@@ -125,7 +125,7 @@ def test_a_list_of_rows_is_counted(conn: Connection) -> None:
     [((), 0), (("b1", "b1", "b3", "none"), 2), (("b1\0", "b2"), 1), (tuple(map(str, range(40_000))), 0)],
 )
 def test_very_many_ids_are_asked_for_at_once(conn: Connection, ids: tuple[str, ...], met: int) -> None:
-    assert len(BOOKS.all(conn, among(books.c.id, ids))) == met
+    assert len(BOOKS.all(conn, is_among(books.c.id, ids))) == met
 
 
 def test_a_reference_is_checked_at_the_commit(conn: Connection) -> None:

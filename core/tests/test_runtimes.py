@@ -16,9 +16,10 @@ import pytest
 from armarium.errors import Conflict, NotFound, Unavailable
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
-from armarium.runtimes import installer, tethered
+from armarium.runtimes import installer, tethered_process
 from armarium.runtimes.installer import InstallationStopped, pinned_versions
 from armarium.runtimes.registry import MARKER, Runtimes
+from armarium_testing.processes import has_ended
 from armarium_worker import Runtime
 
 TINY = Runtime("tiny", "tiny_plugin", "requirements.txt", "tinyengine", "A runtime for tests.", 1)
@@ -112,7 +113,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
     runtimes.install("tiny", lambda *step: again.append(step))
     assert again == []
     assert runtimes.remove("tiny") >= state.size_bytes
-    assert not runtimes.installed("tiny")
+    assert not runtimes.is_installed("tiny")
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
@@ -159,9 +160,9 @@ def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> No
     place = runtimes.place_of(TINY)
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").write_text("half")
-    assert not runtimes.installed("tiny")
+    assert not runtimes.is_installed("tiny")
     (place / MARKER).write_text("{")
-    assert not runtimes.installed("tiny")
+    assert not runtimes.is_installed("tiny")
     runtimes.install("tiny")
     assert answer_of(runtimes) == "1"
 
@@ -170,7 +171,7 @@ def test_packages_that_cannot_be_had_are_named_in_pips_words(runtimes: Runtimes,
     (shop / "requirements.txt").write_text("tinyengine==9.9\n")
     with pytest.raises(Unavailable, match=r"packages of tiny could not be installed.*tinyengine==9\.9"):
         runtimes.install("tiny")
-    assert not runtimes.installed("tiny")
+    assert not runtimes.is_installed("tiny")
 
 
 @pytest.mark.slow
@@ -182,7 +183,7 @@ def test_a_runtime_that_does_not_start_is_not_installed(tmp_path: Path, shop: Pa
     runtimes = Runtimes(engine_with(tmp_path, broken))
     with pytest.raises(Unavailable, match=r"was installed and does not start.*libtiny\.so is missing"):
         runtimes.install("broken")
-    assert not runtimes.installed("broken")
+    assert not runtimes.is_installed("broken")
 
 
 def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
@@ -201,7 +202,7 @@ def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtime
 def test_an_installation_stops_when_asked(runtimes: Runtimes) -> None:
     with pytest.raises(InstallationStopped):
         runtimes.install("tiny", should_stop=lambda: True)
-    assert not runtimes.installed("tiny")
+    assert not runtimes.is_installed("tiny")
 
 
 def test_two_installations_at_once_are_refused(runtimes: Runtimes) -> None:
@@ -217,7 +218,7 @@ def test_drivers_share_a_runtime_only_when_they_say_the_same_of_it(tmp_path: Pat
     same = type("Same", (), {"runtime": TINY})
     other = type("Zother", (), {"runtime": Runtime("tiny", "tiny_plugin", "requirements.txt", "json")})
     none = type("Light", (), {"runtime": None})
-    declared = Runtimes(engine_with(tmp_path, same, Tiny, other, none)).declared()
+    declared = Runtimes(engine_with(tmp_path, same, Tiny, other, none)).list_declared()
     assert declared == {"tiny": (TINY, ("Same", "Tiny"))}
 
 
@@ -227,7 +228,7 @@ def test_the_installer_ends_with_the_engine() -> None:
         "'import os,time; print(os.getpid(), flush=True); time.sleep(600)'], stdin=subprocess.PIPE); p.wait()"
     )
     engine = subprocess.Popen(
-        [sys.executable, "-c", code, tethered.__file__], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, tethered_process.__file__], stdout=subprocess.PIPE, text=True
     )
     assert engine.stdout is not None
     installer = psutil.Process(int(engine.stdout.readline()))
@@ -235,16 +236,9 @@ def test_the_installer_ends_with_the_engine() -> None:
     engine.wait()
     engine.stdout.close()
     deadline = time.monotonic() + 10
-    while not has_ended(installer) and time.monotonic() < deadline:
+    while not has_ended(installer.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert has_ended(installer)
-
-
-def has_ended(process: psutil.Process) -> bool:
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    assert has_ended(installer.pid)
 
 
 def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:

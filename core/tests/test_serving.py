@@ -57,7 +57,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-class Served:
+class ServedEngine:
     """An engine in a process of its own, with a umask that would leave everything open."""
 
     def __init__(self, state: Path, **environment: str) -> None:
@@ -106,21 +106,21 @@ def short() -> Iterator[Path]:
 
 
 @pytest.fixture
-def by_socket(short: Path) -> Iterator[Served]:
+def by_socket(short: Path) -> Iterator[ServedEngine]:
     (short / "run").mkdir(mode=0o755)
-    served = Served(short / "state", SERVICE_UDS=str(short / "run" / "engine.sock"))
+    served = ServedEngine(short / "state", SERVICE_UDS=str(short / "run" / "engine.sock"))
     yield served
     served.end()
 
 
 @pytest.fixture
-def by_tcp(short: Path) -> Iterator[Served]:
-    served = Served(short / "state", SERVICE_PORT="0")
+def by_tcp(short: Path) -> Iterator[ServedEngine]:
+    served = ServedEngine(short / "state", SERVICE_PORT="0")
     yield served
     served.end()
 
 
-def test_the_socket_is_its_users_alone(by_socket: Served) -> None:
+def test_the_socket_is_its_users_alone(by_socket: ServedEngine) -> None:
     card = by_socket.card
     assert card.uds is not None
     path = Path(card.uds)
@@ -169,7 +169,7 @@ def test_what_the_engine_left_before_it_first_ran_makes_the_folder_its_own(tmp_p
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as another user")
-def test_another_user_cannot_open_the_socket(by_socket: Served, short: Path) -> None:
+def test_another_user_cannot_open_the_socket(by_socket: ServedEngine, short: Path) -> None:
     short.chmod(0o755)
     card = by_socket.card
     # Even with the folder open, the socket itself refuses.
@@ -187,7 +187,7 @@ def test_another_user_cannot_open_the_socket(by_socket: Served, short: Path) -> 
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 13
 
 
-def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: Served) -> None:
+def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: ServedEngine) -> None:
     card = by_tcp.card
     assert (card.transport, card.host, card.pid) == ("tcp", "127.0.0.1", by_tcp.process.pid)
     assert by_tcp.base_url == card.base_url == f"http://127.0.0.1:{card.port}"
@@ -204,7 +204,7 @@ def test_over_tcp_the_engine_is_found_by_its_card_and_leaves_none(by_tcp: Served
     assert by_tcp.process.communicate()[1] == ""
 
 
-def test_open_streams_do_not_hold_up_the_end(by_socket: Served) -> None:
+def test_open_streams_do_not_hold_up_the_end(by_socket: ServedEngine) -> None:
     with by_socket.client() as client, client.stream("GET", "/api/changes/stream", timeout=20) as answer:
         lines = answer.iter_lines()
         assert next(lines) == ": alive"
@@ -216,7 +216,7 @@ def test_open_streams_do_not_hold_up_the_end(by_socket: Served) -> None:
     assert not Path(by_socket.settings.state_dir.parent / "run" / "engine.sock").exists()
 
 
-def test_a_second_engine_on_the_same_state_is_refused(by_socket: Served) -> None:
+def test_a_second_engine_on_the_same_state_is_refused(by_socket: ServedEngine) -> None:
     with pytest.raises(Conflict, match="serves this state folder already") as refused:
         serve(by_socket.settings)
     assert refused.value.code == "already_serving"
@@ -224,7 +224,7 @@ def test_a_second_engine_on_the_same_state_is_refused(by_socket: Served) -> None
         bind(Settings(state_dir=by_socket.settings.state_dir, uds=Path(str(by_socket.card.uds))))
 
 
-def test_what_a_killed_engine_left_is_cleared_away(by_socket: Served, short: Path) -> None:
+def test_what_a_killed_engine_left_is_cleared_away(by_socket: ServedEngine, short: Path) -> None:
     by_socket.end(signal.SIGKILL)
     state, path = by_socket.settings.state_dir, short / "run" / "engine.sock"
     assert (state / "engine.json").exists()

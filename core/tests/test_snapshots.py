@@ -198,7 +198,7 @@ def test_the_registry_shows_the_settings_of_a_project_that_is_closed(
     done = run("library.set", name="Ours", snapshot_interval_seconds=60, snapshot_offsite_path=str(elsewhere))
 
     def entry() -> dict[str, Any]:
-        (one,) = shelf_engine.libraries.registered()
+        (one,) = shelf_engine.libraries.list_registered()
         return {key: one[key] for key in ("name", "snapshot_interval_seconds", "snapshot_offsite_path")}
 
     shown = {"name": "Ours", "snapshot_interval_seconds": 60, "snapshot_offsite_path": str(elsewhere)}

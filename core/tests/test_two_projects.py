@@ -71,7 +71,7 @@ def toss(ctx: ActionContext, p: Toss) -> dict[str, Any]:
 
 def _toss_both(conductor: Conductor, p: TossBoth) -> Outcome:
     engine = conductor.engine
-    with engine.across():
+    with engine.lock_across():
         theirs = engine.libraries.get(p.other)
         conductor.part("readied", lambda ctx: ctx.target(p.id), {"id": p.id})
         other = engine.run(theirs, "coin.toss", {"id": p.id, "face": p.face}, conductor.principal)
@@ -234,12 +234,12 @@ def test_work_across_is_one_at_a_time(engine: Engine) -> None:
 
     def second() -> None:
         try:
-            with engine.across(wait=0.01):
+            with engine.lock_across(wait=0.01):
                 told.append("both at once")
         except Unavailable as error:
             told.append(str(error.code))
 
-    with engine.across():
+    with engine.lock_across():
         thread = threading.Thread(target=second)
         thread.start()
         thread.join(10)

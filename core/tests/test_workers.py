@@ -14,6 +14,7 @@ import pytest
 from armarium.errors import Conflict, Invalid, Unavailable
 from armarium.runtimes import workers
 from armarium.runtimes.workers import Compute, WorkerPool, compute_for
+from armarium_testing.processes import has_ended
 from armarium_worker import WorkerStopped
 
 WORKER = "pool_double:Double"
@@ -112,7 +113,7 @@ def test_a_crash_is_a_sentence_and_the_next_call_gets_a_new_worker(pool: WorkerP
 def test_a_worker_that_died_while_idle_is_replaced_silently(pool: WorkerPool) -> None:
     pid = who(pool)
     psutil.Process(pid).kill()
-    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: has_ended(pid))
     assert who(pool) != pid
 
 

@@ -78,7 +78,7 @@ def test_each_place_that_was_not_met_is_named(stranger: str) -> None:
 def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, workers: str) -> None:
     tests = tmp_path / "test_asking.py"
 
-    def ran(numbers: str) -> tuple[int, str]:
+    def run_tests(numbers: str) -> tuple[int, str]:
         tests.write_text(
             "import pytest\n"
             f"from {stranger}.inner.asking import asked\n"
@@ -100,8 +100,8 @@ def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, wo
         )
         return done.returncode, done.stdout
 
-    assert ran("[1, 2, 3, 4]")[0] == 0
-    code, said = ran("[1, 2, 3]")
+    assert run_tests("[1, 2, 3, 4]")[0] == 0
+    code, said = run_tests("[1, 2, 3]")
     assert code == 1
     assert f"refusals of {stranger} that no test produces" in said
     assert "inner/asking.py:24 NotFound" in said

@@ -14,7 +14,7 @@ from armarium.actions import Example
 from armarium.api import raw_of
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.projects.libraries import Library
@@ -60,7 +60,7 @@ def everything(library: Library) -> dict[str, list[tuple[Any, ...]]]:
     with library.db.read() as conn:
         raw = raw_of(conn)
         return {
-            name: raw.execute(f"SELECT * FROM {quoted(name)}").fetchall()
+            name: raw.execute(f"SELECT * FROM {quote_name(name)}").fetchall()
             for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         }
 

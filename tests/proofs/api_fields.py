@@ -65,27 +65,29 @@ class Fields:
         found = [branch for one in inner for branch in self._branches(one)] or [schema]
         return [one for one in found if one.get("type") != "null"]
 
-    def filled(self, operation: str, body: Any, known: Known, chance: Random) -> Any:
+    def fill(self, operation: str, body: Any, known: Known, chance: Random) -> Any:
         """*body* with some of the fields it leaves out, at every depth."""
-        return self._filled(body, self.bodies.get(operation, {}), known, chance, 0)
+        return self._fill_value(body, self.bodies.get(operation, {}), known, chance, 0)
 
-    def _filled(self, value: Any, schema: Mapping[str, Any], known: Known, chance: Random, depth: int) -> Any:
+    def _fill_value(
+        self, value: Any, schema: Mapping[str, Any], known: Known, chance: Random, depth: int
+    ) -> Any:
         branches = self._branches(schema)
         if len(branches) != 1 or depth > DEEPEST:
             return value
         if isinstance(value, list) and isinstance(branches[0].get("items"), Mapping):
-            return [self._filled(one, branches[0]["items"], known, chance, depth + 1) for one in value]
+            return [self._fill_value(one, branches[0]["items"], known, chance, depth + 1) for one in value]
         fields = branches[0].get("properties")
         if not isinstance(value, dict) or not fields:
             return value
         share = min(0.5, 2 / len(fields))
         filled = {
-            name: self._filled(one, fields.get(name, {}), known, chance, depth + 1)
+            name: self._fill_value(one, fields.get(name, {}), known, chance, depth + 1)
             for name, one in value.items()
         }
         for name, inner in fields.items():
             if name not in value and chance.random() < (USUAL if name == "rect" else share):
-                made = known(self._made(inner, known, chance, depth + 1), name)
+                made = known(self._make_value(inner, known, chance, depth + 1), name)
                 if made is not None:
                     filled[name] = made
         return _fitting(filled, set(value))
@@ -95,11 +97,11 @@ class Fields:
         left = [name for name in self.queries.get(operation, ()) if name not in given]
         if left:
             name = chance.choice(left)
-            made = known(self._made(self.queries[operation][name], known, chance, 1), name)
+            made = known(self._make_value(self.queries[operation][name], known, chance, 1), name)
             if made is not None:
                 given[name] = made
 
-    def _made(self, schema: Mapping[str, Any], known: Known, chance: Random, depth: int) -> Any:
+    def _make_value(self, schema: Mapping[str, Any], known: Known, chance: Random, depth: int) -> Any:
         branches = self._branches(schema)
         if not branches or depth > DEEPEST:
             return None
@@ -124,7 +126,9 @@ class Fields:
         parts = one.get("prefixItems")
         if parts is None:
             parts = [one.get("items", {})] * max(one.get("minItems", 1), 1)
-        return [item for part in parts if (item := self._made(part, known, chance, depth + 1)) is not None]
+        return [
+            item for part in parts if (item := self._make_value(part, known, chance, depth + 1)) is not None
+        ]
 
     def _object(self, one: Mapping[str, Any], known: Known, chance: Random, depth: int) -> dict[str, Any]:
         fields, needed = one.get("properties", {}), set(one.get("required", ()))
@@ -133,7 +137,7 @@ class Fields:
         made = {}
         for name, inner in fields.items():
             if name in needed or chance.random() < (USUAL if name == "rect" else 0.25):
-                value = known(self._made(inner, known, chance, depth + 1), name)
+                value = known(self._make_value(inner, known, chance, depth + 1), name)
                 if value is not None:
                     made[name] = value
         return _fitting(made, set())
@@ -149,13 +153,13 @@ def _fitting(made: dict[str, Any], sent: set[str]) -> dict[str, Any]:
     return fitting
 
 
-def given(value: Any) -> Iterator[Path]:
+def list_given(value: Any) -> Iterator[Path]:
     """The fields *value* names with something in them, each by its way from the top."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if inner is not None and inner != [] and inner != {}:
                 yield (str(name),)
-                yield from ((str(name), *path) for path in given(inner))
+                yield from ((str(name), *path) for path in list_given(inner))
     elif isinstance(value, list):
         for one in value:
-            yield from given(one)
+            yield from list_given(one)

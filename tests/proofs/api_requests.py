@@ -15,7 +15,7 @@ from typing import Any
 from schemathesis.core.parameters import ParameterLocation
 
 from armarium.ids import is_id
-from proofs.api_fields import Fields, Path, given
+from proofs.api_fields import Fields, Path, list_given
 from proofs.api_ground import Ground
 
 RAW = 0.05
@@ -165,9 +165,9 @@ class Tally:
 
     def never_met(self, operations: set[str]) -> set[str]:
         """Operations that never answered 2xx or 3xx."""
-        return {one for one in operations if not self.met(one)}
+        return {one for one in operations if not self.was_answered(one)}
 
-    def met(self, operation: str) -> bool:
+    def was_answered(self, operation: str) -> bool:
         """Whether an operation answered 2xx or 3xx."""
         return any(200 <= status < 400 for status in (*self.kept[operation], *self.broken[operation]))
 
@@ -196,7 +196,7 @@ class Asker:
         if case.query:
             case.query.pop("library", None)
         chance = Random(_digest(case) ^ self.ground.asked)
-        self.plainly = not self.tally.met(case.operation.label)
+        self.plainly = not self.tally.was_answered(case.operation.label)
         if case.method != case.operation.method.upper() or (not self.plainly and chance.random() < RAW):
             return
         negative = {
@@ -216,7 +216,7 @@ class Asker:
         if self.kept and response.status_code < 400:
             met = self.tally.fields[case.operation.label]
             met |= {(f"?{name}",) for name in case.query or ()}
-            met |= set(given(case.body))
+            met |= set(list_given(case.body))
         action = self.by_example
         audit = response.headers.get("x-service-audit-id")
         if 200 <= response.status_code < 300:
@@ -257,7 +257,7 @@ class Asker:
         if not isinstance(body, dict):
             case.body = body
             return
-        case.body = self._filled(case, body, self.ground.scene(self.ground.names, chance) | own, chance)
+        case.body = self._fill_fields(case, body, self.ground.scene(self.ground.names, chance) | own, chance)
 
     def _with_what_is_there(
         self, case: Any, negative: set[ParameterLocation], chance: Random, *, keep_ids: bool
@@ -314,7 +314,7 @@ class Asker:
                 )
             _only_one(case.query, path)
         if ParameterLocation.BODY not in negative and isinstance(case.body, dict):
-            case.body = self._filled(case, self._real(case.body, "", scene, chance), scene, chance)
+            case.body = self._fill_fields(case, self._real(case.body, "", scene, chance), scene, chance)
             _only_one(case.body, path)
             if path.endswith("/readings/compare"):
                 case.body |= {
@@ -325,11 +325,11 @@ class Asker:
                 self.by_example = name
                 case.body = {"name": name, "params": self.ground.params(name)}
 
-    def _filled(self, case: Any, body: Any, scene: Mapping[str, Any], chance: Random) -> Any:
+    def _fill_fields(self, case: Any, body: Any, scene: Mapping[str, Any], chance: Random) -> Any:
         """*body* with more fields, half the times."""
         if self.plainly or case.media_type != "application/json" or chance.random() >= FILLED:
             return body
-        return self.fields.filled(
+        return self.fields.fill(
             case.operation.label, body, lambda value, name: self._real(value, name, scene, chance), chance
         )
 

@@ -60,7 +60,7 @@ class Plan:
 
 
 @dataclass
-class Met:
+class ClientFigures:
     """What the clients met: milliseconds by kind of request, what was acknowledged, and what was odd."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Refused(Exception):
 class Client:
     """One connection, one request at a time."""
 
-    def __init__(self, plan: Plan, number: int, met: Met) -> None:
+    def __init__(self, plan: Plan, number: int, met: ClientFigures) -> None:
         self.plan = plan
         self.met = met
         self.random = random.Random(number)
@@ -224,7 +224,7 @@ class Client:
         return status, await reader.readexactly(length)
 
 
-async def lateness(met: Met, until: float) -> None:
+async def lateness(met: ClientFigures, until: float) -> None:
     """Note by how much this process wakes too late, ten times a second."""
     while time.monotonic() < until:
         wanted = time.monotonic() + 0.1
@@ -232,9 +232,9 @@ async def lateness(met: Met, until: float) -> None:
         met.lateness.append((time.monotonic() - wanted) * 1000)
 
 
-async def crowd(plan: Plan) -> Met:
+async def crowd(plan: Plan) -> ClientFigures:
     """Run the clients of *plan* to their end."""
-    met = Met()
+    met = ClientFigures()
     began = time.monotonic()
     clients = [Client(plan, number, met) for number in range(plan.first, plan.first + plan.clients)]
     await asyncio.gather(lateness(met, began + plan.seconds), *(client.live(began) for client in clients))

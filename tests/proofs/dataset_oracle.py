@@ -39,7 +39,7 @@ def text_of(value: Any) -> str | None:
     return repr(value)
 
 
-def typed(value: Any, kind: str) -> Any:
+def read_typed(value: Any, kind: str) -> Any:
     """A stored value as what it is compared as; None where it is not of that kind."""
     if kind in ("number", "rating"):
         return number_of(value)
@@ -50,7 +50,7 @@ def typed(value: Any, kind: str) -> Any:
     return text_of(value)
 
 
-def kept(value: Any, one: Row) -> bool:
+def is_kept(value: Any, one: Row) -> bool:
     """Whether a row whose attribute is *value* stays under the filter *one*."""
     op, kind = one["op"], one["type"]
     if op in ("is_set", "not_set"):
@@ -58,7 +58,7 @@ def kept(value: Any, one: Row) -> bool:
     if op == "contains":
         text = text_of(value)
         return text is not None and one["value"].casefold() in text.casefold()
-    mine, given, other = typed(value, kind), one["value"], one.get("value2")
+    mine, given, other = read_typed(value, kind), one["value"], one.get("value2")
     if kind == "date":
         low, high = span_of(given), span_of(other if op == "between" else given)
         if low is None or high is None:
@@ -149,7 +149,7 @@ class DatasetCases:
         if answer.status_code != 200:
             return said
         found, rows = answer.json(), self.matching(query)
-        ordered = [row["id"] for row in self.ordered(rows, query.get("sort"))]
+        ordered = [row["id"] for row in self.order_rows(rows, query.get("sort"))]
         page = ordered[query["offset"] : query["offset"] + query["limit"]]
         if found["total"] != len(rows) or [row["id"] for row in found["rows"]] != page:
             extra = {row["id"] for row in found["rows"]} - {row["id"] for row in rows}
@@ -182,17 +182,17 @@ class DatasetCases:
                 continue
             if "prototype_key" in query and row["prototype_key"] != query["prototype_key"]:
                 continue
-            if all(kept(self.value_at(row, one["attr"]), one) for one in query["filters"]):
+            if all(is_kept(self.value_at(row, one["attr"]), one) for one in query["filters"]):
                 wanted.append(row)
         return wanted
 
-    def ordered(self, rows: list[Row], sort: Row | None) -> list[Row]:
+    def order_rows(self, rows: list[Row], sort: Row | None) -> list[Row]:
         if sort is None:
             return sorted(rows, key=lambda row: (row["sort_order"], row["name"], row["id"]))
         placed = sorted(rows, key=lambda row: (row["name"], row["id"]))
 
         def key(row: Row) -> Any:
-            value = typed(self.value_at(row, sort["attr"]), sort["type"])
+            value = read_typed(self.value_at(row, sort["attr"]), sort["type"])
             return value.casefold() if isinstance(value, str) else value
 
         there = [row for row in placed if key(row) is not None]

@@ -203,7 +203,7 @@ MUTATIONS: list[Callable[[bytearray, random.Random], None]] = [
 ]  # fmt: skip
 
 
-def mutated(files: list[bytes], name: str, number: int) -> bytes:
+def mutate(files: list[bytes], name: str, number: int) -> bytes:
     """The mutation of this number for the driver of this name."""
     dice = random.Random(f"{name}/{number}")
     data = bytearray(dice.choice(files))
@@ -216,7 +216,7 @@ def mutated(files: list[bytes], name: str, number: int) -> bytes:
 # -------------------------------------------------------------------------------------------- running
 
 
-def broken(driver: FormatDriver, data: bytes) -> str | None:
+def find_fault(driver: FormatDriver, data: bytes) -> str | None:
     """What is wrong with how a driver takes *data*: None when it gives sound pages or refuses in a sentence."""
     try:
         sure = driver.sniff(data)
@@ -248,17 +248,17 @@ def run(name: str, first: int, count: int, seconds: float, megabytes: int) -> It
 
     signal.signal(signal.SIGVTALRM, late)
     for data in files[:2]:
-        broken(driver, data)  # what is imported on first use is no memory of an input
+        find_fault(driver, data)  # what is imported on first use is no memory of an input
     unit = 1024 if sys.platform != "darwin" else 1024 * 1024
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     slowest, failed = 0.0, 0
     for number in range(first, first + count):
-        data = mutated(files, name, number)
+        data = mutate(files, name, number)
         start = time.process_time()
         wrong: str | None
         try:
             signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-            wrong = broken(driver, data)
+            wrong = find_fault(driver, data)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         except TooSlow:
             wrong = f"takes more than {seconds:g} seconds of CPU time"

@@ -108,7 +108,7 @@ def pages(draw: Any) -> PageModel:
     return page
 
 
-def seen(page: PageModel) -> dict[str, Any]:
+def describe_page(page: PageModel) -> dict[str, Any]:
     """What of a page can be told apart, each part by its name."""
     every = list(page.walk())
     parents = {child.id: one.id for one in every for child in one.children}

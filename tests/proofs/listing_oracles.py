@@ -74,11 +74,11 @@ def truth(value: Any) -> bool | None:
     return False if word in ("0", "off", "f", "false", "n", "no") else None
 
 
-def known(statement: str, nothing: bool = True) -> Callable[[Ground], Iterable[Any]]:
+def read_known(statement: str, nothing: bool = True) -> Callable[[Ground], Iterable[Any]]:
     return lambda ground: [row[0] for row in ground.rows(statement)]
 
 
-def paged(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
+def read_pages(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
     """Every row of a listing that comes in pages."""
     found: list[Row] = []
     while True:
@@ -89,7 +89,7 @@ def paged(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
 
 
 def _times(column: str, table: str) -> Callable[[Ground], Iterable[Any]]:
-    return known(f"SELECT {column} FROM {table} ORDER BY {column}")
+    return read_known(f"SELECT {column} FROM {table} ORDER BY {column}")
 
 
 def _is_time(value: Any) -> bool:
@@ -100,16 +100,16 @@ def _is_number(value: Any) -> bool:
     return re.fullmatch(r"[1-9]\d{0,11}", str(value)) is not None
 
 
-def _folded(row: Row, value: str) -> bool:
+def _matches_folded(row: Row, value: str) -> bool:
     return value.casefold() in row["message"].casefold()
 
 
 def _all_documents(ground: Ground, home: str) -> list[Row]:
     """The live children of every node, live or not, and of the top."""
     parents = [row[0] for row in ground.rows("SELECT id FROM document")]
-    found = paged(ground, "/api/documents", "items")
+    found = read_pages(ground, "/api/documents", "items")
     for parent in parents:
-        found += paged(ground, "/api/documents", "items", parent_id=parent)
+        found += read_pages(ground, "/api/documents", "items", parent_id=parent)
     live = ground.rows("SELECT count(*) FROM document WHERE deleted_at IS NULL")[0][0]
     assert len(found) == live
     return found
@@ -146,7 +146,7 @@ DOC_TYPES = ("folder", "group", "file", "page", "chunk")
 
 
 def _view_rows(ground: Ground, home: str) -> list[Row]:
-    return paged(ground, "/api/documents", "items", parent_id=home)
+    return read_pages(ground, "/api/documents", "items", parent_id=home)
 
 
 def _readings(ground: Ground, home: str) -> list[Row]:
@@ -167,21 +167,24 @@ def _entries(ground: Ground, home: str) -> list[Row]:
     return list(ground.get(f"/api/reading-orders/{home}/entries")["items"])
 
 
-DOCUMENTS = Filter(known("SELECT id FROM document"), lambda row, value: True)
+DOCUMENTS = Filter(read_known("SELECT id FROM document"), lambda row, value: True)
 
 LISTINGS = (
     Listing(
         "/api/actions/audit",
         "items",
         {
-            "action": Filter(known("SELECT DISTINCT action_name FROM audit"), equal("action_name")),
-            "actor": Filter(known("SELECT DISTINCT actor_name FROM audit"), equal("actor", "name")),
+            "action": Filter(read_known("SELECT DISTINCT action_name FROM audit"), equal("action_name")),
+            "actor": Filter(read_known("SELECT DISTINCT actor_name FROM audit"), equal("actor", "name")),
             "target_id": Filter(
-                known("SELECT target_id FROM audit_target"), lambda row, value: value in row["target_ids"]
+                read_known("SELECT target_id FROM audit_target"),
+                lambda row, value: value in row["target_ids"],
             ),
-            "run_id": Filter(known("SELECT DISTINCT run_id FROM audit"), equal("run_id")),
+            "run_id": Filter(read_known("SELECT DISTINCT run_id FROM audit"), equal("run_id")),
             "set_id": Filter(
-                known("SELECT DISTINCT set_id FROM audit"), equal("set_id"), lambda value: len(value) <= 64
+                read_known("SELECT DISTINCT set_id FROM audit"),
+                equal("set_id"),
+                lambda value: len(value) <= 64,
             ),
             "since": Filter(
                 _times("created_at", "audit"), lambda row, value: row["created_at"] >= value, _is_time
@@ -195,7 +198,9 @@ LISTINGS = (
                 lambda value: truth(value) is not None,
             ),
             "seq": Filter(
-                known("SELECT seq FROM audit"), lambda row, value: str(row["seq"]) == str(value), _is_number
+                read_known("SELECT seq FROM audit"),
+                lambda row, value: str(row["seq"]) == str(value),
+                _is_number,
             ),
         },
         orders={"scope": ("project",)},
@@ -206,7 +211,7 @@ LISTINGS = (
         "items",
         {
             "types": Filter(
-                known("SELECT DISTINCT type FROM activity"),
+                read_known("SELECT DISTINCT type FROM activity"),
                 lambda row, value: row["type"] in value,
                 lambda value: ACTIVITY_TYPES.issuperset(value),
                 several=True,
@@ -218,7 +223,7 @@ LISTINGS = (
                 several=True,
             ),
             **{
-                name: Filter(known(f"SELECT DISTINCT {name} FROM activity"), equal(name))
+                name: Filter(read_known(f"SELECT DISTINCT {name} FROM activity"), equal(name))
                 for name in ("workflow_id", "batch_id", "thread_id")
             },
             "since": Filter(
@@ -228,7 +233,7 @@ LISTINGS = (
                 _times("timestamp", "activity"), lambda row, value: row["timestamp"] <= value, _is_time
             ),
             "search": Filter(
-                lambda ground: ["note", "NOTE", "100%", "1=1", "é", "É", "x", "back\\", "%"], _folded
+                lambda ground: ["note", "NOTE", "100%", "1=1", "é", "É", "x", "back\\", "%"], _matches_folded
             ),
         },
         paged=True,
@@ -239,13 +244,15 @@ LISTINGS = (
         "items",
         {
             "parent_id": Filter(
-                known("SELECT id FROM document WHERE doc_type = 'folder'"), equal("parent_id"), stands=True
+                read_known("SELECT id FROM document WHERE doc_type = 'folder'"),
+                equal("parent_id"),
+                stands=True,
             ),
             "prototype_key": Filter(
-                known("SELECT DISTINCT prototype_key FROM document"), equal("prototype_key")
+                read_known("SELECT DISTINCT prototype_key FROM document"), equal("prototype_key")
             ),
             "doc_type": Filter(lambda ground: DOC_TYPES, equal("doc_type"), one_of(*DOC_TYPES)),
-            "node_kind": Filter(known("SELECT DISTINCT node_kind FROM document"), equal("node_kind")),
+            "node_kind": Filter(read_known("SELECT DISTINCT node_kind FROM document"), equal("node_kind")),
         },
         whole=_all_documents,
         order=sorted_documents,
@@ -272,7 +279,7 @@ LISTINGS = (
         "items",
         {
             "ids": Filter(
-                known("SELECT id FROM document"),
+                read_known("SELECT id FROM document"),
                 lambda row, value: row["document_id"] in value,
                 several=True,
                 needed=True,
@@ -286,7 +293,7 @@ LISTINGS = (
         "items",
         {
             "artifact_type": Filter(
-                known("SELECT DISTINCT artifact_type FROM artifact"), equal("artifact_type")
+                read_known("SELECT DISTINCT artifact_type FROM artifact"), equal("artifact_type")
             )
         },
         homes=lambda ground: [ground.page],
@@ -296,7 +303,9 @@ LISTINGS = (
         "/api/annotations",
         "items",
         {
-            "document_id": Filter(known("SELECT DISTINCT document_id FROM annotation"), equal("document_id")),
+            "document_id": Filter(
+                read_known("SELECT DISTINCT document_id FROM annotation"), equal("document_id")
+            ),
             "segment_id": Filter(
                 lambda ground: ground.ids["segment"],
                 lambda row, value: value in [one["segment_id"] for one in row["targets"]],
@@ -309,7 +318,8 @@ LISTINGS = (
         "items",
         {
             "parent_id": Filter(
-                known("SELECT DISTINCT parent_id FROM document WHERE node_kind = 'alias'"), equal("parent_id")
+                read_known("SELECT DISTINCT parent_id FROM document WHERE node_kind = 'alias'"),
+                equal("parent_id"),
             )
         },
     ),
@@ -318,7 +328,7 @@ LISTINGS = (
         "segments",
         {
             "pass_id": Filter(lambda ground: ground.passes, equal("pass_id")),
-            "artifact_id": Filter(known("SELECT id FROM artifact"), equal("source_artifact_id")),
+            "artifact_id": Filter(read_known("SELECT id FROM artifact"), equal("source_artifact_id")),
             "kind": Filter(
                 lambda ground: ["line", "word", "region"], equal("kind"), one_of("line", "word", "region")
             ),
@@ -333,7 +343,7 @@ LISTINGS = (
         "items",
         {
             "kind": Filter(
-                known("SELECT DISTINCT kind FROM content_representation"),
+                read_known("SELECT DISTINCT kind FROM content_representation"),
                 lambda row, value: row["kind"] == value,
             )
         },
@@ -393,7 +403,7 @@ LISTINGS = (
         "items",
         {
             "parent_entry_id": Filter(
-                known("SELECT id FROM reading_order_entry"), equal("parent_entry_id"), stands=True
+                read_known("SELECT id FROM reading_order_entry"), equal("parent_entry_id"), stands=True
             )
         },
         homes=lambda ground: ground.orders[:1],
@@ -403,8 +413,10 @@ LISTINGS = (
         "/api/reading/episodes",
         "episodes",
         {
-            "job_id": Filter(known("SELECT DISTINCT job_id FROM episode"), equal("run", "job_id")),
-            "document_id": Filter(known("SELECT DISTINCT document_id FROM episode"), equal("subject", "id")),
+            "job_id": Filter(read_known("SELECT DISTINCT job_id FROM episode"), equal("run", "job_id")),
+            "document_id": Filter(
+                read_known("SELECT DISTINCT document_id FROM episode"), equal("subject", "id")
+            ),
         },
         identity=lambda row: row["episode_id"],
     ),
@@ -479,7 +491,7 @@ def whole_of(ground: Ground, listing: Listing, home: str) -> list[Row]:
     if listing.whole is not None:
         return listing.whole(ground, home)
     if listing.paged:
-        return paged(ground, listing.at(home), listing.key)
+        return read_pages(ground, listing.at(home), listing.key)
     return list(ground.get(listing.at(home))[listing.key])
 
 
@@ -549,7 +561,7 @@ class Cases:
             # The view of a folder leaves its children out when it is asked to, and never otherwise.
             return None if rows is None and truth(query.get(listing.key)) is False else said
         found = [listing.identity(row) for row in rows]
-        wanted = self.wanted(listing, home, query)
+        wanted = self.expect_ids(listing, home, query)
         if found != wanted[offset : offset + limit]:
             extra = [one for one in found if one not in wanted]
             return f"{len(extra)} extra of {len(found)} rows, {len(wanted)} wanted: {said}"
@@ -557,7 +569,7 @@ class Cases:
             return f"total is not {len(wanted)}: {said}"
         return None
 
-    def wanted(self, listing: Listing, home: str, query: dict[str, Any]) -> list[Any]:
+    def expect_ids(self, listing: Listing, home: str, query: dict[str, Any]) -> list[Any]:
         """The ids of the rows that must be answered, in order."""
         rows = self.whole(listing, home)
         if listing.path.endswith("run-history"):

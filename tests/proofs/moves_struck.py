@@ -50,14 +50,14 @@ def _moves(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
         setattr(copying._Transfer, name, keep_and_do)
 
-    def said(word: str) -> None:
+    def note_word(word: str) -> None:
         say(word)
         _keep(folder)
 
     _keep(folder)
     for name in ("_copy", "_make_live", "_send_out"):
         kept_before(name)
-    transfer(engine, library, folder, said)
+    transfer(engine, library, folder, note_word)
 
 
 def _open(names: tuple[str, ...], engine: Engine, folder: Path) -> Library:
@@ -84,7 +84,7 @@ def _set_back(name: str, place: int, folder: Path) -> None:
         shutil.copyfile(found, folder / name / found.name)
 
 
-def _settled(fate: str, engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
+def _check_settled(fate: str, engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
     """What is wrong with the projects that are left, which are open now: nothing half carried, lost or held."""
     wrong: list[str] = []
     live: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _openings() -> tuple[Opening, ...]:
                     f"{name} {fate}, {order[0]} opened first",
                     partial(_open, order),
                     before,
-                    partial(_settled, fate),
+                    partial(_check_settled, fate),
                     every,
                 )
             )

@@ -150,7 +150,7 @@ class World:
             (str(one), one.lstat().st_mtime_ns, one.lstat().st_size) for one in self.outside.rglob("*")
         )
 
-    def untouched(self) -> bool:
+    def is_untouched(self) -> bool:
         """Whether outside is as it was."""
         return self._listing() == self.state
 
@@ -190,7 +190,7 @@ class World:
         )(base)
 
     @contextmanager
-    def swapped(self, chance: random.Random, at: int) -> Iterator[list[Path]]:
+    def swapping(self, chance: random.Random, at: int) -> Iterator[list[Path]]:
         """While this lasts, the world changes just before the *at*-th time that one of its files is opened or listed:
         a file or a folder becomes a link to its like outside, or a pipe."""
         box = self.inside / "box"

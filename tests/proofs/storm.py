@@ -21,7 +21,7 @@ from urllib.parse import quote
 import psutil
 
 from armarium_testing.fixtures import OWNER_TOKEN
-from proofs.crowd import Met, Plan
+from proofs.crowd import ClientFigures, Plan
 
 WARM_UP = 60.0
 """Seconds until the engine's memory is taken as what it needs under this load."""
@@ -32,7 +32,7 @@ IMPORTED_TOGETHER = 40
 
 
 @dataclass
-class Served:
+class ServedEngine:
     """An engine in a process of its own, and a project it holds."""
 
     process: subprocess.Popen[bytes]
@@ -52,7 +52,7 @@ class Served:
         with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
 
-    def worked(self) -> float:
+    def cpu_seconds(self) -> float:
         """Seconds of CPU time the engine's process has used."""
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
@@ -71,7 +71,7 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
+def serve(folder: Path) -> Iterator[ServedEngine]:
     """`armarium serve` on a free port, with an empty project; stopped as a person stops it."""
     state, library = folder / "state", folder / "Storm.library"
     environment = {
@@ -90,7 +90,7 @@ def served(folder: Path) -> Iterator[Served]:
             assert process.poll() is None, (folder / "engine.log").read_text()
             assert time.monotonic() < deadline, "the engine did not come up"
             time.sleep(0.05)
-        engine = Served(process, json.loads((state / "engine.json").read_text())["base_url"], library)
+        engine = ServedEngine(process, json.loads((state / "engine.json").read_text())["base_url"], library)
         engine.ask("POST", "/api/library", {"path": str(library)})
         yield engine
     finally:
@@ -98,18 +98,18 @@ def served(folder: Path) -> Iterator[Served]:
         process.wait(60)
 
 
-def lay_ground(engine: Served, clients: int) -> dict[str, Any]:
+def lay_ground(engine: ServedEngine, clients: int) -> dict[str, Any]:
     """Folders to fill, pages with lines that have a reading each, and the segments that all change: parts of a `Plan`."""
 
-    def made(action: str, **params: Any) -> Any:
+    def make(action: str, **params: Any) -> Any:
         return engine.ask("POST", "/api/actions/invoke", {"name": action, "params": params})["result"]
 
-    shared = made("document.create", doc_type="folder", name="shared")["id"]
-    folders = [made("document.create", doc_type="folder", name=f"Box {n}")["id"] for n in range(clients)]
+    shared = make("document.create", doc_type="folder", name="shared")["id"]
+    folders = [make("document.create", doc_type="folder", name=f"Box {n}")["id"] for n in range(clients)]
     pages, contested = [], []
     for number in range(PAGES):
-        page = made("document.create", doc_type="page", name=f"Page {number}", parent_id=folders[0])["id"]
-        drawn = made("segment.pass_create", document_id=page, name="By hand")["id"]
+        page = make("document.create", doc_type="page", name=f"Page {number}", parent_id=folders[0])["id"]
+        drawn = make("segment.pass_create", document_id=page, name="By hand")["id"]
         shapes = [
             {
                 "document_id": page,
@@ -119,9 +119,9 @@ def lay_ground(engine: Served, clients: int) -> dict[str, Any]:
             }
             for n in range(LINES + 1)
         ]
-        lines = [one["id"] for one in made("segment.create_many", segments=shapes)["items"]]
+        lines = [one["id"] for one in make("segment.create_many", segments=shapes)["items"]]
         for line in lines:
-            made("representation.create", segment_id=line, text="Sepan quantos esta carta vieren")
+            make("representation.create", segment_id=line, text="Sepan quantos esta carta vieren")
         contested.append(lines.pop())
         pages.append({"id": page, "lines": lines})
     return {"shared": shared, "folders": folders, "pages": pages, "contested": contested[:CONTESTED]}
@@ -130,7 +130,7 @@ def lay_ground(engine: Served, clients: int) -> dict[str, Any]:
 class Importing(threading.Thread):
     """Imports one folder of pages after the other until told to stop; each file is one the project has not seen."""
 
-    def __init__(self, engine: Served, folder: Path) -> None:
+    def __init__(self, engine: ServedEngine, folder: Path) -> None:
         super().__init__(name="importing", daemon=True)
         from armarium.samples import write_sample_pages
 
@@ -180,14 +180,14 @@ class Importing(threading.Thread):
 
 
 @dataclass
-class Came:
+class StormOutcome:
     """What came of a storm."""
 
     clients: int
     seconds: float
     pause: float
     herd: bool
-    met: list[Met]
+    met: list[ClientFigures]
     imports: int
     pages: int
     database: Path
@@ -215,7 +215,7 @@ class Came:
         near = sorted(held for at, held in self.memory if abs(at - moment) <= 5.0)
         return near[len(near) // 2] if near else self.memory[-1][1]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The figures, a line each."""
         reads, writes = self.times(reads=True), self.times(reads=False)
         asked = len(reads) + len(writes)
@@ -231,7 +231,7 @@ class Came:
             f"writes  {_figures(writes)}",
             *(f"  {kind:22}{_figures(self.times(kind))}" for kind in self.kinds()),
             f"the clients' own processes woke late by {_figures(sorted(late for met in self.met for late in met.lateness))}",
-            f"locked {self.sum('locked')}, lost {len(lost(self))}, unanswered {self.sum('unanswered')}, "
+            f"locked {self.sum('locked')}, lost {len(list_lost(self))}, unanswered {self.sum('unanswered')}, "
             f"odd answers {sum(len(met.odd) for met in self.met)}; {self.sum('stale')} changes refused as too late",
             f"memory {_mib(self.memory[0][1])} at rest, {_mib(warm)} warm, {_mib(end)} at the end "
             f"({end / warm - 1:+.1%} since warm)",
@@ -275,9 +275,9 @@ def _figures(times: list[float]) -> str:
 
 def storm(
     folder: Path, *, clients: int, seconds: float, pause: float, herd: bool = False, processes: int = 2
-) -> Came:
+) -> StormOutcome:
     """Serve, import and let the crowd in for *seconds*; then stop the engine and look in the database what is there."""
-    with served(folder) as engine:
+    with serve(folder) as engine:
         ground = lay_ground(engine, clients)
         importing = Importing(engine, folder)
         memory = [(0.0, engine.memory())]
@@ -304,19 +304,22 @@ def storm(
             with (folder / f"met-{number}.json").open("wb") as out:
                 program = Path(__file__).with_name("crowd.py")
                 crowds.append(subprocess.Popen([sys.executable, program, path], stdout=out))
-        began, worked, loop = time.monotonic(), engine.worked(), engine.loop_times()
+        began, worked, loop = time.monotonic(), engine.cpu_seconds(), engine.loop_times()
         while any(one.poll() is None for one in crowds):
             time.sleep(0.5)
             memory.append((time.monotonic() - began, engine.memory()))
-        worked = engine.worked() - worked
+        worked = engine.cpu_seconds() - worked
         ran, waited = engine.loop_times()
         assert all(one.returncode == 0 for one in crowds)
         importing.enough.set()
         importing.join(120)
         if importing.error is not None:
             raise importing.error
-    met = [Met(**json.loads((folder / f"met-{number}.json").read_text())) for number in range(processes)]
-    return Came(
+    met = [
+        ClientFigures(**json.loads((folder / f"met-{number}.json").read_text()))
+        for number in range(processes)
+    ]
+    return StormOutcome(
         clients,
         seconds,
         pause,
@@ -332,7 +335,7 @@ def storm(
     )
 
 
-def lost(came: Came) -> list[str]:
+def list_lost(came: StormOutcome) -> list[str]:
     """What was acknowledged and is not there, or is there and was not acknowledged; in words."""
     conn = sqlite3.connect(came.database)
     found: list[str] = []

@@ -48,7 +48,7 @@ def info(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
     return found
 
 
-def written(members: list[Member], method: int = zipfile.ZIP_STORED) -> bytes:
+def write_archive(members: list[Member], method: int = zipfile.ZIP_STORED) -> bytes:
     file = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -73,7 +73,7 @@ def out_of_it(chance: random.Random, members: list[Member], outside: Path) -> by
             "../outside/\u202egnp.x", "\\\\?\\C:\\x.png",
         ]
     )  # fmt: skip
-    return written(put(members, chance, (info(name), picture(9))))
+    return write_archive(put(members, chance, (info(name), picture(9))))
 
 
 def links(chance: random.Random, members: list[Member], outside: Path) -> bytes:
@@ -82,13 +82,13 @@ def links(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     more = [(info("way.png", kind), target.encode())]
     if kind == 0o120777 and chance.random() < 0.3:
         more.append((info("way.png/x.png"), picture(9)))
-    return written(put(members, chance, *more))
+    return write_archive(put(members, chance, *more))
 
 
 def grows(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     size = chance.choice([2_000_000, 9_000_000])
     name = chance.choice(["big.png", "page/big.xml", "big.txt"])
-    return written(put(members, chance, (info(name), bytes(size))), zipfile.ZIP_DEFLATED)
+    return write_archive(put(members, chance, (info(name), bytes(size))), zipfile.ZIP_DEFLATED)
 
 
 def clashes(chance: random.Random, members: list[Member], outside: Path) -> bytes:
@@ -101,12 +101,14 @@ def clashes(chance: random.Random, members: list[Member], outside: Path) -> byte
             ("d/A.png", "D/a.png"),
         ]
     )
-    return written(put(put(members, chance, (info(one), picture(8))), chance, (info(other), picture(9))))
+    return write_archive(
+        put(put(members, chance, (info(one), picture(8))), chance, (info(other), picture(9)))
+    )
 
 
-def locked(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def encrypt_member(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     """The flag that says a member is encrypted, in its local header and in the directory."""
-    data = bytearray(written(members))
+    data = bytearray(write_archive(members))
     for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         start = data.find(mark)
         struct.pack_into("<H", data, start + at, struct.unpack_from("<H", data, start + at)[0] | 1)
@@ -114,19 +116,19 @@ def locked(chance: random.Random, members: list[Member], outside: Path) -> bytes
 
 
 def many(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    return written(
+    return write_archive(
         [*members, *((info(f"{number}.txt"), b"") for number in range(archives.MAX_ARCHIVE_MEMBERS))]
     )
 
 
 def cut(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    data = written(members)
+    data = write_archive(members)
     return data[: chance.randrange(30, len(data) - 30)]
 
 
 def lies(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     """The directory says that a member is shorter, or lies elsewhere, than it is."""
-    data = bytearray(written(members))
+    data = bytearray(write_archive(members))
     start = data.find(b"PK\x01\x02")
     at = chance.choice([16, 20, 24, 42])
     struct.pack_into("<I", data, start + at, chance.choice([1, 5, 0x7FFFFFFF, len(data) - 3]))
@@ -138,7 +140,7 @@ HARMS = {
     "links and devices": Harm(links, "a link or a device"),
     "growth": Harm(grows, "decompression bomb"),
     "names that are one": Harm(clashes, "twice"),
-    "encrypted": Harm(locked, "encrypted"),
+    "encrypted": Harm(encrypt_member, "encrypted"),
     "cut": Harm(cut, ""),
     "lies": Harm(lies, ""),
 }
@@ -180,7 +182,7 @@ class Ground:
             return int(raw.execute("SELECT count(*) FROM document WHERE doc_type = 'file'").fetchone()[0])
 
 
-def sent(client: TestClient, data: bytes, name: str = "pages.zip") -> tuple[int, str]:
+def send_archive(client: TestClient, data: bytes, name: str = "pages.zip") -> tuple[int, str]:
     answer = client.post("/api/documents/import-batch", files=[("files", (name, data, "application/zip"))])
     return answer.status_code, answer.text
 
@@ -194,8 +196,8 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
     before = ground.documents()
     if name is None:
         wanted = sum(member.filename.endswith(".png") for member, _ in members)
-        status, text = sent(
-            client, written(members, chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
+        status, text = send_archive(
+            client, write_archive(members, chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
         )
         came = ground.documents() - before
         # What is here already under its name with its bytes is said to be here.
@@ -204,7 +206,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
             wrong.append(f"{came} documents came in of {wanted}: {text[:300]}")
     else:
         harm = HARMS[name]
-        status, text = sent(client, harm.make(chance, members, ground.world.outside))
+        status, text = send_archive(client, harm.make(chance, members, ground.world.outside))
         came = ground.documents() - before
         wrong = []
         if harm.words and (status == 200 or harm.words not in text or came):
@@ -229,7 +231,7 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
                 if len(wrong) > 20:
                     break
         seen.outside = None
-        if not ground.world.untouched():
+        if not ground.world.is_untouched():
             wrong.append("outside is not as it was")
         wrong += [
             f"the canary {one[:8]} is in the project"
@@ -259,10 +261,12 @@ def test_too_many_members_and_an_archive_within_one(tmp_path: Path) -> None:
     ground, chance = Ground(tmp_path), random.Random(3)
     try:
         for client in ground.client():
-            status, text = sent(client, many(chance, pages(chance), ground.world.outside))
+            status, text = send_archive(client, many(chance, pages(chance), ground.world.outside))
             assert (status, "at most 10,000" in text, ground.documents()) == (422, True, 0)
-            inner = written(pages(chance))
-            status, text = sent(client, written([(info("inner.zip"), inner), (info("1.png"), picture(1))]))
+            inner = write_archive(pages(chance))
+            status, text = send_archive(
+                client, write_archive([(info("inner.zip"), inner), (info("1.png"), picture(1))])
+            )
             assert (status, "an archive within an archive" in text, ground.documents()) == (200, True, 1)
     finally:
         ground.engine.close()
@@ -290,7 +294,7 @@ def test_a_check_of_names_that_is_gone_is_caught(tmp_path: Path, monkeypatch: py
 @pytest.mark.slow
 def test_a_limit_of_growth_that_is_gone_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = archives.check_archive
-    import armarium_formats.batches.given as given
+    import armarium_formats.batches.batch_files as given
 
     monkeypatch.setattr(given, "check_archive", lambda source, **how: real(source, max_ratio=10**9, **how))
     assert faults(tmp_path, 120, 1)

@@ -80,11 +80,11 @@ def flipped_databases(
             (place / name).unlink(missing_ok=True)
         shutil.copyfile(whole, place / DATABASE)
         flip(place / DATABASE, position, chance.randrange(8))
-        met[_used(engine, place)] += 1
+        met[_use_package(engine, place)] += 1
     return met
 
 
-def _used(engine: Engine, place: Path) -> str:
+def _use_package(engine: Engine, place: Path) -> str:
     """How opening, examining and using the package ended, told as over HTTP. Anything else is raised.
 
     Work in a project that the doctor calls damaged may also end in the general words of the gate ("faulted").

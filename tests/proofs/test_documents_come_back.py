@@ -58,9 +58,9 @@ class Moves:
             self.folder, self.files, self.files, self.note, self.change, self.change, self.move, self.delete,
             self.delete, self.restore, self.lock, self.picture, self.text, self.revise, self.artifact,
             self.boxes, self.boxes, self.annotate, self.annotate, self.annotation_changed, self.annotation_away,
-            self.bookmark, self.kind, self.kind_changed, self.kind_away, self.proposed, self.accepted,
-            self.rejected, self.crop, self.crop, self.split, self.crop_many, self.uncut, self.batch_item,
-            self.batch_undo, self.treat, self.started, self.lay, self.lay, self.item, self.item, self.item_changed,
+            self.bookmark, self.kind, self.kind_changed, self.kind_away, self.propose, self.accept,
+            self.reject, self.crop, self.crop, self.split, self.crop_many, self.uncut, self.batch_item,
+            self.batch_undo, self.treat, self.start, self.lay, self.lay, self.item, self.item, self.item_changed,
             self.item_away,
         ]  # fmt: skip
 
@@ -249,7 +249,7 @@ class Moves:
         found = self._own_kind(chance)
         return found and ("classification.delete", {"key": found[0]})
 
-    def proposed(self, chance: random.Random, _: World) -> Chosen:
+    def propose(self, chance: random.Random, _: World) -> Chosen:
         found = self._node(chance)
         given = {"value": chance.choice(("letter", "will", "k1")), "said": "It opens with a greeting."}
         return found and ("document.propose_kind", {"document_id": found, **given})
@@ -257,10 +257,10 @@ class Moves:
     def _proposal(self, chance: random.Random) -> Any:
         return self._node(chance, "metadata LIKE '%pending%'") or self._node(chance)
 
-    def accepted(self, chance: random.Random, _: World) -> Chosen:
+    def accept(self, chance: random.Random, _: World) -> Chosen:
         return "document.accept_kind", {"document_id": self._proposal(chance)}
 
-    def rejected(self, chance: random.Random, _: World) -> Chosen:
+    def reject(self, chance: random.Random, _: World) -> Chosen:
         return "document.reject_kind", {"document_id": self._proposal(chance)}
 
     def crop(self, chance: random.Random, _: World) -> Chosen:
@@ -298,7 +298,7 @@ class Moves:
         found = self._image(chance)
         return found and ("image.treat_item", {"document_id": found, "role": "enhanced"})
 
-    def started(self, chance: random.Random, _: World) -> Chosen:
+    def start(self, chance: random.Random, _: World) -> Chosen:
         """The start of a job, which nobody runs here: undo cancels it, redo puts it in the queue again."""
         found = self._image(chance)
         if found is None or chance.random() < 0.5:

@@ -80,7 +80,7 @@ class Examiner:
             self.ground.use_up(action)
 
 
-def filled(path: str, places: dict[str, Any]) -> str:
+def fill_path(path: str, places: dict[str, Any]) -> str:
     for name, value in places.items():
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     return path
@@ -96,7 +96,7 @@ def examiner() -> Iterator[Examiner]:
 def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
     faults, carried = [], 0
     for method, path, places, body in examiner.writes():
-        reply = examiner.ask(method, filled(path, places), json=body)
+        reply = examiner.ask(method, fill_path(path, places), json=body)
         carried += reply.status_code < 300
         if reply.status_code >= 300:
             if reply.json().get("code") not in ("offline", "already_here"):
@@ -114,7 +114,7 @@ def test_every_deletion_says_deleted(examiner: Examiner) -> None:
     faults = []
     for method, path, places, body in examiner.writes():
         if method == "DELETE" and path != "/api/registry/{path}":
-            reply = examiner.ask(method, filled(path, places), json=body)
+            reply = examiner.ask(method, fill_path(path, places), json=body)
             word = "untied" if path == "/api/sync-folders/{folder_id}" else "deleted"
             if reply.status_code != 200 or reply.json().get("status") != word:
                 faults.append(f"{method} {path}: {reply.status_code} {reply.text[:200]}")
@@ -129,7 +129,7 @@ def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
         for name in places:
             if name in ("path", "key", "runtime", "model"):
                 continue
-            reply = examiner.ask(method, filled(path, {**places, name: UNKNOWN}), json=body)
+            reply = examiner.ask(method, fill_path(path, {**places, name: UNKNOWN}), json=body)
             if reply.status_code != 404 and f"{method} {path}" not in ANSWERED_OTHERWISE:
                 faults.append(
                     f"{method} {path} with an unknown {name}: {reply.status_code} {reply.text[:200]}"
@@ -141,7 +141,7 @@ def test_an_unknown_id_in_a_path_is_404(examiner: Examiner) -> None:
         required = {
             p["name"]: UNKNOWN for p in operation["parameters"] if p["in"] == "query" and p.get("required")
         }
-        reply = examiner.ask(method, filled(path, dict.fromkeys(names, UNKNOWN)), params=required)
+        reply = examiner.ask(method, fill_path(path, dict.fromkeys(names, UNKNOWN)), params=required)
         if reply.status_code != 404:
             faults.append(f"GET {path} with an unknown id: {reply.status_code} {reply.text[:200]}")
     assert not faults, "\n".join(faults)
@@ -153,7 +153,7 @@ def test_an_unknown_id_in_a_body_is_404_and_named(examiner: Examiner) -> None:
         if f"{method} {path}" in ANSWERED_OTHERWISE:
             continue
         for where, changed in _with_unknown_ids(body):
-            reply = examiner.ask(method, filled(path, places), json=changed)
+            reply = examiner.ask(method, fill_path(path, places), json=changed)
             if reply.status_code != 404 or UNKNOWN not in reply.text:
                 faults.append(
                     f"{method} {path} with an unknown {where}: {reply.status_code} {reply.text[:200]}"
@@ -184,7 +184,7 @@ def test_an_unknown_field_is_refused_and_named(examiner: Examiner) -> None:
         if not isinstance(body, dict):
             continue
         for field in ("no_such_field", "created_by", "provenance_kind", "created_at"):
-            reply = examiner.ask(method, filled(path, places), json={**body, field: "x"})
+            reply = examiner.ask(method, fill_path(path, places), json={**body, field: "x"})
             if reply.status_code != 422 or field not in str(reply.json().get("errors")):
                 faults.append(f"{method} {path} with {field}: {reply.status_code} {reply.text[:200]}")
     assert not faults, "\n".join(faults)
@@ -208,10 +208,10 @@ def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
             or f"{method} {path}" in ENGINE_WIDE
         ):
             continue
-        reply = examiner.ask(method, filled(path, places), json=body, token=made["token"])
+        reply = examiner.ask(method, fill_path(path, places), json=body, token=made["token"])
         if reply.status_code != 403:
             faults.append(f"{method} {path} by a viewer: {reply.status_code} {reply.text[:200]}")
-        reply = examiner.ask(method, filled(path, places), json=body, token=elsewhere["token"])
+        reply = examiner.ask(method, fill_path(path, places), json=body, token=elsewhere["token"])
         if reply.status_code != 403:
             faults.append(f"{method} {path} by a stranger: {reply.status_code} {reply.text[:200]}")
     assert not faults, "\n".join(faults)

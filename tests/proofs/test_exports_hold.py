@@ -9,7 +9,7 @@ import pytest
 from armarium.errors import ServiceError
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
 from armarium_formats.exercise import NOW
-from proofs.format_mutations import COMPANIONS, SIZE, all_drivers, mutated, seeds
+from proofs.format_mutations import COMPANIONS, SIZE, all_drivers, mutate, seeds
 
 DRIVERS = all_drivers()
 READERS = sorted(name for name, driver in DRIVERS.items() if driver.reads)
@@ -31,7 +31,7 @@ def faults(name: str, numbers: range) -> tuple[list[str], int]:
     # Of what is no such file at all, nearly every mutation would be refused and prove nothing here.
     files = [one for one in seeds(reader) if pages_of(reader, one)]
     for number in numbers:
-        for page in pages_of(reader, mutated(files, name, number)):
+        for page in pages_of(reader, mutate(files, name, number)):
             read += 1
             for writer in (one for one in DRIVERS.values() if one.writes):
                 try:

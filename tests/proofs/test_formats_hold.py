@@ -18,7 +18,7 @@ import pytest
 
 from armarium.errors import Invalid
 from armarium_formats.api import Format, PageModel, PageSegment, ReadContext
-from proofs.format_mutations import all_drivers, mutated, seeds
+from proofs.format_mutations import all_drivers, mutate, seeds
 
 SCRIPT = Path(__file__).with_name("format_mutations.py")
 READERS = sorted(name for name, driver in all_drivers().items() if driver.reads)
@@ -67,8 +67,8 @@ def test_a_driver_holds_under_a_million_broken_files(name: str) -> None:
 
 def test_an_input_is_made_again_by_its_number() -> None:
     files = seeds(all_drivers()["hocr"])
-    made = [mutated(files, "hocr", number) for number in range(50)]
-    assert made == [mutated(files, "hocr", number) for number in range(50)]
+    made = [mutate(files, "hocr", number) for number in range(50)]
+    assert made == [mutate(files, "hocr", number) for number in range(50)]
     assert len(set(made)) > 45
 
 
@@ -95,9 +95,9 @@ class Fragile(Format):
     ("fault", "words"), [("crash", "KeyError"), ("terse", "refuses with 422 'bad'"), ("unsound", "has no id")]
 )
 def test_a_fragile_driver_is_found_out(fault: str, words: str) -> None:
-    from proofs.format_mutations import broken
+    from proofs.format_mutations import find_fault
 
-    assert words in str(broken(Fragile(fault), b"x"))
+    assert words in str(find_fault(Fragile(fault), b"x"))
 
 
 def test_endless_work_and_hunger_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,10 +105,10 @@ def test_endless_work_and_hunger_are_found_out(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("slow")})
     monkeypatch.setattr(format_mutations, "seeds", lambda driver: [])
-    monkeypatch.setattr(format_mutations, "mutated", lambda files, name, number: b"x")
+    monkeypatch.setattr(format_mutations, "mutate", lambda files, name, number: b"x")
     first, _ = format_mutations.run("fragile", 0, 1, 0.05, 512)
     assert "more than 0.05 seconds" in first["wrong"]
     monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("unsound")})
-    monkeypatch.setattr(format_mutations, "broken", lambda driver, data: None)
+    monkeypatch.setattr(format_mutations, "find_fault", lambda driver, data: None)
     (hungry, _) = format_mutations.run("fragile", 0, 1, 1, -1)
     assert "MB of memory" in hungry["wrong"]

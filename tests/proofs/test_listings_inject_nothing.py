@@ -56,7 +56,7 @@ def faults(ground: Ground, number: int, seed: int) -> list[str]:
     return found
 
 
-def summed(found: list[str]) -> str:
+def summarise(found: list[str]) -> str:
     """The first of them, and how many there are."""
     return "\n".join([*found[:40], f"{len(found)} in all"]) if found else ""
 
@@ -94,13 +94,13 @@ def _holds_a_list(document: Json, schema: Json) -> bool:
 
 
 def test_listings_answer_what_plain_python_says(ground: Ground) -> None:
-    assert summed(faults(ground, 700, 1)) == ""
+    assert summarise(faults(ground, 700, 1)) == ""
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_fifty_thousand_requests(ground: Ground) -> None:
-    assert summed(faults(ground, FULL, 2)) == ""
+    assert summarise(faults(ground, FULL, 2)) == ""
 
 
 def test_unknown_ids_in_paths_list_nothing(ground: Ground) -> None:
@@ -118,26 +118,26 @@ def test_a_request_reads_one_snapshot(ground: Ground, monkeypatch: pytest.Monkey
     reads: list[str] = []
     several: set[str] = set()
 
-    def counted(db: Database) -> Any:
+    def count_snapshot(db: Database) -> Any:
         if db is ground.library.db:
             reads.append("read")
         return read(db)
 
-    def watched(path: str, **given: Any) -> Any:
+    def watch_request(path: str, **given: Any) -> Any:
         reads.clear()
         answer = get(path, **given)
         if len(reads) > 1 and not path.startswith(BESIDES):
             several.add(f"{path} read {len(reads)} snapshots")
         return answer
 
-    monkeypatch.setattr(Database, "read", counted)
-    monkeypatch.setattr(ground.client, "get", watched)
+    monkeypatch.setattr(Database, "read", count_snapshot)
+    monkeypatch.setattr(ground.client, "get", watch_request)
     cases, tables = Cases(ground, 9), DatasetCases(ground, 9)
     for listing in LISTINGS:
         assert cases.ask(listing) is None
     assert tables.ask() is None
     for path in _plain_paths(ground):
-        watched(path)
+        watch_request(path)
     assert not several, "\n".join(sorted(several))
 
 
@@ -169,7 +169,7 @@ class Splicing:
     def __getattr__(self, name: str) -> Any:
         return getattr(pl, name)
 
-    def lit(self, value: Any) -> pl.Expr:
+    def splice(self, value: Any) -> pl.Expr:
         return pl.sql_expr(f"'{value}'") if isinstance(value, str) else pl.lit(value)
 
 
@@ -211,4 +211,4 @@ def test_columns_in_a_file_are_proved_as_those_in_memory_are(
     ground.library.held.clear()
     tables = DatasetCases(ground, 6)
     assert [fault for fault in (tables.ask() for _ in range(150)) if fault] == []
-    assert list((ground.library.derived / "dataset").glob("*/values.arrow"))
+    assert list((ground.library.derived_folder / "dataset").glob("*/values.arrow"))

@@ -28,18 +28,18 @@ from pathlib import Path
 
 import pytest
 
-from proofs.storm import Came, lost, storm
+from proofs.storm import StormOutcome, list_lost, storm
 
 FULL = float(os.environ.get("ARMARIUM_STORM_SECONDS", "600"))
 PAUSE = 1.0
 
 
-def held(came: Came) -> None:
+def check_outcome(came: StormOutcome) -> None:
     """Nothing locked, lost, refused or left unanswered, and the import went on to the end."""
-    print(f"\n{came.told()}")
+    print(f"\n{came.describe()}")
     assert [odd for met in came.met for odd in met.odd] == []
     assert (came.sum("locked"), came.sum("unanswered")) == (0, 0)
-    assert lost(came) == []
+    assert list_lost(came) == []
     assert came.pages > 0
     # Changes that met at one segment are what the condition is there for.
     assert sum(sum(met.changed.values()) for met in came.met) > 0
@@ -49,7 +49,7 @@ def held(came: Came) -> None:
 @pytest.mark.slow
 def test_forty_clients_lose_nothing(tmp_path: Path) -> None:
     came = storm(tmp_path, clients=40, seconds=5.0, pause=0.2)
-    held(came)
+    check_outcome(came)
     # And what would be lost is seen: one more of each is said to have been acknowledged.
     met, segment = came.met[0], next(iter(came.met[0].changed))
     met.made.append("a document")
@@ -57,7 +57,7 @@ def test_forty_clients_lose_nothing(tmp_path: Path) -> None:
     met.changed[segment] += 1
     met.renamed += 1
     came.pages += 1
-    assert [said.split()[0].rstrip("s:") for said in lost(came)] == [
+    assert [said.split()[0].rstrip("s:") for said in list_lost(came)] == [
         "document",
         "reading",
         "segment",
@@ -69,16 +69,16 @@ def test_forty_clients_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_two_hundred_paced_clients_for_ten_minutes(tmp_path: Path) -> None:
-    held(storm(tmp_path, clients=200, seconds=FULL, pause=PAUSE))
+    check_outcome(storm(tmp_path, clients=200, seconds=FULL, pause=PAUSE))
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_two_hundred_clients_who_all_ask_at_one_moment(tmp_path: Path) -> None:
-    held(storm(tmp_path, clients=200, seconds=FULL / 5, pause=PAUSE, herd=True))
+    check_outcome(storm(tmp_path, clients=200, seconds=FULL / 5, pause=PAUSE, herd=True))
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_two_hundred_clients_that_never_pause(tmp_path: Path) -> None:
-    held(storm(tmp_path, clients=200, seconds=FULL / 5, pause=0.0))
+    check_outcome(storm(tmp_path, clients=200, seconds=FULL / 5, pause=0.0))

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from proofs.storm import Served, served
+from proofs.storm import ServedEngine, serve
 
 STREAMS, STEPS, SEGMENTS = 200, 25, 1000
 
 
-def _opened(engine: Served, receive: int = 4096) -> socket.socket:
+def _open_stream(engine: ServedEngine, receive: int = 4096) -> socket.socket:
     """A stream of the engine's changes whose listener will not read more than its system takes for it."""
     place = urlsplit(engine.base_url)
     stream = socket.socket()
@@ -33,7 +33,7 @@ def test_streams_that_nobody_reads_hold_nothing(tmp_path: Path) -> None:
     def act(action: str, **params: Any) -> Any:
         return engine.ask("POST", "/api/actions/invoke", {"name": action, "params": params})["result"]
 
-    with served(tmp_path) as engine:
+    with serve(tmp_path) as engine:
         page = act("document.create", doc_type="page", name="A page")["id"]
         drawn = act("segment.pass_create", document_id=page, name="By hand")["id"]
         shape = {
@@ -43,7 +43,7 @@ def test_streams_that_nobody_reads_hold_nothing(tmp_path: Path) -> None:
             "anchor": {"rect": [0.1, 0.1, 0.8, 0.02]},
         }
         act("segment.create_many", segments=[shape] * SEGMENTS)
-        streams = [_opened(engine) for _ in range(STREAMS)]
+        streams = [_open_stream(engine) for _ in range(STREAMS)]
         try:
             before = engine.memory()
             for _ in range(STEPS):

@@ -329,8 +329,8 @@ def test_a_name_that_is_looked_up_again_is_caught(line: Line, monkeypatch: pytes
 
 
 def test_a_body_without_end_is_caught(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unbounded(body: transport._Body) -> Iterator[bytes]:
+    def read_unbounded(body: transport._Body) -> Iterator[bytes]:
         return itertools.islice(body._stream, 40)
 
-    monkeypatch.setattr(transport._Body, "__iter__", unbounded)
+    monkeypatch.setattr(transport._Body, "__iter__", read_unbounded)
     assert faults(line, 150, 1)

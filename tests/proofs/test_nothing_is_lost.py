@@ -14,7 +14,7 @@ HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here: the shim cannot be made")
 
 
-def proved(report: dict[str, Any]) -> None:
+def check_report(report: dict[str, Any]) -> None:
     assert report["faults"] == []
     assert report["dearest_restart"] < 5
 
@@ -33,7 +33,7 @@ def proved(report: dict[str, Any]) -> None:
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
     report = strike(workload, tmp_path, "--random", "6", env=HERE)
-    proved(report)
+    check_report(report)
     assert report["kills"] == 6
 
 
@@ -44,13 +44,13 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
     [("SHELVES", "127"), ("FOLDING", "127"), ("IMPORT", "127"), ("TRANSFER", "127"), ("CUTS", "197")],
 )
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
-    proved(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
+    check_report(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
 
 
 @needs_compiler
 @pytest.mark.slow
 def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> None:
-    proved(strike("moves_struck:MOVES", tmp_path, "--every", "311", "--first", "100", env=HERE))
+    check_report(strike("moves_struck:MOVES", tmp_path, "--every", "311", "--first", "100", env=HERE))
 
 
 @needs_compiler
@@ -60,7 +60,7 @@ def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> 
 )
 def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, stride: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--errors", stride, env=HERE)
-    proved(report)
+    check_report(report)
     assert report["errors"] > 0
     assert workload != "SHELVES" or report["refused_in_words"] > 0
 
@@ -100,7 +100,7 @@ def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
     report = strike(workload, tmp_path, "--random", "500", env=HERE)
-    proved(report)
+    check_report(report)
     assert report["kills"] == 500
 
 
@@ -109,12 +109,12 @@ def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("workload", ["SHELVES", "FOLDING", "IMPORT", "TRANSFER", "CUTS"])
 def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> None:
-    proved(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
-    proved(strike(f"workloads:{workload}", tmp_path / "errors", "--errors", "1", env=HERE))
+    check_report(strike(f"workloads:{workload}", tmp_path, "--every", "1", env=HERE))
+    check_report(strike(f"workloads:{workload}", tmp_path / "errors", "--errors", "1", env=HERE))
 
 
 @needs_compiler
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_moves_are_settled_after_kills_at_a_hundred_calls(tmp_path: Path) -> None:
-    proved(strike("moves_struck:MOVES", tmp_path, "--every", "7", env=HERE))
+    check_report(strike("moves_struck:MOVES", tmp_path, "--every", "7", env=HERE))

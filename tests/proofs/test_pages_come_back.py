@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from armarium_formats.api import FormatDriver, PageModel, ReadContext, WriteContext
 from proofs.format_mutations import all_drivers
-from proofs.format_pages import TOLD_BY, pages, seen
+from proofs.format_pages import TOLD_BY, describe_page, pages
 
 DRIVERS = {
     name: driver
@@ -26,12 +26,12 @@ SHORT, FULL = 40, int(os.environ.get("ARMARIUM_ROUND_TRIPS", "10000"))
 ALL_CHECKS = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
-def untold(driver: FormatDriver, page: PageModel) -> dict[str, Any]:
+def find_unreported(driver: FormatDriver, page: PageModel) -> dict[str, Any]:
     """The parts that come back changed although no loss says so, each as it was and as it is."""
     written = driver.write(page, NOW)
     assert driver.validate(written.content) == []
     back = driver.read(written.content.encode(), ReadContext("back", (page.width, page.height)))[0]
-    before, after = seen(page), seen(back)
+    before, after = describe_page(page), describe_page(back)
     told = " / ".join(loss.what for loss in written.losses)
     if before["segments"] != after["segments"] and re.search(TOLD_BY["segments"], told):
         # what is told to be gone takes its own facts with it; those of all others must stand
@@ -59,7 +59,7 @@ def test_a_page_comes_back_but_for_what_the_loss_report_names(name: str) -> None
     @settings(ALL_CHECKS, max_examples=SHORT)
     @given(page=pages())
     def holds(page: PageModel) -> None:
-        assert untold(DRIVERS[name], page) == {}
+        assert find_unreported(DRIVERS[name], page) == {}
 
     holds()
 
@@ -70,6 +70,6 @@ def test_ten_thousand_pages_come_back(name: str) -> None:
     @settings(ALL_CHECKS, max_examples=FULL)
     @given(page=pages())
     def holds(page: PageModel) -> None:
-        assert untold(DRIVERS[name], page) == {}
+        assert find_unreported(DRIVERS[name], page) == {}
 
     holds()

@@ -78,7 +78,7 @@ class Ground:
     def object(self, library: Library) -> Path:
         return next(path for path in library.objects.root.glob("??/*") if path.is_file())
 
-    def closed(self) -> dict[str, Path]:
+    def closed_places(self) -> dict[str, Path]:
         """What no caller may reach, by every road."""
         secret = self.state / "owner-token"
         ssh = self.home / ".ssh"
@@ -150,7 +150,7 @@ Place = tuple[str | int, ...]
 """The way to a value within a body: names, and 0 for the member of a list."""
 
 
-def typed(
+def list_typed_places(
     schema: Json, formats: frozenset[str], definitions: Json, seen: tuple[str, ...] = ()
 ) -> Iterator[Place]:
     """The ways to the texts of these formats in a JSON Schema."""
@@ -159,18 +159,18 @@ def typed(
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name not in seen:
-            yield from typed(definitions[name], formats, definitions, (*seen, name))
+            yield from list_typed_places(definitions[name], formats, definitions, (*seen, name))
     for key in ("anyOf", "allOf", "oneOf"):
         for one in schema.get(key, ()):
-            yield from typed(one, formats, definitions, seen)
+            yield from list_typed_places(one, formats, definitions, seen)
     for name, one in schema.get("properties", {}).items():
-        yield from ((name, *rest) for rest in typed(one, formats, definitions, seen))
+        yield from ((name, *rest) for rest in list_typed_places(one, formats, definitions, seen))
     for key, step in (("items", 0), ("additionalProperties", "a")):
         if isinstance(schema.get(key), dict):
-            yield from ((step, *rest) for rest in typed(schema[key], formats, definitions, seen))
+            yield from ((step, *rest) for rest in list_typed_places(schema[key], formats, definitions, seen))
 
 
-def filled(place: Place, path: str) -> Any:
+def fill_place(place: Place, path: str) -> Any:
     """A body with *path* at *place* and nothing else: what else it needs stands in `NEEDED`."""
     value: Any = path
     for step in reversed(place):
@@ -208,7 +208,7 @@ SAID_IN_WORDS = ("export.keep", "/api/export/kept")
 """Calls that tell the owner that a folder lies inside a project with a 422 of their own."""
 
 
-def needed(name: str) -> Json:
+def find_needed(name: str) -> Json:
     if "{" in name:  # what its address says is not said again
         return {}
     return next((more for kind, more in NEEDED.items() if kind in name), {})
@@ -226,11 +226,11 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
         return ground.client.request(method, route, json=body, params=query, headers=headers)
 
     for one in ground.engine.actions.describe():
-        for place in typed(one["params"], formats, one["params"].get("$defs", {})):
+        for place in list_typed_places(one["params"], formats, one["params"].get("$defs", {})):
             name = one["name"]
 
             def invoke(token: str, path: str, name: str = name, place: Place = place) -> Any:
-                params = {**needed(name), **filled(place, path)}
+                params = {**find_needed(name), **fill_place(place, path)}
                 return ask("POST", "/api/actions/invoke", token, {"name": name, "params": params})
 
             found[f"{name} {place}"] = invoke
@@ -248,14 +248,14 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
 
                     found[f"{method} {route} {one['name']}"] = by_query
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-            for place in typed(content.get("schema", {}), formats, definitions):
+            for place in list_typed_places(content.get("schema", {}), formats, definitions):
 
                 def by_body(token: str, path: str, m: str = method, r: str = route, p: Place = place) -> Any:
                     return ask(
                         m.upper(),
                         r.replace("{token_id}", "x"),
                         token,
-                        {**needed(r), **filled(p, path)},
+                        {**find_needed(r), **fill_place(p, path)},
                     )
 
                 found[f"{method} {route} {place}"] = by_body
@@ -292,7 +292,7 @@ def test_the_walk_finds_what_there_is(ground: Ground) -> None:
 
 @pytest.mark.slow
 def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
-    closed = ground.closed()
+    closed = ground.closed_places()
     wrong = []
     for name, call in calls(ground, MATERIAL).items():
         for what, place in closed.items():

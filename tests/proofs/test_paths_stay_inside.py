@@ -75,25 +75,25 @@ class Ground:
 Take = Callable[[TestClient, Ground, str], Any]
 
 
-def posted(route: str, body: Callable[[str], Json]) -> Take:
+def post_path(route: str, body: Callable[[str], Json]) -> Take:
     return lambda client, ground, path: client.post(route, json=body(path))
 
 
-def invoked(name: str, params: Callable[[str], Json]) -> Take:
-    return posted("/api/actions/invoke", lambda path: {"name": name, "params": params(path)})
+def invoke_with(name: str, params: Callable[[str], Json]) -> Take:
+    return post_path("/api/actions/invoke", lambda path: {"name": name, "params": params(path)})
 
 
-def transferred(client: TestClient, ground: Ground, path: str) -> Any:
+def transfer_from(client: TestClient, ground: Ground, path: str) -> Any:
     body = {"source_library": path, "items": ["0" * 32], "dry_run": True}
     return client.post("/api/documents/transfer", json=body)
 
 
-def uploaded(client: TestClient, ground: Ground, path: str) -> Any:
+def upload_to(client: TestClient, ground: Ground, path: str) -> Any:
     data = (ground.world.inside / "box" / "good.png").read_bytes() if _whole(ground) else b"x"
     return client.post("/api/documents/import-batch", files=[("files", (path, data, "image/png"))])
 
 
-def imported(client: TestClient, ground: Ground, path: str) -> Any:
+def import_from(client: TestClient, ground: Ground, path: str) -> Any:
     page = client.get("/api/documents", params={"doc_type": "file"}).json()["items"]
     target = page[0]["id"] if page else "0" * 32
     return client.post(f"/api/documents/{target}/import", files={"file": (path, b"<PcGts/>", "text/xml")})
@@ -104,7 +104,7 @@ def _whole(ground: Ground) -> bool:
     return place.is_file() and not place.is_symlink()
 
 
-def named(how: str) -> Take:
+def name_path(how: str) -> Take:
     def take(client: TestClient, ground: Ground, path: str) -> Any:
         written = quote(path, safe="/")
         if how == "query":
@@ -117,39 +117,43 @@ def named(how: str) -> Take:
 
 
 TAKERS: dict[str, Take] = {
-    "POST /api/documents/import folder": posted("/api/documents/import", lambda path: {"folder": path}),
-    "POST /api/documents/import paths": posted("/api/documents/import", lambda path: {"paths": [path]}),
-    "POST /api/ingest/files paths": posted("/api/ingest/files", lambda path: {"paths": [path]}),
-    "POST /api/ingest/files link": posted("/api/ingest/files", lambda path: {"paths": [path], "link": True}),
-    "POST /api/formats/check path": posted("/api/formats/check", lambda path: {"path": path}),
-    "POST /api/sync-folders path": posted(
+    "POST /api/documents/import folder": post_path("/api/documents/import", lambda path: {"folder": path}),
+    "POST /api/documents/import paths": post_path("/api/documents/import", lambda path: {"paths": [path]}),
+    "POST /api/ingest/files paths": post_path("/api/ingest/files", lambda path: {"paths": [path]}),
+    "POST /api/ingest/files link": post_path(
+        "/api/ingest/files", lambda path: {"paths": [path], "link": True}
+    ),
+    "POST /api/formats/check path": post_path("/api/formats/check", lambda path: {"path": path}),
+    "POST /api/sync-folders path": post_path(
         "/api/sync-folders", lambda path: {"path": path, "formats": ["pagexml"]}
     ),
-    "POST /api/tokens folders": posted("/api/tokens", lambda path: {"name": "x", "folders": [path]}),
-    "POST /api/library path": posted("/api/library", lambda path: {"path": path}),
-    "POST /api/library/open path": posted("/api/library/open", lambda path: {"path": path}),
-    "POST /api/registry/release path": posted("/api/registry/release", lambda path: {"path": path}),
+    "POST /api/tokens folders": post_path("/api/tokens", lambda path: {"name": "x", "folders": [path]}),
+    "POST /api/library path": post_path("/api/library", lambda path: {"path": path}),
+    "POST /api/library/open path": post_path("/api/library/open", lambda path: {"path": path}),
+    "POST /api/registry/release path": post_path("/api/registry/release", lambda path: {"path": path}),
     "DELETE /api/registry/{path}": lambda client, ground, path: client.delete(
         f"/api/registry/{quote(path, safe='')}"
     ),
     "GET /api/registry/resolve name": lambda client, ground, path: client.get(
         "/api/registry/resolve", params={"name": path}
     ),
-    "POST /api/documents/transfer source_library": transferred,
-    "POST /api/documents/import-batch files": uploaded,
-    "POST /api/documents/{doc_id}/import file": imported,
-    "X-Service-Library-Path": named("header"),
-    "library (query)": named("query"),
-    "POST /api/export/jsonl output_path": posted("/api/export/jsonl", lambda path: {"output_path": path}),
-    "POST /api/export/parquet output_path": posted("/api/export/parquet", lambda path: {"output_path": path}),
-    "POST /api/export/kept folder": posted(
+    "POST /api/documents/transfer source_library": transfer_from,
+    "POST /api/documents/import-batch files": upload_to,
+    "POST /api/documents/{doc_id}/import file": import_from,
+    "X-Service-Library-Path": name_path("header"),
+    "library (query)": name_path("query"),
+    "POST /api/export/jsonl output_path": post_path("/api/export/jsonl", lambda path: {"output_path": path}),
+    "POST /api/export/parquet output_path": post_path(
+        "/api/export/parquet", lambda path: {"output_path": path}
+    ),
+    "POST /api/export/kept folder": post_path(
         "/api/export/kept", lambda path: {"folder": path, "format": "markdown"}
     ),
-    "document.import folder": invoked("document.import", lambda path: {"folder": path}),
-    "ingest.files paths": invoked("ingest.files", lambda path: {"paths": [path]}),
-    "library.open path": invoked("library.open", lambda path: {"path": path}),
-    "library.release path": invoked("library.release", lambda path: {"path": path}),
-    "POST /api/training/reasons prompt_file": posted(
+    "document.import folder": invoke_with("document.import", lambda path: {"folder": path}),
+    "ingest.files paths": invoke_with("ingest.files", lambda path: {"paths": [path]}),
+    "library.open path": invoke_with("library.open", lambda path: {"path": path}),
+    "library.release path": invoke_with("library.release", lambda path: {"path": path}),
+    "POST /api/training/reasons prompt_file": post_path(
         "/api/training/reasons",
         lambda path: {
             "scope_ids": ["0" * 32],
@@ -292,7 +296,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
     seen.reached.clear()
     done: list[Path] = []
     if swap:
-        with world.swapped(chance, at) as done:
+        with world.swapping(chance, at) as done:
             answer = TAKERS[name](client, ground, path)
             ground.work()
     else:
@@ -338,14 +342,14 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
                 if len(wrong) > 20:
                     break
         seen.outside = None
-        wrong += _kept(ground)
+        wrong += _find_leaks(ground)
     finally:
         seen.outside, seen.before = None, None
         ground.engine.close()
     return wrong
 
 
-def _kept(ground: Ground) -> list[str]:
+def _find_leaks(ground: Ground) -> list[str]:
     """Whether anything from outside is in the project, or anything outside has changed."""
     wrong = [
         f"the canary {one[:8]} is in the project"
@@ -360,7 +364,7 @@ def _kept(ground: Ground) -> list[str]:
         wrong += [f"the project holds the text {row[0]!r}" for row in tables]
         jobs = raw.execute("SELECT message FROM job_log WHERE message LIKE ?", (f"%{SECRET}%",)).fetchall()
         wrong += [f"the log says {row[0]!r}" for row in jobs]
-    if not ground.world.untouched():
+    if not ground.world.is_untouched():
         wrong.append("outside is not as it was")
     return wrong
 

@@ -45,7 +45,7 @@ def test_what_is_for_persons_alone_is_declared(engine: Engine) -> None:
             told = (refusal.status, refusal.code) if refusal else (403, "person_only")
         else:
             (rule,) = found.rules
-            told = (rule.refused(name).status, rule.refused(name).code)
+            told = (rule.make_refusal(name).status, rule.make_refusal(name).code)
         assert told == (status, code), name
     assert {name for name in OWNERS if engine.actions.get(name).role != "owner"} == set()
 
@@ -98,16 +98,16 @@ class Ground:
                 set_lock(self.engine, self.library, node, self.chance.random() < 0.5)
             elif self.recent and self.chance.random() < 0.5:
                 step = self.chance.choice(self.recent[-20:])
-                self.asked("undo", None, lambda who, step=step: self._undo(step, who))  # type: ignore[misc]
+                self.ask_right("undo", None, lambda who, step=step: self._undo(step, who))  # type: ignore[misc]
             elif chosen := self.chance.choice(kinds)(self.chance, World(self.content())):
                 name, params = chosen
-                self.asked("do", name, lambda who, name=name, params=params: self._do(name, params, who))  # type: ignore[misc]
+                self.ask_right("do", name, lambda who, name=name, params=params: self._do(name, params, who))  # type: ignore[misc]
         return self.met
 
     def content(self) -> Any:
         return {(table, key): row for table, rows in self.model.read().items() for key, row in rows.items()}
 
-    def asked(self, what: str, name: str | None, work: Callable[[Principal], str]) -> None:
+    def ask_right(self, what: str, name: str | None, work: Callable[[Principal], str]) -> None:
         """An editor works; where a lock is said to be in the way, the owner does the same and shows that it is."""
         before = self.model.read()
         who = EDITOR if self.chance.random() < 0.7 else AGENT

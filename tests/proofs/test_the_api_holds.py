@@ -143,7 +143,7 @@ class Round:
                 self._hear(event)
 
     def _hooks(self) -> Any:
-        return hooked(
+        return install_hooks(
             before_call=lambda context, case, kwargs: self._asker.before(case),
             after_call=lambda context, case, response: self._asker.after(case, response),
             filter_failure=lambda context, failure, case, response: (
@@ -186,7 +186,7 @@ class Round:
         known = sum(len(self._asker.fields.all(one)) for one in self.operations)
         return 1 - sum(map(len, self.fields_never_met().values())) / max(known, 1)
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """The figures, in lines for a person."""
         kept, broken = self.tally.total(True), self.tally.total(False)
         return "\n".join(
@@ -203,7 +203,7 @@ class Round:
         )
 
     def check(self) -> None:
-        print(self.said())
+        print(self.describe())
         assert not self.faults, f"{len(self.faults)} faults:\n\n" + "\n\n".join(dict.fromkeys(self.faults))
         statuses = set(self.tally.total(True)) | set(self.tally.total(False))
         assert not {status for status in statuses if status >= 500} - {503}
@@ -220,7 +220,7 @@ def memory() -> int:
 
 
 @contextmanager
-def hooked(**hooks: Any) -> Iterator[None]:
+def install_hooks(**hooks: Any) -> Iterator[None]:
     """Schemathesis with these hooks, for the block."""
     made = []
     for name, hook in hooks.items():
@@ -260,7 +260,7 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> N
     while asked.requests < CASES / PARTS:
         asked.go(60, seed, mode="positive", phases=("fuzzing",))
         asked.go(12, seed, mode="negative", phases=("fuzzing",))
-        print(f"{asked.said()}\n{len(asked.faults)} faults so far", flush=True)
+        print(f"{asked.describe()}\n{len(asked.faults)} faults so far", flush=True)
         seed += 1000
     for operation, fields in asked.fields_never_met().items():
         print(f"never met with success: {operation}: {', '.join(fields)}")
@@ -294,7 +294,7 @@ def planted(ground: Ground) -> Iterator[None]:
     def error() -> Response:
         raise RuntimeError("planted")
 
-    def undeclared() -> Response:
+    def answer_undeclared() -> Response:
         return JSONResponse({"number": 1}, status_code=418)
 
     def shape() -> Response:
@@ -305,10 +305,14 @@ def planted(ground: Ground) -> Iterator[None]:
 
     routes = ground.app.router.routes
     before = list(routes)
-    for what, answer in zip(FAULTS, (error, undeclared, shape, wrong_type), strict=True):
+    for what, answer in zip(FAULTS, (error, answer_undeclared, shape, wrong_type), strict=True):
         routes.append(
             APIRoute(
-                f"/api/planted/{what}", answer, response_model=Planted, responses=REFUSALS(), methods=["GET"]
+                f"/api/planted/{what}",
+                answer,
+                response_model=PlantedAnswer,
+                responses=REFUSALS(),
+                methods=["GET"],
             )
         )
     ground.app.openapi_schema = None
@@ -329,5 +333,5 @@ def test_planted_faults_are_caught(ground: Ground) -> None:
             asked.check()
 
 
-class Planted(BaseModel):
+class PlantedAnswer(BaseModel):
     number: int

@@ -92,7 +92,7 @@ def _careless_shelves() -> list[Plugin]:
     return [shelf_plugin()]
 
 
-def _tried(engine: Engine, library: Library, folder: Path, say: Say) -> None:
+def _try_again(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     for name in ("one", "two"):
         with suppress(Unavailable):
             engine.run(library, "shelf.restock", {"name": name}, LOCAL_OWNER)
@@ -124,7 +124,7 @@ def _leaky_shelves() -> list[Plugin]:
     return [shelf_plugin()]
 
 
-LEAKY = Workload(plugins=_leaky_shelves, prepare=_nothing, work=_tried, check=_shelves_whole)
+LEAKY = Workload(plugins=_leaky_shelves, prepare=_nothing, work=_try_again, check=_shelves_whole)
 
 
 def _page_files(engine: Engine, library: Library, folder: Path) -> None:

@@ -52,9 +52,9 @@ from armarium.history.schema import alter_tracked
 from armarium.history.visibility import (
     Rights,
     Use,
-    Withheld,
+    WithheldRows,
+    find_withheld,
     refuse_withheld,
-    withheld,
     withheld_nodes,
     withheld_pages,
 )
@@ -76,7 +76,7 @@ from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
 from armarium.store.objects import ObjectStore
-from armarium.store.rows import HIDDEN, Rows, among, answer_of, listed, paged
+from armarium.store.rows import HIDDEN, Rows, answer_of, is_among, listed, paged
 from armarium.store.tables import (
     Json,
     Tree,
@@ -174,11 +174,10 @@ __all__ = [
     "UndoContext",
     "Use",
     "Whole",
-    "Withheld",
+    "WithheldRows",
     "act",
     "action",
     "alter_tracked",
-    "among",
     "answer_of",
     "append_only",
     "asking",
@@ -187,6 +186,7 @@ __all__ = [
     "check_archive",
     "derived",
     "derived_index",
+    "find_withheld",
     "flush",
     "flush_path",
     "fonts_for",
@@ -194,6 +194,7 @@ __all__ = [
     "forget_partial",
     "hookimpl",
     "image_info",
+    "is_among",
     "json_response",
     "json_text",
     "listed",
@@ -224,7 +225,6 @@ __all__ = [
     "takes_upload",
     "tracked",
     "versions",
-    "withheld",
     "withheld_nodes",
     "withheld_pages",
     "write_private",

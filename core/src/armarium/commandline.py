@@ -5,7 +5,7 @@ The module it stands in is imported without the engine, so it should import noth
 does, it asks the engine for over HTTP.
 """
 
-from armarium.cli.names import completed
+from armarium.cli.names import complete_word
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, progress, table, wants_json
 from armarium.cli.program import (
@@ -21,7 +21,7 @@ from armarium.cli.tree import Commands
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.cli.work import (
     file_name,
-    finished,
+    follow_job,
     name_each,
     place_for,
     result_of,
@@ -36,10 +36,10 @@ __all__ = [
     "Session",
     "Topic",
     "answer",
-    "completed",
+    "complete_word",
     "engine_session",
     "file_name",
-    "finished",
+    "follow_job",
     "full_path",
     "id_of",
     "is_id",

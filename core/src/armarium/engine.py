@@ -20,7 +20,7 @@ from armarium.actions.change_stream import ChangeStream
 from armarium.actions.undo import undo
 from armarium.auth.authenticate import Auth
 from armarium.auth.secret_files import make_private_folder
-from armarium.engine_lifetime import Stay
+from armarium.engine_lifetime import EngineLifetime
 from armarium.errors import Unavailable, place_of
 from armarium.guard.named_paths import PathRules
 from armarium.history import audit
@@ -113,7 +113,7 @@ class Engine:
         self.runtimes = Runtimes(self)
         self.workers = WorkerPool(self.runtimes, self.compute)
         self.jobs = JobRunner(self)
-        self.stay = Stay(self)
+        self.stay = EngineLifetime(self)
         self._committed = self.plugins.manager.hook.armarium_step_committed
 
     @property
@@ -131,7 +131,7 @@ class Engine:
         return self._auth
 
     @property
-    def started(self) -> bool:
+    def is_started(self) -> bool:
         """Whether `start` was called and `close` was not."""
         return self._state is not None
 
@@ -247,7 +247,7 @@ class Engine:
                     )
 
     @contextmanager
-    def across(self, wait: float = WRITER_WAIT) -> Iterator[None]:
+    def lock_across(self, wait: float = WRITER_WAIT) -> Iterator[None]:
         """While the block runs, no other thread works in two projects at once; so no two can wait for each other.
 
         Taken before any project's writer. Unavailable (busy) after *wait* seconds.

@@ -17,7 +17,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks whether it is time to go."""
 
 
-class Stay:
+class EngineLifetime:
     """Counts requests, knows what work is going on, and says when the engine may go.
 
     Jobs that are paused, all or one by one, do not keep it: they go on when a person says so, and whoever says it starts
@@ -79,10 +79,10 @@ class Stay:
 
     def _is_at_work(self, library: Any) -> bool:
         store = self.engine.jobs.store_of(library)
-        return store is not None and goes_on(self.engine.jobs, store, within=self._soon)
+        return store is not None and goes_on(self.engine.jobs, store, within=self._seconds_left)
 
     @property
-    def _soon(self) -> float:
+    def _seconds_left(self) -> float:
         return self.rest_seconds if self.rest_seconds is not None else self.engine.settings.rest_seconds
 
     def work(self) -> list[str]:
@@ -93,14 +93,15 @@ class Stay:
         """Each open project, and the engine itself (path null), with how its background work stands."""
         runner = self.engine.jobs
         return [
-            {"path": store.path, **standing(runner, store, within=self._soon)} for store in runner.stores()
+            {"path": store.path, **standing(runner, store, within=self._seconds_left)}
+            for store in runner.stores()
         ]
 
     def rests_for(self) -> float:
         """Seconds since the last request ended; 0 while one is in hand."""
         return 0.0 if self._in_hand else time.monotonic() - self._last
 
-    def described(self, *, besides: int = 0) -> MutableMapping[str, Any]:
+    def describe(self, *, besides: int = 0) -> MutableMapping[str, Any]:
         """Why it stays, and in how many seconds it goes when nothing else comes; *besides* requests are not counted."""
         requests, working = self._in_hand - besides, self.work()
         goes_in: float | None = None
@@ -130,7 +131,7 @@ class Stay:
             return not any(store.picked for store in runner.stores())
         if self.rest_seconds is None or self._kept or self.rests_for() < self.rest_seconds:
             return False
-        return not any(goes_on(runner, store, within=self._soon) for store in runner.stores())
+        return not any(goes_on(runner, store, within=self._seconds_left) for store in runner.stores())
 
     async def ends(self) -> None:
         """Come back when it is time to go."""

@@ -85,7 +85,7 @@ class Plugin:
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def owned(self) -> tuple[str, ...]:
+    def owned_prefixes(self) -> tuple[str, ...]:
         """The prefixes in force."""
         return self.prefixes or (self.name,)
 
@@ -96,4 +96,6 @@ class Plugin:
 
     def owns(self, name: str) -> bool:
         """Whether *name* (of an action, a table, a job kind) begins with one of its prefixes."""
-        return any(name == own or name.startswith((f"{own}.", f"{own}_", f"{own}-")) for own in self.owned)
+        return any(
+            name == own or name.startswith((f"{own}.", f"{own}_", f"{own}-")) for own in self.owned_prefixes
+        )

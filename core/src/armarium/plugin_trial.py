@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 
 from armarium.engine import Engine, core_plugins
 from armarium.errors import ServiceError
-from armarium.history.capture import key_columns, quoted
+from armarium.history.capture import key_columns, quote_name
 from armarium.history.schema import Schema
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
@@ -147,7 +147,7 @@ class Trial:
         for make in core_plugins():
             registry.add(make())
         for offer in offers:
-            for entry in offer.of(PLUGINS):
+            for entry in offer.entries_of(PLUGINS):
                 unit = (offer.key, unit_of(entry))
                 if unit in self.skip or (
                     only is not None and unit not in {self.homes[name] for name in only}
@@ -260,7 +260,7 @@ def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iter
         for plugin in plugins:
             yield from _counts(plugin, library)
     for plugin in plugins:
-        yield from _described(plugin)
+        yield from _describe_plugin(plugin)
 
 
 def _writable(db: Any, schema: Schema) -> Iterator[str]:
@@ -281,13 +281,13 @@ def _writable(db: Any, schema: Schema) -> Iterator[str]:
 
 
 def _statements(table: Table) -> Iterator[str]:
-    name = quoted(table.name)
-    columns = [quoted(column.name) for column in table.columns if column.computed is None]
+    name = quote_name(table.name)
+    columns = [quote_name(column.name) for column in table.columns if column.computed is None]
     yield f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})".replace(
         "?", "NULL"
     )
     moving = [
-        quoted(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
+        quote_name(c.name) for c in table.columns if c.name not in key_columns(table) and c.computed is None
     ]
     for column in moving:
         yield f"UPDATE {name} SET {column} = {column}"
@@ -309,7 +309,7 @@ def _counts(plugin: Plugin, library: Any) -> Iterator[str]:
         yield "Its stats do not answer a dict of words to whole numbers."
 
 
-def _described(plugin: Plugin) -> Iterator[str]:
+def _describe_plugin(plugin: Plugin) -> Iterator[str]:
     """What the engine tells of it: the schemas of its actions, job kinds and routes."""
     from fastapi import FastAPI
 

@@ -20,7 +20,7 @@ from armarium.plugin import OF_THE_ENGINE
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.web.app import create_app
-from armarium_testing.broken_plugins import DEADLY, MILD, Broken, write_all
+from armarium_testing.broken_plugins import DEADLY, MILD, BrokenPlugin, write_all
 from armarium_testing.fixtures import OWNER_TOKEN
 
 from .admission_desk import command, on_the_path, serving, settings
@@ -70,7 +70,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
 
 
 @pytest.mark.parametrize("broken", MILD, ids=lambda broken: broken.name)
-def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken: Broken) -> None:
+def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken: BrokenPlugin) -> None:
     name = broken.called or (broken.plugin if not broken.entries else broken.name)
     said = [
         one["why"]
@@ -117,7 +117,7 @@ def test_there_are_at_least_forty_kinds_of_them() -> None:
     assert len({broken.name for broken in (*MILD, *DEADLY) if broken.words is not None}) >= 40
 
 
-def _installed_wheel(broken: Broken, folder: Path, target: Path) -> None:
+def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
     """Build a wheel of it and install that, as a stranger would."""
     source = folder / broken.name
     source.mkdir(parents=True)

@@ -52,7 +52,7 @@ def armarium_plugin():
 """
 
 
-def taken(site: Path) -> PluginRegistry:
+def admit_untried(site: Path) -> PluginRegistry:
     """A registry with the core and the plugin above, taken from a file without a trial."""
     from armarium.engine import core_plugins
 
@@ -71,7 +71,7 @@ def taken(site: Path) -> PluginRegistry:
 def test_an_error_of_a_plugin_is_answered_with_its_name_and_place(make_engine: Any, tmp_path: Path) -> None:
     from armarium_testing.fixtures import http_client
 
-    engine: Engine = make_engine(plugins=taken(tmp_path / "site"))
+    engine: Engine = make_engine(plugins=admit_untried(tmp_path / "site"))
     for client in http_client(engine):
         failed = client.get("/api/broken-sound/fail")
         assert (failed.status_code, failed.json()["code"]) == (500, "internal_error")
@@ -85,7 +85,7 @@ def test_an_error_of_a_plugin_is_answered_with_its_name_and_place(make_engine: A
 def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> None:
     from armarium.principals import LOCAL_OWNER
 
-    engine: Engine = make_engine(plugins=taken(tmp_path / "site"))
+    engine: Engine = make_engine(plugins=admit_untried(tmp_path / "site"))
     place = tmp_path / "A.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
@@ -116,7 +116,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return tried
 
 
-def offered(site: Path, *names: str, version: str = "1") -> list[Offer]:
+def list_offers(site: Path, *names: str, version: str = "1") -> list[Offer]:
     site.mkdir(exist_ok=True)
     for name in names:
         file = site / f"broken_{name}.py"
@@ -130,19 +130,19 @@ def test_what_passed_is_not_tried_again_until_a_file_changes(no_process: Any, tm
     file = tmp_path / "verdicts.json"
     with on_the_path(tmp_path / "site"):
         first = Trials(file)
-        assert first.failed(offered(tmp_path / "site", "one", "bad")) == {
+        assert first.find_failures(list_offers(tmp_path / "site", "one", "bad")) == {
             ("bad", "armarium.plugins:it"): "It is bad."
         }
         first.save()
         again = Trials(file)
-        assert again.failed(offered(tmp_path / "site", "one", "bad")) == {
+        assert again.find_failures(list_offers(tmp_path / "site", "one", "bad")) == {
             ("bad", "armarium.plugins:it"): "It is bad."
         }
         assert no_process == [["one", "bad"]]
         (tmp_path / "site" / "broken_one.py").write_text("x = 1\n", encoding="utf-8")
-        Trials(file).failed(offered(tmp_path / "site", "one"))
+        Trials(file).find_failures(list_offers(tmp_path / "site", "one"))
         assert no_process[1:] == [["one"]]
-        Trials(file).failed(offered(tmp_path / "site", "bad", version="2"))
+        Trials(file).find_failures(list_offers(tmp_path / "site", "bad", version="2"))
         assert no_process[2:] == [["bad"]]
 
 
@@ -150,10 +150,10 @@ def test_a_fault_is_looked_for_again_when_something_was_installed(no_process: An
     file = tmp_path / "verdicts.json"
     with on_the_path(tmp_path / "site"):
         first = Trials(file)
-        first.failed(offered(tmp_path / "site", "one", "bad"))
+        first.find_failures(list_offers(tmp_path / "site", "one", "bad"))
         first.save()
         (tmp_path / "site" / "what_it_lacked.py").touch()
-        Trials(file).failed(offered(tmp_path / "site", "one", "bad"))
+        Trials(file).find_failures(list_offers(tmp_path / "site", "one", "bad"))
     assert no_process[1:] == [["bad"]]
 
 
@@ -166,7 +166,7 @@ def test_a_file_of_verdicts_that_cannot_be_read_has_all_tried_anew(
     file = tmp_path / "verdicts.json"
     file.write_text(kept, encoding="utf-8")
     found = Trials(file)
-    assert found.failed(offered(tmp_path / "site", "one")) == {}
+    assert found.find_failures(list_offers(tmp_path / "site", "one")) == {}
     assert no_process == [["one"]]
     found.save()
     assert list(json.loads(file.read_text(encoding="utf-8"))["verdicts"]) == ["one"]
@@ -175,8 +175,8 @@ def test_a_file_of_verdicts_that_cannot_be_read_has_all_tried_anew(
 def test_two_engines_that_write_their_verdicts_keep_both(no_process: Any, tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
     one, two = Trials(file), Trials(file)
-    one.failed(offered(tmp_path / "site", "one"))
-    two.failed(offered(tmp_path / "site", "two"))
+    one.find_failures(list_offers(tmp_path / "site", "one"))
+    two.find_failures(list_offers(tmp_path / "site", "two"))
     one.save()
     two.save()
     assert set(json.loads(file.read_text(encoding="utf-8"))["verdicts"]) == {"one", "two"}
@@ -187,7 +187,7 @@ def test_a_folder_that_takes_no_file_is_no_reason_to_stop(no_process: Any, tmp_p
     (tmp_path / "verdicts.json").mkdir()
     for file in (tmp_path / "verdicts.json", tmp_path / "nowhere" / "verdicts.json"):
         found = Trials(file)
-        assert found.failed(offered(tmp_path / "site", "one")) == {}
+        assert found.find_failures(list_offers(tmp_path / "site", "one")) == {}
         found.save()
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("site", "verdicts.json")] == []
 
@@ -206,8 +206,10 @@ def test_a_command_finds_the_verdicts_of_the_engine(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> None:
-    (stranger,) = offered(tmp_path / "site", "one")
-    Trials(None).failed([Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True)
+    (stranger,) = list_offers(tmp_path / "site", "one")
+    Trials(None).find_failures(
+        [Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True
+    )
     assert no_process == [["one"]]
 
 
@@ -215,9 +217,9 @@ def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
-    (stranger,) = offered(tmp_path / "site", "one")
+    (stranger,) = list_offers(tmp_path / "site", "one")
     ours = Offer("ours", stranger.entries, first_party=True)
-    failed = Trials(None).failed([ours, stranger])
+    failed = Trials(None).find_failures([ours, stranger])
     assert set(failed) == {("one", "armarium.plugins:it")}
     assert "could not be tried" in failed["one", "armarium.plugins:it"]
 
@@ -261,7 +263,7 @@ def test_the_family_of_a_group_keeps_its_names_then_ours_and_of_two_strangers_ne
     assert set(refused) == {("pagexml", "a-thief"), ("alto", "a-thief"), ("both", "one"), ("both", "two")}
     assert "comes with z-home; names are never overwritten" in refused["pagexml", "a-thief"]
     assert "Several bring a format of this name (one, two)" in refused["both", "one"]
-    assert set(drivers.refused(group)) == {"pagexml (a-thief)", "alto (a-thief)", "both"}
+    assert set(drivers.list_refused(group)) == {"pagexml (a-thief)", "alto (a-thief)", "both"}
 
 
 def test_a_family_that_is_written_passes_the_check(tmp_path: Path) -> None:

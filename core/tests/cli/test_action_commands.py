@@ -9,21 +9,21 @@ from armarium_testing.command_line import Machine
 
 @pytest.fixture(autouse=True)
 def project(desk: Machine) -> None:
-    desk.done("create", "Wills")
+    desk.succeed("create", "Wills")
 
 
 def test_the_help_of_an_action_names_its_parameters(desk: Machine) -> None:
-    told = desk.done("action", "document.create", "--help").out
+    told = desk.succeed("action", "document.create", "--help").out
     assert "Make a folder, group, note or page" in told
     assert "--name" in told
     assert "One of: document, note" in " ".join(told.split())
 
 
 def test_an_action_runs_with_its_parameters_as_options(desk: Machine) -> None:
-    box = desk.done("action", "document.create", "--name", "Box 3", "--is-starred").json
+    box = desk.succeed("action", "document.create", "--name", "Box 3", "--is-starred").json
     assert box["result"]["name"] == "Box 3"
     assert box["result"]["is_starred"] is True
-    letter = desk.done(
+    letter = desk.succeed(
         "action",
         "document.create",
         "--name",
@@ -34,24 +34,24 @@ def test_an_action_runs_with_its_parameters_as_options(desk: Machine) -> None:
         '{"n": 1}',
     ).json["result"]
     assert (letter["parent_id"], letter["attributes"]) == (box["result"]["id"], {"n": 1})
-    gone = desk.done("action", "document.delete", "--ids", letter["id"], "--ids", box["result"]["id"]).json
+    gone = desk.succeed("action", "document.delete", "--ids", letter["id"], "--ids", box["result"]["id"]).json
     assert gone["audit_id"]
 
 
 def test_yes_and_no_are_two_options(desk: Machine) -> None:
-    box = desk.done("action", "document.create", "--name", "Box").json["result"]["id"]
+    box = desk.succeed("action", "document.create", "--name", "Box").json["result"]["id"]
     assert (
-        desk.done("action", "document.lock", "--document-id", box, "--locked").json["result"]["is_locked"]
+        desk.succeed("action", "document.lock", "--document-id", box, "--locked").json["result"]["is_locked"]
         is True
     )
-    freed = desk.done("action", "document.lock", "--document-id", box, "--no-locked").json
+    freed = desk.succeed("action", "document.lock", "--document-id", box, "--no-locked").json
     assert freed["result"]["is_locked"] is False
 
 
 def test_what_an_action_does_not_take_is_refused(desk: Machine) -> None:
-    assert "no action 'nothing.here'" in desk.refused("action", "nothing.here")
-    assert "--colour" in desk.misused("action", "document.create", "--name", "x", "--colour", "red")
-    assert "--name" in desk.misused("action", "document.create")
-    assert "--attributes is not JSON" in desk.refused(
+    assert "no action 'nothing.here'" in desk.expect_refusal("action", "nothing.here")
+    assert "--colour" in desk.expect_misuse("action", "document.create", "--name", "x", "--colour", "red")
+    assert "--name" in desk.expect_misuse("action", "document.create")
+    assert "--attributes is not JSON" in desk.expect_refusal(
         "action", "document.create", "--name", "x", "--attributes", "{"
     )

@@ -38,7 +38,7 @@ def test_every_command_stands_under_a_topic_of_the_help(machine: Machine) -> Non
     shown = [one for one in Tree().entries() if not one.hidden and not one.source.startswith("strangers")]
     assert len(shown) > 40
     assert {one.topic for one in shown} == set(Topic)
-    said = machine.done("--help").out
+    said = machine.succeed("--help").out
     at = [said.index(f"─ {Topic.title_of(topic)} ─") for topic in Topic]
     assert at == sorted(at)
     assert said.index("─ More commands ─") < said.index("usher-in")
@@ -143,7 +143,7 @@ def test_a_command_beside_a_running_engine_imports_no_server_code(read_pages: Ma
     assert not [name for name in loaded if name == "armarium.engine" or name.startswith("armarium.web")]
 
 
-def completed(machine: Machine, typed: str) -> list[str]:
+def complete(machine: Machine, typed: str) -> list[str]:
     """What the shell is offered for a line that ends with *typed*."""
     words = typed.split(" ")
     ran = subprocess.run(
@@ -158,22 +158,22 @@ def completed(machine: Machine, typed: str) -> list[str]:
 
 def test_the_shell_is_offered_commands_options_and_names(read_pages: Machine) -> None:
     desk = read_pages
-    assert completed(desk, "armarium pro") == ["projects"]
-    assert {"letters", "ls", "lines", "link"} == set(completed(desk, "armarium l"))
-    assert completed(desk, "armarium jobs clear") == ["clear-failed"]
-    assert "--reader" in completed(desk, "armarium read --r")
-    assert completed(desk, "armarium ls --library Let") == ["Letters"]
-    assert completed(desk, "armarium read 1") == ["1.png"]
-    assert completed(desk, "armarium read --library Letters 2") == ["2.png"]
-    assert completed(desk, "armarium history --target 2") == ["2.png"]
-    assert completed(desk, "armarium jobs mode st") == ["started"]
+    assert complete(desk, "armarium pro") == ["projects"]
+    assert {"letters", "ls", "lines", "link"} == set(complete(desk, "armarium l"))
+    assert complete(desk, "armarium jobs clear") == ["clear-failed"]
+    assert "--reader" in complete(desk, "armarium read --r")
+    assert complete(desk, "armarium ls --library Let") == ["Letters"]
+    assert complete(desk, "armarium read 1") == ["1.png"]
+    assert complete(desk, "armarium read --library Letters 2") == ["2.png"]
+    assert complete(desk, "armarium history --target 2") == ["2.png"]
+    assert complete(desk, "armarium jobs mode st") == ["started"]
 
 
 def test_without_an_engine_the_shell_is_offered_what_needs_none(machine: Machine) -> None:
     (machine.home / "Letters.library").mkdir()
-    assert completed(machine, "armarium pro") == ["projects"]
-    assert completed(machine, "armarium ls --library L") == ["Letters"]
-    assert completed(machine, "armarium read 1") == []
+    assert complete(machine, "armarium pro") == ["projects"]
+    assert complete(machine, "armarium ls --library L") == ["Letters"]
+    assert complete(machine, "armarium read 1") == []
     assert not (machine.state / "engine.json").exists()
 
 
@@ -185,10 +185,10 @@ def test_a_shell_is_taught_by_a_command(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, shell: str, place: str
 ) -> None:
     monkeypatch.setenv("HOME", str(machine.home))
-    said = machine.done("completion", "install", shell).out
+    said = machine.succeed("completion", "install", shell).out
     assert str(machine.home / place) in said
     taught = (machine.home / place).read_text()
-    assert taught.strip() == machine.done("completion", "show", shell).out.strip()
+    assert taught.strip() == machine.succeed("completion", "show", shell).out.strip()
     assert "_ARMARIUM_COMPLETE" in taught
     if shutil.which(shell):
         subprocess.run([shell, "-n", str(machine.home / place)], check=True)
@@ -198,7 +198,7 @@ def test_bash_completes_by_what_it_was_taught(machine: Machine, monkeypatch: pyt
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("there is no bash here to be taught")
-    script = machine.done("completion", "show", "bash").out
+    script = machine.succeed("completion", "show", "bash").out
     (machine.home / "armarium").write_text(f"#!{sys.executable}\nfrom armarium.cli import main\nmain()\n")
     (machine.home / "armarium").chmod(0o755)
     asked = f"{script}\nCOMP_WORDS=(armarium com); COMP_CWORD=1; _armarium_completion armarium; echo ${{COMPREPLY[@]}}"
@@ -212,7 +212,7 @@ def test_bash_completes_by_what_it_was_taught(machine: Machine, monkeypatch: pyt
 
 def test_a_shell_that_is_not_known_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typer._completion_shared._get_shell_name", lambda: "tcsh")
-    assert machine.refused("completion", "install").startswith(
+    assert machine.expect_refusal("completion", "install").startswith(
         "The shell this is typed in (tcsh) is none of bash, zsh, fish; name one."
     )
 
@@ -222,11 +222,11 @@ def test_the_program_is_a_group_that_typer_knows() -> None:
 
 
 def test_making_a_project_that_is_there_says_what_is_true(desk: Machine, pictures: Pictures) -> None:
-    desk.done("create", "Letters")
-    said = desk.refused("create", "Letters")
+    desk.succeed("create", "Letters")
+    said = desk.expect_refusal("create", "Letters")
     assert (
         said
         == "Letters.library is there already: name it and work in it, which opens it, or choose another name."
     )
-    desk.done("release")
-    desk.done("ls", "--library", "Letters")
+    desk.succeed("release")
+    desk.succeed("ls", "--library", "Letters")

@@ -24,7 +24,7 @@ REPORT = (
 )
 
 
-def imported(*words: str) -> set[str]:
+def list_imported(*words: str) -> set[str]:
     """The heavy modules that a command loads."""
     ran = subprocess.run([sys.executable, "-c", REPORT, *words], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
@@ -64,9 +64,9 @@ def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, objec
 
 
 def test_help_and_version_load_nothing_heavy(machine: Machine) -> None:
-    assert imported("--help") == set()
-    assert imported("--version") == set()
-    assert imported("import", "--help") == set()
+    assert list_imported("--help") == set()
+    assert list_imported("--version") == set()
+    assert list_imported("import", "--help") == set()
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_command_through_a_running_engine_loads_nothing_heavy(
         assert card["transport"] == transport
         assert command("create", "Letters").returncode == 0
         for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
-            assert imported(*asked) == set()
+            assert list_imported(*asked) == set()
         assert command("doctor").returncode == 0
         # Looked over, it is open again in the engine, so that work that waits there goes on.
         assert [one["is_open"] for one in json.loads(command("projects", "--json").stdout)["libraries"]] == [

@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from armarium_testing.command_line import in_a_terminal
+from armarium_testing.processes import has_ended
 
 pytestmark = pytest.mark.slow
 
@@ -63,13 +64,13 @@ class User:
             capture_output=True, text=True, timeout=120,
         )  # fmt: skip
 
-    def done(self, *words: str, **more: str) -> str:
+    def succeed(self, *words: str, **more: str) -> str:
         """A command that works; what it printed."""
         ran = self.run(*words, **more)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
-    def refused(self, *words: str, **more: str) -> str:
+    def expect_refusal(self, *words: str, **more: str) -> str:
         """A command that is refused; the sentence."""
         ran = self.run(*words, **more)
         assert (ran.returncode, ran.stdout) == (1, ""), ran.stdout
@@ -83,7 +84,7 @@ class User:
         )  # fmt: skip
 
     @property
-    def held(self) -> Path:
+    def held_file(self) -> Path:
         """The file that holds the reader at its page."""
         return self.home / "held"
 
@@ -122,13 +123,13 @@ class User:
         (self.home / "pages").mkdir()
         for number in range(count):
             Image.new("RGB", (100, 80), (255, 255, 255 - number)).save(self.home / "pages" / f"{number}.png")
-        self.done("create", "Letters")
-        self.done("import", "pages")
+        self.succeed("create", "Letters")
+        self.succeed("import", "pages")
 
     def begin_long_work(self, pages: int = 6) -> tuple[subprocess.Popen[str], str]:
         """Find lines on *pages*, of which none is finished while `held` is there; the command, which watches, and the job,
         which has begun."""
-        self.held.touch()
+        self.held_file.touch()
         self.pages(pages)
         running = self.begin("lines", "--reader", "patient", program=TELLING)
         assert running.stderr is not None
@@ -148,21 +149,21 @@ class User:
 
     def let_go(self) -> None:
         """The reader goes on."""
-        self.held.unlink(missing_ok=True)
+        self.held_file.unlink(missing_ok=True)
 
     def jobs(self) -> list[dict[str, Any]]:
         """What is going on, as `armarium jobs` has it."""
-        items: list[dict[str, Any]] = json.loads(self.done("jobs", "--json"))["items"]
+        items: list[dict[str, Any]] = json.loads(self.succeed("jobs", "--json"))["items"]
         return items
 
     def in_hand(self) -> list[str]:
         """What the engine works on."""
-        work: list[str] = json.loads(self.done("engine", "--json")).get("work", [])
+        work: list[str] = json.loads(self.succeed("engine", "--json")).get("work", [])
         return work
 
     def lines_of(self, page: str) -> int:
         """How many lines were found on a page."""
-        return len(json.loads(self.done("segments", page, "--kind", "line", "--json"))["segments"])
+        return len(json.loads(self.succeed("segments", page, "--kind", "line", "--json"))["segments"])
 
 
 def within(seconds: float, is_so: Callable[[], bool]) -> None:
@@ -207,22 +208,22 @@ def user(tmp_path: Path, short_home: Path) -> Iterator[User]:
 
 
 def test_the_first_command_starts_it_and_the_next_ones_use_it_until_it_is_stopped(user: User) -> None:
-    assert user.done("engine") == "No engine is running; the next command that needs one starts it.\n"
-    user.done("create", "Letters")
+    assert user.succeed("engine") == "No engine is running; the next command that needs one starts it.\n"
+    user.succeed("create", "Letters")
     first = user.pid
-    assert "Sources" in user.done("ls")
-    shown = json.loads(user.done("engine", "--json"))
+    assert "Sources" in user.succeed("ls")
+    shown = json.loads(user.succeed("engine", "--json"))
     assert (shown["running"], shown["pid"], shown["mode"]) == (True, first, "background")
     assert shown["projects"] == [str(user.home / "Letters.library")]
     assert shown["work"] == []
     for word in (str(first), "in the background", "Letters.library", "Nothing is left to do"):
-        assert word in user.done("engine")
+        assert word in user.succeed("engine")
     assert stat.S_IMODE((user.state / "engine.log").stat().st_mode) == 0o600
-    assert user.done("engine", "stop") == "The engine has stopped.\n"
+    assert user.succeed("engine", "stop") == "The engine has stopped.\n"
     assert user.engines() == []
     assert not (user.state / "engine.json").exists()
     assert not (user.state / "engine.sock").exists()
-    assert user.done("engine", "stop") == "No engine is running.\n"
+    assert user.succeed("engine", "stop") == "No engine is running.\n"
 
 
 def test_first_commands_at_once_start_one_engine(user: User) -> None:
@@ -234,12 +235,10 @@ def test_first_commands_at_once_start_one_engine(user: User) -> None:
 
 
 def test_one_that_was_killed_is_passed_over_with_its_card_and_its_socket(user: User) -> None:
-    user.done("create", "Letters")
+    user.succeed("create", "Letters")
     killed = user.pid
     os.kill(killed, signal.SIGKILL)
-    within(
-        10, lambda: not psutil.pid_exists(killed) or psutil.Process(killed).status() == psutil.STATUS_ZOMBIE
-    )
+    within(10, lambda: has_ended(killed))
     assert (user.state / "engine.sock").exists()
     ran = user.run("ls")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -249,28 +248,28 @@ def test_one_that_was_killed_is_passed_over_with_its_card_and_its_socket(user: U
 def test_a_state_folder_too_deep_for_a_socket_has_it_elsewhere(user: User) -> None:
     deep = user.state / ("d" * 90) / "state"
     user.state, user.environment["SERVICE_STATE_DIR"] = deep, str(deep)
-    user.done("create", "Letters")
+    user.succeed("create", "Letters")
     assert user.card is not None
     socket = Path(user.card["uds"])
     assert len(os.fsencode(socket)) < 100
     assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
-    user.done("engine", "stop")
+    user.succeed("engine", "stop")
     assert not socket.parent.exists()
 
 
 def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_keep_it(user: User) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "1.5"
     user.pages(2)
-    user.done("jobs", "pause")
-    user.done(
+    user.succeed("jobs", "pause")
+    user.succeed(
         "action", "run", "reading.find_lines", "-p",
-        json.dumps({"scope_ids": [one["id"] for one in json.loads(user.done("ls", "--json"))["items"]], "reader": "patient"}),
+        json.dumps({"scope_ids": [one["id"] for one in json.loads(user.succeed("ls", "--json"))["items"]], "reader": "patient"}),
     )  # fmt: skip
     assert [one["state"] for one in user.jobs()] == ["waiting"]
     within(60, lambda: user.engines() == [])
     assert not (user.state / "engine.json").exists()
-    user.done("jobs", "resume")
-    user.done("jobs", "--watch")
+    user.succeed("jobs", "resume")
+    user.succeed("jobs", "--watch")
     assert user.lines_of("0.png") == user.lines_of("1.png") == 1
 
 
@@ -280,14 +279,14 @@ def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_b
     engine = user.pid
     os.killpg(running.pid, signal.SIGHUP)
     running.communicate(timeout=120)
-    assert "0.png" in user.done("ls")
+    assert "0.png" in user.succeed("ls")
     # Nobody asks for longer than it rests otherwise.
     throughout(5, lambda: user.pid == engine)
     assert user.engines() == [engine]
     user.let_go()
     within(60, lambda: user.engines() == [])
     assert [user.lines_of(f"{number}.png") for number in range(3)] == [1] * 3
-    assert "error" not in user.done("jobs", "log", job)
+    assert "error" not in user.succeed("jobs", "log", job)
 
 
 def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> None:
@@ -298,7 +297,7 @@ def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> No
     assert said.startswith("Stopped watching; the work goes on in the background")
     assert f"armarium jobs cancel {job}" in said
     assert user.in_hand() != []
-    user.done("jobs", "cancel", job)
+    user.succeed("jobs", "cancel", job)
     user.let_go()
     within(60, lambda: user.in_hand() == [])
 
@@ -324,7 +323,7 @@ def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_
     # Whole pages, not all of them; and being stopped is no failure of the job.
     assert 0 < len(pages) == len(set(pages)) < 6
     assert (state, interruptions) == ("waiting", 0)
-    user.done("jobs", "--watch")
+    user.succeed("jobs", "--watch")
     assert [user.lines_of(f"{number}.png") for number in range(6)] == [1] * 6
 
 
@@ -349,14 +348,14 @@ def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_th
 
 
 def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User) -> None:
-    user.done("create", "Letters")
+    user.succeed("create", "Letters")
     before = user.pid
     (Path(user.environment["PYTHONPATH"]) / "more-1.0.dist-info").mkdir()
-    user.done("ls")
+    user.succeed("ls")
     assert user.pid != before
     assert user.engines() == [user.pid]
     before = user.pid
-    user.done("ls")
+    user.succeed("ls")
     assert user.pid == before
 
 
@@ -365,26 +364,28 @@ def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_besid
 ) -> None:
     running, job = user.begin_long_work()
     before = user.pid
-    said = user.refused("ls", SERVICE_LOCAL_ONLY="true")
+    said = user.expect_refusal("ls", SERVICE_LOCAL_ONLY="true")
     assert said.startswith(
         "This command is to run with SERVICE_LOCAL_ONLY=true, but the engine in the background is at work: "
     )
     assert "armarium engine stop" in said
-    assert user.refused("ls", "--foreground").startswith("This command is to run in the foreground, but ")
+    assert user.expect_refusal("ls", "--foreground").startswith(
+        "This command is to run in the foreground, but "
+    )
     assert user.pid == before
-    user.done("jobs", "cancel", job)
+    user.succeed("jobs", "cancel", job)
     user.let_go()
     running.communicate(timeout=120)
     within(60, lambda: user.in_hand() == [])
-    user.done("ls", SERVICE_LOCAL_ONLY="1")
+    user.succeed("ls", SERVICE_LOCAL_ONLY="1")
     assert user.card is not None
     assert user.card["settings"]["local_only"] is True
     assert user.pid != before
     again = user.pid
     # Another spelling of the same is the same.
-    user.done("ls", SERVICE_LOCAL_ONLY="true")
+    user.succeed("ls", SERVICE_LOCAL_ONLY="true")
     assert user.pid == again
-    user.done("ls")
+    user.succeed("ls")
     assert user.pid != again
 
 
@@ -392,28 +393,28 @@ def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_besid
 def test_without_the_background_no_engine_is_started_and_one_at_rest_makes_room(user: User, how: str) -> None:
     words = ["--foreground"] if how == "option" else []
     more = {"ARMARIUM_NO_BACKGROUND": "1"} if how == "variable" else {}
-    user.done("create", "Letters", *words, **more)
+    user.succeed("create", "Letters", *words, **more)
     assert user.card is None
-    user.done("ls")
+    user.succeed("ls")
     assert user.card is not None
-    user.done("ls", *words, **more)
+    user.succeed("ls", *words, **more)
     assert user.card is None
     assert user.engines() == []
 
 
 def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
-    user.done("create", "Letters")
+    user.succeed("create", "Letters")
     before = user.pid
     serving = user.begin("serve", "--port", "0", "--json")
     try:
         assert serving.stdout is not None
         within(60, lambda: (user.card or {"pid": before})["pid"] != before)
-        user.done("ls")
+        user.succeed("ls")
         assert user.pid == serving.pid
-        assert user.refused("ls", SERVICE_LOCAL_ONLY="true").startswith(
+        assert user.expect_refusal("ls", SERVICE_LOCAL_ONLY="true").startswith(
             "This command is to run with SERVICE_LOCAL_ONLY=true, but the engine that serves here"
         )
-        user.done("ls", SERVICE_LOCAL_ONLY="false")
+        user.succeed("ls", SERVICE_LOCAL_ONLY="false")
     finally:
         serving.send_signal(signal.SIGTERM)
         serving.communicate(timeout=120)
@@ -421,7 +422,7 @@ def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
 
 def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user: User) -> None:
     """As one does that opens an editor: what was written there is not lost because the engine went meanwhile."""
-    user.done("create", "Letters")
+    user.succeed("create", "Letters")
     waiting = (
         "import subprocess, sys\n"
         "from armarium.cli.session import connect\n"
@@ -437,14 +438,14 @@ def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user
         env=user.environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (ran.stdout, ran.stderr) == ("True\n", "")
-    assert "Written meanwhile" in user.done("projects")
+    assert "Written meanwhile" in user.succeed("projects")
 
 
 def test_an_engine_that_cannot_start_says_why(user: User) -> None:
-    said = user.refused("ls", SERVICE_MAX_BODY_BYTES="many")
+    said = user.expect_refusal("ls", SERVICE_MAX_BODY_BYTES="many")
     assert said.startswith("SERVICE_MAX_BODY_BYTES is 'many' and cannot be used")
     user.state.mkdir(exist_ok=True, mode=0o700)
     (user.state / "engine.sqlite").write_bytes(b"no database" * 1000)
-    said = user.refused("ls")
+    said = user.expect_refusal("ls")
     assert said.count("\n") == 1
     assert "Traceback" not in said

@@ -9,67 +9,68 @@ from armarium_testing.command_line import Machine, ids
 
 def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
     assert (
-        read_pages.done("undo").out
+        read_pages.succeed("undo").out
         == "Took back 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
     )
-    assert "linea" not in read_pages.done("text").out
-    assert read_pages.done("undo", "--json").json["undone"]
+    assert "linea" not in read_pages.succeed("text").out
+    assert read_pages.succeed("undo", "--json").json["undone"]
     assert (
-        read_pages.done("redo").out
+        read_pages.succeed("redo").out
         == "Did again 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
     )
     assert (
-        read_pages.done("redo").out
+        read_pages.succeed("redo").out
         == "Did again 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
     )
-    assert read_pages.done("text").out.count("linea 1") == 2
-    assert "nothing to do again" in read_pages.refused("redo")
+    assert read_pages.succeed("text").out.count("linea 1") == 2
+    assert "nothing to do again" in read_pages.expect_refusal("redo")
 
 
 def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -> None:
-    rows = read_pages.done("history", "--action", "reading.take", "--json").json["items"]
+    rows = read_pages.succeed("history", "--action", "reading.take", "--json").json["items"]
     whole, step, number = rows[0]["set_id"], rows[0]["id"], rows[0]["seq"]
-    assert read_pages.done("undo", str(number)).out == "Took back 1 step: Read the lines of 2.png.\n"
-    assert read_pages.refused("undo", "999") == "There is no step #999; armarium history lists them."
-    assert read_pages.done("undo", whole).out == "Took back 1 step: Read the lines of 1.png.\n"
-    assert "taken back already" in read_pages.refused("undo", whole)
-    assert read_pages.refused("undo", step)
-    assert read_pages.done("redo", step).out == "Did again 1 step: Read the lines of 2.png.\n"
-    assert read_pages.done("redo", whole).out == "Did again 1 step: Read the lines of 1.png.\n"
-    assert "stands" in read_pages.refused("redo", whole)
+    assert read_pages.succeed("undo", str(number)).out == "Took back 1 step: Read the lines of 2.png.\n"
+    assert read_pages.expect_refusal("undo", "999") == "There is no step #999; armarium history lists them."
+    assert read_pages.succeed("undo", whole).out == "Took back 1 step: Read the lines of 1.png.\n"
+    assert "taken back already" in read_pages.expect_refusal("undo", whole)
+    assert read_pages.expect_refusal("undo", step)
+    assert read_pages.succeed("redo", step).out == "Did again 1 step: Read the lines of 2.png.\n"
+    assert read_pages.succeed("redo", whole).out == "Did again 1 step: Read the lines of 1.png.\n"
+    assert "stands" in read_pages.expect_refusal("redo", whole)
 
 
 def test_undo_of_what_is_not_there_or_was_never_done_is_refused(desk: Machine) -> None:
-    desk.done("create", "Letters")
-    assert desk.refused("undo") == "There is nothing to take back."
-    assert desk.refused("redo") == "There is nothing to do again."
+    desk.succeed("create", "Letters")
+    assert desk.expect_refusal("undo") == "There is nothing to take back."
+    assert desk.expect_refusal("redo") == "There is nothing to do again."
     for command in ("undo", "redo"):
         assert (
-            desk.refused(command, "nosuch") == "There is no step or set nosuch; armarium history lists them."
+            desk.expect_refusal(command, "nosuch")
+            == "There is no step or set nosuch; armarium history lists them."
         )
 
 
 def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
-    read_pages.done("undo")
-    said = read_pages.done("history").out
+    read_pages.succeed("undo")
+    said = read_pages.succeed("history").out
     assert "Made the project" in said
     assert "undone" in said
-    rows = read_pages.done("history", "--json").json["items"]
+    rows = read_pages.succeed("history", "--json").json["items"]
     taken = next(row for row in rows if row["inverse_of"] is None and row["action_name"] == "reading.take")
     assert f"Took back (of #{taken['seq']}): {taken['words']}" in said
     assert [one["name"] for one in taken["about"]] == [taken["words"].removeprefix("Read the lines of ")]
-    only = read_pages.done("history", "--action", "segment.take_lines", "--json").json
+    only = read_pages.succeed("history", "--action", "segment.take_lines", "--json").json
     assert only["total"] == 2
-    assert read_pages.done("history", "--verify").out == "The log holds.\n"
-    assert read_pages.done("history", "--verify", "--json").json["ok"] is True
-    read_pages.misused("history", "--limit", "0")
+    assert read_pages.succeed("history", "--verify").out == "The log holds.\n"
+    assert read_pages.succeed("history", "--verify", "--json").json["ok"] is True
+    read_pages.expect_misuse("history", "--limit", "0")
 
 
 def test_history_tells_of_one_document_by_its_name_its_path_or_its_id(read_pages: Machine) -> None:
-    nodes = {one["name"]: one for one in read_pages.done("ls", "--json").json["items"]}
+    nodes = {one["name"]: one for one in read_pages.succeed("ls", "--json").json["items"]}
     page = nodes["1.png"]
-    by_id = read_pages.done("history", "--target", page["id"], "--json").json
-    everything = read_pages.done("history", "--limit", "1000", "--json").json["items"]
+    by_id = read_pages.succeed("history", "--target", page["id"], "--json").json
+    everything = read_pages.succeed("history", "--limit", "1000", "--json").json["items"]
     assert [row["seq"] for row in by_id["items"]] == [
         row["seq"] for row in everything if page["id"] in row["target_ids"]
     ]
@@ -78,30 +79,32 @@ def test_history_tells_of_one_document_by_its_name_its_path_or_its_id(read_pages
         "1.png",
         f"{next(n['name'] for n in nodes.values() if n['id'] == page['parent_id'])}/1.png",
     ):
-        assert read_pages.done("history", "--target", named, "--json").json == by_id
-    assert "'nowhere.png'" in read_pages.refused("history", "--target", "nowhere.png")
+        assert read_pages.succeed("history", "--target", named, "--json").json == by_id
+    assert "'nowhere.png'" in read_pages.expect_refusal("history", "--target", "nowhere.png")
 
 
 def test_on_eighty_columns_ids_are_whole_and_moments_stand_on_one_line(
     read_pages: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("armarium.cli.tables._room", lambda: 80)
-    shown = read_pages.done("history").out
-    for row in read_pages.done("history", "--json").json["items"]:
+    shown = read_pages.succeed("history").out
+    for row in read_pages.succeed("history", "--json").json["items"]:
         assert row["created_at"][:19].replace("T", " ") in shown
     assert max(map(len, shown.splitlines())) <= 80
-    shown = read_pages.done("ls").out
-    for row in read_pages.done("ls", "--json").json["items"]:
+    shown = read_pages.succeed("ls").out
+    for row in read_pages.succeed("ls", "--json").json["items"]:
         assert row["id"] in shown
 
 
 def test_any_action_runs_by_its_name(desk: Machine) -> None:
-    desk.done("create", "Letters")
-    assert "document.create" in desk.done("action", "list").out
-    assert desk.done("action", "show", "document.create").json["name"] == "document.create"
-    made = desk.done("action", "run", "document.create", "-p", '{"name": "Box", "doc_type": "folder"}').json
+    desk.succeed("create", "Letters")
+    assert "document.create" in desk.succeed("action", "list").out
+    assert desk.succeed("action", "show", "document.create").json["name"] == "document.create"
+    made = desk.succeed(
+        "action", "run", "document.create", "-p", '{"name": "Box", "doc_type": "folder"}'
+    ).json
     assert made["result"]["id"]
-    assert desk.done("action", "run", "token.create", "-p", '{"name": "bot", "role": "viewer"}').json["ok"]
+    assert desk.succeed("action", "run", "token.create", "-p", '{"name": "bot", "role": "viewer"}').json["ok"]
 
 
 @pytest.mark.parametrize(
@@ -115,16 +118,16 @@ def test_any_action_runs_by_its_name(desk: Machine) -> None:
     ],
 )
 def test_an_action_that_cannot_run_is_refused(desk: Machine, words: tuple[str, ...], why: str) -> None:
-    desk.done("create", "Letters")
-    assert why in desk.refused("action", *words)
+    desk.succeed("create", "Letters")
+    assert why in desk.expect_refusal("action", *words)
 
 
 def test_history_takes_ids_alone_where_no_plugin_knows_things_by_name(
     wills: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = ids(wills)["1.png"]
-    known = wills.done("history", "--target", "1.png", "--json").json
+    known = wills.succeed("history", "--target", "1.png", "--json").json
     assert known["total"] > 0
     monkeypatch.setattr("armarium.cli.tree.Tree.name_finder", lambda tree: None)
-    assert wills.done("history", "--target", page, "--json").json == known
-    assert wills.done("history", "--target", "1.png", "--json").json["total"] == 0
+    assert wills.succeed("history", "--target", page, "--json").json == known
+    assert wills.succeed("history", "--target", "1.png", "--json").json["total"] == 0

@@ -34,7 +34,7 @@ PATIENCE = 3.0 if sys.argv[5:6] == ["lost"] else 30.0
 """Seconds for the jobs to come to an end; with a fault that leaves some running for ever, there is none."""
 
 
-def opened(folder: Path) -> tuple[Engine, Any]:
+def open_project(folder: Path) -> tuple[Engine, Any]:
     engine = Engine(Settings(state_dir=folder / "state", library_roots=[folder]), plugins=[chores_plugin()])
     engine.start(jobs=False)
     place = folder / "Killed.library"
@@ -44,7 +44,7 @@ def opened(folder: Path) -> tuple[Engine, Any]:
 
 
 def prepare(folder: Path) -> int:
-    engine, library = opened(folder)
+    engine, library = open_project(folder)
     with library.db.write() as conn:
         jobs = [
             NewJob("chore-items", {"items": 4, "seconds": n * 1e-6}, f"items {n}", total=4) for n in range(10)
@@ -85,7 +85,7 @@ def run_and_die(folder: Path, how: tuple[str, float]) -> None:
     kind, value = how
     if kind == "random":
         threading.Timer(value, die).start()
-    engine, library = opened(folder)
+    engine, library = open_project(folder)
     if kind != "random":
         kill_at_commit(int(value), before=kind == "before")
     engine.jobs.run_until_idle(library, PATIENCE)
@@ -93,7 +93,7 @@ def run_and_die(folder: Path, how: tuple[str, float]) -> None:
 
 
 def finish(folder: Path) -> dict[str, Any]:
-    engine, library = opened(folder)
+    engine, library = open_project(folder)
     again = 0
     began = time.monotonic()
     while True:

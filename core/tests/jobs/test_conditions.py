@@ -110,11 +110,11 @@ def test_this_machine_reads_sensors_where_there_are_some(monkeypatch: pytest.Mon
     monkeypatch.setattr(psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=None), raising=False)
     assert machine.on_battery() is None
 
-    def broken() -> Any:
+    def fail() -> Any:
         raise OSError
 
-    monkeypatch.setattr(psutil, "sensors_temperatures", broken, raising=False)
-    monkeypatch.setattr(psutil, "sensors_battery", broken, raising=False)
+    monkeypatch.setattr(psutil, "sensors_temperatures", fail, raising=False)
+    monkeypatch.setattr(psutil, "sensors_battery", fail, raising=False)
     assert machine.degrees_below_limit() is None
     assert machine.on_battery() is None
     monkeypatch.delattr(psutil, "sensors_temperatures")

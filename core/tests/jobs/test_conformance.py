@@ -27,7 +27,7 @@ def test_work_that_an_example_started_stands_still_while_the_kit_looks(
     def example(ex: Example) -> dict[str, Any]:
         ex.run("chore.begin", {"jobs": 2, "items": 2})
         assert ex.engine.jobs.run_until_idle(ex.library)
-        started.append(ex.engine.jobs.started)
+        started.append(ex.engine.jobs.is_started)
         return {}
 
     @action("sleeper.put", params=Params, summary="Put a chore in the queue", example=example)

@@ -18,7 +18,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def killed(
+def kill_and_check(
     folder: Path, seed: int, systematic: int, at_random: int, timeout: float, mutant: str = "", **env: str
 ) -> dict[str, object]:
     done = subprocess.run(
@@ -43,7 +43,7 @@ def check(answer: dict[str, object]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal, which Windows does not have")
 def test_kills_around_every_early_commit_and_at_random(tmp_path: Path) -> None:
-    answer = killed(tmp_path, 1, systematic=24, at_random=8, timeout=240)
+    answer = kill_and_check(tmp_path, 1, systematic=24, at_random=8, timeout=240)
     check(answer)
     assert answer["killed"] >= 20  # type: ignore[operator]
 
@@ -52,7 +52,7 @@ def test_kills_around_every_early_commit_and_at_random(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", ["apart", "lost"])
 def test_the_harness_notices_a_planted_fault(tmp_path: Path, mutant: str) -> None:
-    answer = killed(
+    answer = kill_and_check(
         tmp_path, 1, systematic=24 if mutant == "apart" else 8, at_random=0, timeout=240, mutant=mutant
     )
     with pytest.raises(AssertionError):
@@ -64,7 +64,7 @@ def with_a_jumping_clock(folder: Path, seed: int, systematic: int, at_random: in
     moved.write_bytes(bytes(8))
     shim = build_shim(folder / "shim", CLOCK_SHIM)
     env = {"CLOCK_SHIM_FILE": str(moved), "LD_PRELOAD": str(shim)}
-    return killed(folder / "killed", seed, systematic, at_random, timeout=900, **env)
+    return kill_and_check(folder / "killed", seed, systematic, at_random, timeout=900, **env)
 
 
 @needs_compiler
@@ -86,4 +86,4 @@ def test_two_hundred_kills_while_the_clock_jumps_ten_years(tmp_path: Path, seed:
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(20))
 def test_a_thousand_kills(tmp_path: Path, seed: int) -> None:
-    check(killed(tmp_path, seed, systematic=30, at_random=20, timeout=900))
+    check(kill_and_check(tmp_path, seed, systematic=30, at_random=20, timeout=900))

@@ -21,7 +21,7 @@ from armarium.jobs.claims import lane_question, select
 from armarium.jobs.ending import Ending, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
 from armarium.jobs.queue import NewJob, enqueue, move_on
-from armarium.jobs.sight import Sight
+from armarium.jobs.sight import QueueView
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.settings import Settings
@@ -32,7 +32,7 @@ MOMENT = "2026-01-01T00:00:00.000Z"
 
 
 @cache
-def opened() -> tuple[Engine, Library]:
+def open_once() -> tuple[Engine, Library]:
     """One engine for all histories: making a library takes longer than a history."""
     place = Path(tempfile.mkdtemp(prefix="queue-"))
     engine = Engine(Settings(state_dir=place / "state", library_roots=[place]), plugins=[chores_plugin()])
@@ -44,8 +44,8 @@ def opened() -> tuple[Engine, Library]:
 @pytest.fixture(scope="module", autouse=True)
 def closed_afterwards() -> Iterator[None]:
     yield
-    if opened.cache_info().currsize:
-        engine, library = opened()
+    if open_once.cache_info().currsize:
+        engine, library = open_once()
         engine.close()
         shutil.rmtree(library.path.parent)
 
@@ -58,7 +58,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.engine, self.library = opened()
+        self.engine, self.library = open_once()
         self.kind = self.engine.kinds.require("chore-nothing")
         self.parent: dict[str, str | None] = {}
         self.state: dict[str, str] = {}
@@ -114,7 +114,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.look_at_parents()
         return job_id
 
-    def picked(self, conn: Any) -> Any:
+    def pick_job(self, conn: Any) -> Any:
         found = select(raw_of(conn), lane_question(self.kind, "cpu"), limit=1)
         if not found:
             assert self.may_start() == []
@@ -131,7 +131,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(how=st.sampled_from(["done", "done", "failed", "waiting", "cancelled"]), pages=st.integers(0, 3))
     def run_one(self, how: str, pages: int) -> None:
         with self.library.db.write() as conn:
-            claim = self.picked(conn)
+            claim = self.pick_job(conn)
             if claim is None:
                 return
             if pages:
@@ -147,7 +147,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def start_one(self) -> None:
         with self.library.db.write() as conn:
-            claim = self.picked(conn)
+            claim = self.pick_job(conn)
         # One whose body had ended has nothing to run, and is not marked.
         if claim is not None and not claim.body_done:
             self.state[claim.id] = "running"
@@ -278,7 +278,7 @@ class QueueMachine(RuleBasedStateMachine):
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             found = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
-            sight = Sight(self.engine.jobs, self.library, conn)
+            sight = QueueView(self.engine.jobs, self.library, conn)
             shown = {one: sight.state(row) for one in self.parent if (row := sight.row(one)) is not None}
         assert found == set(self.may_start())
         for job_id, state in shown.items():

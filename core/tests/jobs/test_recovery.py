@@ -18,14 +18,14 @@ from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
-from armarium.jobs.sight import Sight
+from armarium.jobs.sight import QueueView
 from armarium.store.database import Database, raw_of
 from armarium_testing.chores import chores_plugin
 
 
 def node(house: Any, job_id: str) -> dict[str, Any]:
     with house.library.db.read() as conn:
-        sight = Sight(house.engine.jobs, house.library, conn)
+        sight = QueueView(house.engine.jobs, house.library, conn)
         return sight.node(sight.row(job_id))
 
 

@@ -16,7 +16,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_testing.chores import chores_plugin
 
 
-def shown(house: Any, job_id: str) -> dict[str, Any] | None:
+def read_shown(house: Any, job_id: str) -> dict[str, Any] | None:
     from armarium.jobs.listing import list_jobs
 
     nodes = list_jobs(house.engine.jobs, [house.library])["items"]
@@ -40,7 +40,7 @@ class TestWaiting:
         job_id = house.put("chore-items", {"items": 1})
         assert house.act("job.pause", job_id=job_id, paused=True)["state"] == "paused"
         house.work()
-        assert shown(house, job_id)["state"] == "paused"
+        assert read_shown(house, job_id)["state"] == "paused"
         assert house.notes() == []
 
     def test_pause_holds_over_relaunch(self, house: Any, make_engine: Callable[..., Any], gate: Any) -> None:
@@ -51,7 +51,7 @@ class TestWaiting:
         again = make_engine(plugins=[chores_plugin(gate)], state="state-0")
         house.engine, house.library = again, again.libraries.get(place)
         house.work()
-        assert shown(house, job_id)["state"] == "paused"
+        assert read_shown(house, job_id)["state"] == "paused"
         assert house.act("job.pause", job_id=job_id, paused=False)["state"] == "waiting"
         house.work()
         assert house.state(job_id) == "done"
@@ -104,7 +104,7 @@ class TestRunning:
         assert house.act("job.pause", job_id=job_id, paused=True)["state"] == "running"
         let_on(house)
         house.work()
-        assert shown(house, job_id)["state"] == "paused"
+        assert read_shown(house, job_id)["state"] == "paused"
         assert house.notes(job_id) == [0]
         house.act("job.pause", job_id=job_id, paused=False)
         house.work()
@@ -159,12 +159,12 @@ class TestFailed:
     def test_it_fails_in_its_own_words_and_a_retry_succeeds(self, house: Any) -> None:
         job_id = house.put("chore-refused", {"items": 1})
         house.work()
-        node = shown(house, job_id)
+        node = read_shown(house, job_id)
         assert node["reason"] == "The chore was refused: it was to be. Retry it when it may."
         assert node["reason_code"] == "chore_refused"
         assert node["can"] == {"pause": False, "cancel": False, "retry": True}
-        house.library.derived.mkdir(exist_ok=True)
-        (house.library.derived / "chore-may").touch()
+        house.library.derived_folder.mkdir(exist_ok=True)
+        (house.library.derived_folder / "chore-may").touch()
         house.act("job.retry", job_id=job_id)
         house.work()
         assert house.state(job_id) == "done"
@@ -187,8 +187,8 @@ class TestFailed:
         house.engine.jobs.stop()
         for child in children:
             assert house.act("job.retry", job_id=child)["state"] == "waiting"
-        house.library.derived.mkdir(exist_ok=True)
-        (house.library.derived / "chore-may").touch()
+        house.library.derived_folder.mkdir(exist_ok=True)
+        (house.library.derived_folder / "chore-may").touch()
         house.engine.jobs.attach(house.library)
         house.work()
         assert {house.state(one) for one in (*children, *parents)} == {"done"}
@@ -224,18 +224,18 @@ class TestFailed:
         house.work()
         cleared = house.act("job.clear_failed")
         assert cleared["cleared"] == 1
-        assert shown(house, job_id) is None
+        assert read_shown(house, job_id) is None
         assert house.state(job_id) == "failed"
         assert house.act("job.clear_failed")["cleared"] == 0
         house.act("job.retry", job_id=job_id)
         house.work()
-        assert shown(house, job_id)["state"] == "failed"
+        assert read_shown(house, job_id)["state"] == "failed"
 
     def test_undo_of_clear_failed_lists_it_again(self, house: Any) -> None:
         job_id = house.put("chore-refused", {"items": 1})
         house.work()
         house.undo(house.act("job.clear_failed")["audit_id"])
-        assert shown(house, job_id)["state"] == "failed"
+        assert read_shown(house, job_id)["state"] == "failed"
 
 
 class TestMode:
@@ -246,7 +246,7 @@ class TestMode:
         let_on(house)
         house.work()
         assert house.state(running) == "done"
-        node = shown(house, waiting)
+        node = read_shown(house, waiting)
         assert (node["state"], node["reason_code"]) == ("waiting", "paused-globally")
 
     def test_going_on_returns_to_the_mode_held_before(self, house: Any) -> None:
@@ -277,12 +277,12 @@ class TestMode:
         house.machine.battery, house.machine.idle = True, 1.0
         heavy = house.put("chore-heavy", {"items": 1})
         house.engine.jobs.start()
-        assert shown(house, heavy)["reason_code"] == "battery"
+        assert read_shown(house, heavy)["reason_code"] == "battery"
         house.machine.battery = False
-        assert shown(house, heavy)["reason_code"] == "in-use"
+        assert read_shown(house, heavy)["reason_code"] == "in-use"
         house.act("background.mode", None, mode="started")
         house.machine.below = -1.0
-        assert shown(house, heavy)["reason_code"] == "heat"
+        assert read_shown(house, heavy)["reason_code"] == "heat"
         house.machine.below, house.machine.battery = 20.0, True
         assert house.engine.jobs.wait(house.library, heavy, 10) == "done"
 

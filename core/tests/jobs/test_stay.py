@@ -43,13 +43,13 @@ def test_one_with_nothing_to_do_goes_and_one_that_was_just_asked_stays(serving: 
     assert stay.is_over()
     stay._last = time.monotonic()
     assert not stay.is_over()
-    assert stay.described()["goes_in_seconds"] == 600.0
+    assert stay.describe()["goes_in_seconds"] == 600.0
 
 
 def test_one_that_a_person_serves_stays_until_it_is_asked_to_go(serving: House) -> None:
     serving.engine.stay.rest_seconds = None
     assert not serving.engine.stay.is_over()
-    assert serving.engine.stay.described()["stays_because"] == "It serves until it is stopped."
+    assert serving.engine.stay.describe()["stays_because"] == "It serves until it is stopped."
     serving.engine.stay.ask_to_go()
     assert serving.engine.stay.is_over()
 

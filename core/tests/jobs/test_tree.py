@@ -9,13 +9,13 @@ import pytest
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many, move_on
-from armarium.jobs.sight import Sight
+from armarium.jobs.sight import QueueView
 from armarium.store.database import raw_of
 
 
 def tree(house: Any, job_id: str) -> dict[str, Any]:
     with house.library.db.read() as conn:
-        sight = Sight(house.engine.jobs, house.library, conn)
+        sight = QueueView(house.engine.jobs, house.library, conn)
         return sight.tree(sight.row(job_id))
 
 
@@ -35,8 +35,8 @@ def test_a_parent_fails_when_a_child_failed_and_retry_takes_up_only_that(house: 
     assert node["state"] == "failed"
     assert node["reason"].startswith("1 of 3 parts failed")
     assert (node["done"], node["total"]) == (2, 3)
-    house.library.derived.mkdir(exist_ok=True)
-    (house.library.derived / "chore-may").touch()
+    house.library.derived_folder.mkdir(exist_ok=True)
+    (house.library.derived_folder / "chore-may").touch()
     assert house.act("job.retry", job_id=job_id)["state"] == "waiting"
     house.work()
     node = tree(house, job_id)
@@ -48,8 +48,8 @@ def test_retry_of_a_child_opens_its_parent_again(house: Any) -> None:
     job_id = house.put("chore-tree", {"children": 2, "items": 1, "failing": 1})
     house.work()
     child = next(c["id"] for c in tree(house, job_id)["children"] if c["state"] == "failed")
-    house.library.derived.mkdir(exist_ok=True)
-    (house.library.derived / "chore-may").touch()
+    house.library.derived_folder.mkdir(exist_ok=True)
+    (house.library.derived_folder / "chore-may").touch()
     house.engine.jobs.stop()
     house.act("job.retry", job_id=child)
     assert house.state(job_id) == "running"
@@ -130,7 +130,7 @@ def test_a_job_waits_for_the_one_it_comes_after(house: Any) -> None:
     then = house.put("chore-items", {"items": 1}, after_id=first)
     assert house.gate.reached.wait(10)
     with house.library.db.read() as conn:
-        sight = Sight(house.engine.jobs, house.library, conn)
+        sight = QueueView(house.engine.jobs, house.library, conn)
         assert sight.node(sight.row(then))["reason_code"] == "dependency"
     house.gate.open.set()
     house.work()
@@ -142,7 +142,7 @@ def test_a_job_after_one_that_failed_says_so(house: Any) -> None:
     then = house.put("chore-items", {"items": 1}, after_id=first)
     house.work()
     with house.library.db.read() as conn:
-        sight = Sight(house.engine.jobs, house.library, conn)
+        sight = QueueView(house.engine.jobs, house.library, conn)
         assert sight.node(sight.row(then))["reason"] == (
             "Waits for the first, which was failed; retry that one, or cancel this."
         )

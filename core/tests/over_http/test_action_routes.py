@@ -167,12 +167,14 @@ def test_two_actions_cannot_share_a_route() -> None:
     assert any("is there twice" in fault for fault in faults_of(_with_routes(**twice)))
 
 
-class _Asked(Params):
+class _AskedParams(Params):
     beginnings: list[str]
 
 
 @query("/api/shelves/beginning", summary="Shelves by their beginnings", answer=_Shelves, method="POST")
-def shelves_beginning(conn: Connection, library: Library, engine: Engine, asked: _Asked) -> dict[str, Any]:
+def shelves_beginning(
+    conn: Connection, library: Library, engine: Engine, asked: _AskedParams
+) -> dict[str, Any]:
     assert engine.libraries.get(library.path) is library
     names = conn.execute(select(shelf.shelves.c.name)).scalars()
     return {"names": sorted(name for name in names if name.startswith(tuple(asked.beginnings)))}

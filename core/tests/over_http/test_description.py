@@ -106,7 +106,7 @@ def test_routers_of_every_kind_still_answer(make_engine: Callable[..., Engine]) 
     router, inner = APIRouter(prefix="/api/kind"), APIRouter()
 
     @router.get("/{name}.json")
-    async def suffixed(name: str) -> Any:
+    async def answer_with_suffix(name: str) -> Any:
         return json_response({"suffixed": name})
 
     @router.get("/{name}")

@@ -231,7 +231,7 @@ def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: 
 
 def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.LogCaptureFixture) -> None:
     @ask.app.get("/api/broken")
-    async def broken() -> None:
+    async def fail() -> None:
         raise ValueError("a line of the source")
 
     reply = ask("GET", "/api/broken")
@@ -252,7 +252,7 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
 )
 def test_a_disk_that_refuses_a_file_is_told_in_words(ask: Asker, number: int, code: str) -> None:
     @ask.app.get("/api/written")
-    async def written() -> None:
+    async def write() -> None:
         raise OSError(number, "no", "/a/path")
 
     reply = ask("GET", "/api/written")

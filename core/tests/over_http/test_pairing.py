@@ -90,7 +90,7 @@ def test_failures_are_forgotten_after_a_minute_and_callers_are_bounded() -> None
     attempts = FailedAttempts(clock=lambda: now[0])
     for _ in range(5):
         attempts.check("a")
-        attempts.failed("a")
+        attempts.note_failure("a")
     with pytest.raises(RateLimited) as refused:
         attempts.check("a")
     assert refused.value.retry_after == 60
@@ -101,7 +101,7 @@ def test_failures_are_forgotten_after_a_minute_and_callers_are_bounded() -> None
     now[0] = 60.0
     attempts.check("a")
     for number in range(10_000):
-        attempts.failed(str(number))
+        attempts.note_failure(str(number))
     assert len(attempts._failures) <= 4096
 
 

@@ -20,7 +20,7 @@ from armarium.web.stream_routes import ALIVE, events
 from .conftest import Asker
 
 
-def parsed(frame: bytes) -> tuple[int, str, dict[str, Any]]:
+def parse_event(frame: bytes) -> tuple[int, str, dict[str, Any]]:
     """(id, event, data) of one framed event."""
     lines = frame.decode().split("\n")
     assert lines[3:] == ["", ""]
@@ -73,7 +73,7 @@ def rename(engine: Engine, library: Library, name: str) -> str:
 def test_a_step_is_told_with_its_number_and_its_audit_row(core_engine: Engine, project: Library) -> None:
     made: list[str] = []
     (frame,) = listen(core_engine, lambda: made.append(rename(core_engine, project, "B")), library=project)
-    number, kind, data = parsed(frame)
+    number, kind, data = parse_event(frame)
     assert (kind, data["seq"], data["type"], data["audit_id"]) == ("change", number, "library.set", made[0])
     assert data["actor"] == {"kind": "person", "name": "owner"}
     for name in ("document_ids", "segment_ids", "job_ids", "pass_ids", "metadata"):
@@ -85,12 +85,12 @@ def test_a_listener_resumes_where_it_left(core_engine: Engine, project: Library)
     for name in ("B", "C", "D"):
         rename(core_engine, project, name)
     frames = listen(core_engine, lambda: None, library=project, after=before + 1, expect=2)
-    assert [parsed(frame)[0] for frame in frames] == [before + 2, before + 3]
+    assert [parse_event(frame)[0] for frame in frames] == [before + 2, before + 3]
 
 
 def test_a_number_that_is_too_old_gets_one_resync(core_engine: Engine, project: Library) -> None:
     frames = listen(core_engine, lambda: None, after=0, expect=2)
-    ((number, kind, data),) = [parsed(frame) for frame in frames]
+    ((number, kind, data),) = [parse_event(frame) for frame in frames]
     assert (kind, data["seq"]) == ("resync", number)
     assert number == core_engine.events.seq
 
@@ -109,13 +109,13 @@ def test_a_listener_sees_its_project_and_what_its_token_reaches(
         rename(core_engine, other, "C")
         core_engine.run(None, "compute.set", {"priority": "fast"}, LOCAL_OWNER)
 
-    def told(**of: Any) -> list[str]:
+    def read_events(**of: Any) -> list[str]:
         frames = listen(core_engine, work, expect=9, **of)
-        return [parsed(frame)[2]["type"] for frame in frames if frame != ALIVE]
+        return [parse_event(frame)[2]["type"] for frame in frames if frame != ALIVE]
 
-    assert told() == ["library.set", "library.set", "compute.set"]
-    assert told(library=project) == ["library.set", "compute.set"]
-    assert told(principal=bound) == ["library.set"]
+    assert read_events() == ["library.set", "library.set", "compute.set"]
+    assert read_events(library=project) == ["library.set", "compute.set"]
+    assert read_events(principal=bound) == ["library.set"]
 
 
 def test_a_quiet_stream_shows_that_it_lives(
@@ -166,7 +166,7 @@ def test_the_stream_over_http(ask: Asker, core_engine: Engine, project: Library)
         assert reply.headers["cache-control"] == "no-store"
         first, event = reply.body.split(b"\n\n", 1)
         assert first == b": alive"
-        assert parsed(event)[0] == before + 1
+        assert parse_event(event)[0] == before + 1
     nonsense = ask("GET", "/api/changes/stream", headers={"Last-Event-ID": "nonsense"})
     assert b"event: resync" in nonsense.body
     assert ask("GET", "/api/changes/stream", query="after=x").status == 422

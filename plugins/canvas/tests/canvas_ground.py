@@ -42,7 +42,7 @@ def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]
         return raw.execute(statement, given).fetchall()
 
 
-def drawn(client: Any, folder_id: str, **query: Any) -> Any:
+def draw_canvas(client: Any, folder_id: str, **query: Any) -> Any:
     """The picture of a canvas, decoded."""
     from PIL import Image
 

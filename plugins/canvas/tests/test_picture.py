@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import GREEN, RED, add_picture, drawn, near, rows
+from canvas_ground import GREEN, RED, add_picture, draw_canvas, near, rows
 
 from armarium.api import Engine, Library
 from armarium_canvas import picture
@@ -49,7 +49,7 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
         {"item_id": one, "x": 100, "y": 100},
         {"item_id": other, "x": 500, "y": 100, "w": 300, "h": 200},
     )
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     # From 40 to 650 across, 0 to 200 down, and a margin around.
     assert image.size == (610 + 2 * MARGIN, 200 + 2 * MARGIN)
     assert near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
@@ -67,7 +67,7 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     one = add_picture(engine, library, folder, RED, "one.png")
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     # It stands now: 100 across, 400 down, and its foot with the name lies to the left.
     assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
     assert near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
@@ -75,12 +75,12 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     assert image.getpixel((MARGIN // 2, MARGIN + 200)) == picture._PAPER
     for angle in (450, -270):
         save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
-        assert drawn(client, folder).tobytes() == image.tobytes()
+        assert draw_canvas(client, folder).tobytes() == image.tobytes()
     # A square on its corner: paper in the corners around it, its own colour in the middle and at its corners.
     do("document.delete", {"ids": [one]})
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": ""})["id"])
     save(do, folder, {"item_id": note, "x": 300, "y": 300, "w": 200, "h": 200, "angle": 45})
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     side = round(200 * 2**0.5)
     assert abs(image.width - side - 2 * MARGIN) <= 1
     middle = image.width // 2
@@ -97,7 +97,7 @@ def test_the_work_of_turning_is_bounded(
     monkeypatch.setattr(picture, "_MOST_TURNED", 120 * 150)
     places = [{"item_id": card(str(n)), "x": n * 400, "y": 0, "angle": 45} for n in range(2)]
     save(do, folder, *places)
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     across, middle = (120 + 150) / 2**0.5, image.height // 2
     # The first lies turned, the second upright: grey beside its upper corner would be paper were it turned.
     left = MARGIN + across / 2
@@ -112,12 +112,12 @@ def test_a_card_without_a_thumbnail_is_grey_and_nothing_is_made(
     save(do, folder, {"item_id": one, "x": 60, "y": 75})
     before = table_digests(library.db, engine.library_schema)
     jobs = rows(library, "SELECT count(*), max(seq) FROM job")
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert image.getpixel((60 + MARGIN, 50 + MARGIN)) == picture._GREY
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
     assert rows(library, "SELECT count(*), max(seq) FROM job") == jobs
     assert rows(library, "SELECT count(*) FROM thumbnail") == [(0,)]
-    assert not list(library.derived.rglob("*.jpg"))
+    assert not list(library.derived_folder.rglob("*.jpg"))
 
 
 def test_a_lost_or_damaged_thumbnail_leaves_its_card_grey(
@@ -126,10 +126,10 @@ def test_a_lost_or_damaged_thumbnail_leaves_its_card_grey(
     one, other = add_picture(engine, library, folder, RED), add_picture(engine, library, folder, GREEN)
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": other, "x": 260, "y": 75})
-    first, second = sorted(library.derived.rglob("*.jpg"))
+    first, second = sorted(library.derived_folder.rglob("*.jpg"))
     first.unlink()
     second.write_bytes(b"no picture")
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert image.getpixel((60 + MARGIN, 50 + MARGIN)) == picture._GREY
     assert image.getpixel((260 + MARGIN, 50 + MARGIN)) == picture._GREY
 
@@ -143,12 +143,12 @@ def test_a_group_is_blue_counts_its_members_and_shows_the_first(
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": group, "x": 60, "y": 75})
     said = written(monkeypatch)
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
     assert image.getpixel((MARGIN + 1, 75 + MARGIN)) == picture._BLUE
     assert said == ["Letter (2)", group[:8]]
     do("document.update", {"document_id": group, "name": "Letters of the year 1914 and after"})
-    drawn(client, folder)
+    draw_canvas(client, folder)
     assert said[2].startswith("Letters of")
     assert said[2].endswith("... (2)")
 
@@ -165,7 +165,7 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
     )
     save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100})
     said = written(monkeypatch)
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert image.getpixel((460 + MARGIN, 115 + MARGIN)) == picture._YELLOW
     assert image.getpixel((260 + MARGIN, 75 + MARGIN)) == picture._LINE
     lines = said[2:]
@@ -177,7 +177,7 @@ def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> N
     text = "Carta de la abadesa"
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"])
     save(do, folder, {"item_id": note, "x": 0, "y": 0, "w": 160, "h": 40})
-    image = drawn(client, folder).convert("L").crop((MARGIN + 2, MARGIN + 2, MARGIN + 158, MARGIN + 38))
+    image = draw_canvas(client, folder).convert("L").crop((MARGIN + 2, MARGIN + 2, MARGIN + 158, MARGIN + 38))
     paper = image.getpixel((image.width - 1, 0))
     empty = [
         image.crop((x, 0, x + 1, image.height)).getextrema() == (paper, paper) for x in range(image.width)
@@ -198,7 +198,7 @@ def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(
     with library.db.read() as conn:
         found = scene(conn, folder)
     assert [thing.id for thing in found.unplaced] == loose
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert image.height > 2 * 150
     greens = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), GREEN)]
     reds = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), RED)]
@@ -220,7 +220,7 @@ def test_at_most_400_are_drawn_and_the_rest_counted(
         found = scene(conn, folder)
     assert (len(found.unplaced), found.not_drawn) == (400, 4)
     said = written(monkeypatch)
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert max(image.size) <= 1600
     assert said[0] == "Not placed: 404, 4 of them not drawn"
     ids = [words for words in said if any(node["id"].startswith(words) for node in nodes)]
@@ -230,11 +230,11 @@ def test_at_most_400_are_drawn_and_the_rest_counted(
 def test_the_longest_side_is_bounded(folder: str, card: Make, client: Any, do: Run) -> None:
     places = [{"item_id": card(str(n)), "x": n * 3000, "y": n * 1000} for n in range(3)]
     save(do, folder, *places)
-    assert max(drawn(client, folder).size) == 1600
-    assert max(drawn(client, folder, max_size=256).size) == 256
-    assert max(drawn(client, folder, max_size=4096).size) == 4096
+    assert max(draw_canvas(client, folder).size) == 1600
+    assert max(draw_canvas(client, folder, max_size=256).size) == 256
+    assert max(draw_canvas(client, folder, max_size=4096).size) == 4096
     save(do, folder, {**places[0], "x": -1_000_000, "w": 100_000}, {**places[1], "h": 0.001})
-    assert max(drawn(client, folder, max_size=300).size) == 300
+    assert max(draw_canvas(client, folder, max_size=300).size) == 300
 
 
 @pytest.mark.parametrize("size", ["255", "4097", "0", "-1", "large", "1e3", ""])
@@ -245,7 +245,7 @@ def test_a_size_out_of_range_is_422(client: Any, folder: str, size: str) -> None
 
 
 def test_an_empty_canvas_is_an_empty_picture(client: Any, folder: str) -> None:
-    image = drawn(client, folder)
+    image = draw_canvas(client, folder)
     assert image.getcolors() == [(image.width * image.height, picture._PAPER)]
 
 
@@ -261,4 +261,4 @@ def test_words_of_every_kind_are_drawn(folder: str, card: Make, client: Any, do:
         {"item_id": one, "x": 0, "y": 0},
         *({"item_id": note, "x": 150 * n, "y": 300, "w": 5 + 40 * n} for n, note in enumerate(notes)),
     )
-    assert drawn(client, folder).width > 500
+    assert draw_canvas(client, folder).width > 500

@@ -15,7 +15,7 @@ PROSE = (
 )
 
 
-def said(desk: Desk, run_id: str) -> dict[str, str]:
+def read_verdicts(desk: Desk, run_id: str) -> dict[str, str]:
     """Reading's text to the verdict on it and its signal."""
     texts = dict(desk.rows("SELECT id, content FROM content_representation"))
     return {
@@ -32,7 +32,7 @@ def test_readers_who_agree_confirm_and_two_against_one_correct(desk: Desk) -> No
     desk.read(page, pass_id, lines, ["Dear Sir and friend", "yours truly ever", "Given at Lima"], "one")
     run = desk.check(page)
     assert run["state"] == "done"
-    assert said(desk, run["job_id"]) == {
+    assert read_verdicts(desk, run["job_id"]) == {
         "Dear Sir and friend": "confirm agreement",
         "yours truly ever": "correct agreement",
         "Given at Lima": "reject agreement",
@@ -83,7 +83,7 @@ def test_ink_and_lengths_speak_against_a_reading(desk: Desk) -> None:
     texts = [*PROSE, "words where there are none", PROSE[0]]
     desk.read(page, pass_id, lines, [*texts[:-1], PROSE[0] + " and"], "one")
     run = desk.check(page)
-    assert said(desk, run["job_id"]) == {
+    assert read_verdicts(desk, run["job_id"]) == {
         "words where there are none": "reject ink",
         PROSE[0] + " and": "reject length",
     }
@@ -107,7 +107,7 @@ def test_what_is_unlike_the_corrected_lines_is_rejected(desk: Desk) -> None:
         ]
         desk.do("representation.create_many", {"corrections": corrections})
     run = desk.check(page)
-    assert said(desk, run["job_id"]) == {"xq#%vz kk@@ jjxqv ¤¤¤ wwqx": "reject characters"}
+    assert read_verdicts(desk, run["job_id"]) == {"xq#%vz kk@@ jjxqv ¤¤¤ wwqx": "reject characters"}
 
 
 def test_nothing_is_said_where_nothing_speaks(desk: Desk) -> None:

@@ -51,7 +51,7 @@ def text_of(value: Any) -> str | None:
     return written_by_sqlite(float(value))
 
 
-def typed(value: Any, kind: str) -> Any:
+def read_typed(value: Any, kind: str) -> Any:
     """A stored value as what it is compared as; None where it is not of that kind."""
     if kind in ("number", "rating"):
         return number_of(value)
@@ -69,7 +69,7 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
     if op == "contains":
         text = text_of(value)
         return text is not None and one["value"].casefold() in text.casefold()
-    mine = typed(value, kind)
+    mine = read_typed(value, kind)
     if kind == "date":
         low = span_of(one["value"])
         high = span_of(one.get("value2", one["value"])) if op == "between" else low
@@ -103,7 +103,7 @@ def in_order(found: list[Row], attr: str | None, kind: str, direction: str) -> l
     """Sorted by the attribute, those without a value last, equal ones by name, then id."""
 
     def key(row: Row) -> Any:
-        value = row["sort_order"] if attr is None else typed(value_at(row, attr), kind)
+        value = row["sort_order"] if attr is None else read_typed(value_at(row, attr), kind)
         return value.casefold() if isinstance(value, str) else value
 
     placed = sorted(found, key=lambda row: (row["name"], row["id"]))
@@ -118,7 +118,7 @@ def value_at(row: Row, attr: str) -> Any:
     )
 
 
-def counted(found: list[Row], attr: str) -> dict[str, int]:
+def count_values(found: list[Row], attr: str) -> dict[str, int]:
     """How often each value occurs, by its JSON; each member of a list counts by itself."""
     counts: Counter[str] = Counter()
     for row in found:
@@ -131,7 +131,7 @@ def counted(found: list[Row], attr: str) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0].encode())))
 
 
-def binned(found: list[Row], attr: str, granularity: str) -> dict[str, int]:
+def bin_dates(found: list[Row], attr: str, granularity: str) -> dict[str, int]:
     counts: Counter[str] = Counter()
     starts: dict[str, int] = {}
     for row in found:
@@ -180,8 +180,8 @@ def wanted_of(library: Library, query: DatasetQuery) -> dict[str, Any]:
     return {
         "total": len(found),
         "ids": [row["id"] for row in ordered[query.offset : query.offset + query.limit]],
-        "bins": {} if bins is None else binned(found, bins.attr, bins.granularity),
-        "facets": {attr: counted(found, attr) for attr in query.facets},
+        "bins": {} if bins is None else bin_dates(found, bins.attr, bins.granularity),
+        "facets": {attr: count_values(found, attr) for attr in query.facets},
     }
 
 

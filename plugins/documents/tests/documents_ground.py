@@ -29,7 +29,7 @@ def picture(width: int = 120, height: int = 90, *, grey: int = 180, form: str = 
     return file.getvalue()
 
 
-def turned(orientation: int, form: str = "JPEG") -> bytes:
+def make_turned_picture(orientation: int, form: str = "JPEG") -> bytes:
     """A picture of 120 by 90 stored pixels that says it is to be turned."""
     from PIL import Image
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from dataset_rules import matches, typed
+from dataset_rules import matches, read_typed
 from documents_ground import OWNER, Run, rows
 
 from armarium.api import Engine, Library
@@ -94,7 +94,7 @@ def test_sorting_puts_nulls_last_then_names(
     known = fill(engine, library, box, 60, seed=3)
 
     def key(one: dict[str, Any]) -> Any:
-        value = typed(one["attributes"].get(attr), kind)
+        value = read_typed(one["attributes"].get(attr), kind)
         return value.casefold() if isinstance(value, str) else value
 
     by_name = sorted(known, key=lambda one: (one["name"], one["id"]))

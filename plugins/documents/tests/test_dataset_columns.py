@@ -33,11 +33,11 @@ def everything(**more: Any) -> DatasetQuery:
     return DatasetQuery.model_validate({"recursive": True, "facets": ["place", "document.name"], **more})
 
 
-def written(library: Library) -> list[Path]:
+def list_files(library: Library) -> list[Path]:
     return sorted((library.path / "derived" / "dataset").glob("*"))
 
 
-def reopened(engine: Engine, library: Library) -> Library:
+def reopen(engine: Engine, library: Library) -> Library:
     engine.libraries.release(library.path)
     return engine.libraries.get(library.path)
 
@@ -53,11 +53,11 @@ def not_read_anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From when it is called: reading a whole project is a failure."""
     read = columns.read_documents
 
-    def watched(raw: Any, ids: Any = None) -> Any:
+    def watch_read(raw: Any, ids: Any = None) -> Any:
         assert ids is not None, "the whole project was read"
         return read(raw, ids)
 
-    return lambda: monkeypatch.setattr(keeper, "read_documents", watched)
+    return lambda: monkeypatch.setattr(keeper, "read_documents", watch_read)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -114,15 +114,15 @@ def test_a_project_that_is_opened_again_is_brought_up_from_its_file(
     for number in range(8):
         folder(f"f{number}", attributes={"place": f"p{number % 3}", "n": number, "odd": [number, None, "x"]})
     check(library, everything())
-    (file,) = written(library)
+    (file,) = list_files(library)
     not_read_anew()
     # Not asked for before it is opened again: the history alone tells of it.
     late = folder("late", attributes={"place": "p1", "new": 1.5})
-    library = reopened(engine, library)
+    library = reopen(engine, library)
     check(library, everything(facets=["place", "odd", "new"], sort={"attr": "n", "type": "number"}))
     engine.run(library, "document.delete", {"ids": [late]}, OWNER)
     check(library, everything())
-    assert written(library) == [file], "a small change is not worth a new file"
+    assert list_files(library) == [file], "a small change is not worth a new file"
 
 
 @pytest.mark.usefixtures("always_written")
@@ -131,12 +131,12 @@ def test_many_changes_are_put_together_and_written_again(
 ) -> None:
     boxes = [folder(f"f{number}", attributes={"place": f"gone {number}"}) for number in range(6)]
     check(library, everything())
-    before = written(library)
+    before = list_files(library)
     not_read_anew()
     for box in boxes:
         do("document.update", {"document_id": box, "attributes": {"place": "here"}})
         check(library, everything())
-    after = written(library)
+    after = list_files(library)
     assert len(after) == 1
     assert after != before
     values = b"".join(path.read_bytes() for path in after[0].iterdir())
@@ -152,7 +152,7 @@ def test_a_file_that_is_not_sound_is_made_anew(
     for number in range(5):
         folder(f"f{number}", attributes={"place": f"a place of some length {number}"})
     check(library, everything())
-    path = written(library)[0] / name
+    path = list_files(library)[0] / name
     engine.libraries.release(library.path)
     data = bytearray(path.read_bytes())
     if how == "removed":
@@ -167,7 +167,7 @@ def test_a_file_that_is_not_sound_is_made_anew(
     library = engine.libraries.get(library.path)
     check(library, everything())
     assert store.load(library) is not None
-    assert len(written(library)) == 1
+    assert len(list_files(library)) == 1
 
 
 @pytest.mark.usefixtures("always_written")
@@ -175,7 +175,7 @@ def test_a_file_that_says_something_else_is_made_anew(engine: Engine, library: L
     for number in range(5):
         folder(f"f{number}", attributes={"place": f"a place of some length {number}"})
     check(library, everything())
-    path = written(library)[0] / "values.arrow"
+    path = list_files(library)[0] / "values.arrow"
     engine.libraries.release(library.path)
     data = path.read_bytes()
     path.write_bytes(data.replace(b"some length 3", b"some length 8"))
@@ -190,11 +190,11 @@ def test_a_file_of_another_form_is_made_anew(
     for number in range(5):
         folder(f"f{number}")
     check(library, everything())
-    before = written(library)
+    before = list_files(library)
     monkeypatch.setattr(store, "FORM", store.FORM + 1)
-    library = reopened(engine, library)
+    library = reopen(engine, library)
     check(library, everything())
-    assert not set(before) & set(written(library))
+    assert not set(before) & set(list_files(library))
 
 
 @pytest.mark.usefixtures("always_written")
@@ -203,12 +203,12 @@ def test_a_file_from_before_a_migration_is_made_anew(engine: Engine, library: Li
     for number in range(5):
         folder(f"f{number}", attributes={"place": "Lima"})
     check(library, everything())
-    before = written(library)
+    before = list_files(library)
     with library.db.write() as conn:
         raw_of(conn).execute("UPDATE schema_version SET version = version - 1 WHERE family = 'documents'")
     library.held.clear()
     check(library, everything())
-    assert not set(before) & set(written(library))
+    assert not set(before) & set(list_files(library))
 
 
 @pytest.mark.usefixtures("always_written")
@@ -242,7 +242,7 @@ def test_a_snapshot_that_is_put_back_is_answered_from(
     for number in range(5):
         engine.run(library, "document.update", {"document_id": boxes[1], "name": f"again {number}"}, OWNER)
     check(library, everything())
-    library = reopened(engine, library)
+    library = reopen(engine, library)
     check(library, everything())
 
 
@@ -254,17 +254,17 @@ def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
     gone = folder("Gone", kept, attributes={"place": "a secret place"})
     folder("Other", kept)
     check(library, everything())
-    assert b"a secret place" in b"".join(path.read_bytes() for path in written(library)[0].iterdir())
+    assert b"a secret place" in b"".join(path.read_bytes() for path in list_files(library)[0].iterdir())
     do("document.delete", {"ids": [gone]})
     check(library, everything())
     do("document.empty_trash", {})
-    assert written(library) == []
+    assert list_files(library) == []
     # The history's numbers begin again where the removed ones stood.
     folder("New", kept)
     check(library, everything())
     names = [row["name"] for row in dataset(library, everything())["rows"]]
     assert sorted(names) == ["Kept", "New", "Other", "Sources"]
-    assert b"a secret place" not in b"".join(path.read_bytes() for path in written(library)[0].iterdir())
+    assert b"a secret place" not in b"".join(path.read_bytes() for path in list_files(library)[0].iterdir())
 
 
 def test_what_empty_trash_removed_is_gone_for_one_who_asked_in_between(
@@ -293,7 +293,7 @@ def test_many_changes_at_once_are_read_anew(engine: Engine, library: Library, fo
     for start in range(0, len(nodes), 500):
         do("document.add_files", {"nodes": nodes[start : start + 500]})
     check(library, query)
-    assert len(written(library)) == 1
+    assert len(list_files(library)) == 1
 
 
 @pytest.mark.usefixtures("always_written")
@@ -305,7 +305,7 @@ def test_a_disk_that_takes_no_file_gets_none_and_the_answer_is_right(
     for number in range(5):
         folder(f"f{number}", attributes={"place": number})
         check(library, everything())
-    library = reopened(engine, library)
+    library = reopen(engine, library)
     check(library, everything())
     assert (library.path / "derived" / "dataset").read_bytes() == b""
 
@@ -344,7 +344,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     for number in range(5):
         folder(f"f{number}", attributes={"place": number})
     check(library, everything())
-    assert written(library) == []
+    assert list_files(library) == []
 
 
 @pytest.mark.usefixtures("always_written")

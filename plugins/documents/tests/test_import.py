@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import EDITOR, OWNER, Run, count, imported_of, names_under, picture, rows, turned
+from documents_ground import (
+    EDITOR,
+    OWNER,
+    Run,
+    count,
+    imported_of,
+    make_turned_picture,
+    names_under,
+    picture,
+    rows,
+)
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 
@@ -188,7 +198,7 @@ def test_a_turned_picture_has_the_size_a_person_sees(
 
     from armarium_documents.api import page_image
 
-    (source / "1.jpg").write_bytes(turned(orientation, form))
+    (source / "1.jpg").write_bytes(make_turned_picture(orientation, form))
     bring_in(folder=str(source))
     ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
     wanted = (90, 120) if orientation >= 5 else (120, 90)

@@ -31,7 +31,7 @@ def pdf(*sizes: tuple[float, float]) -> bytes:
     return data + f"trailer<</Size {len(places) + 1}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF".encode()
 
 
-def refused(engine: Engine, library: Library, do: Run, source: Path) -> dict[str, str]:
+def list_refused(engine: Engine, library: Library, do: Run, source: Path) -> dict[str, str]:
     """Each file of *source* that an import refuses, with the reason."""
     import orjson
 
@@ -50,12 +50,12 @@ def test_a_pdf_without_pages_and_one_with_too_many(
     with monkeypatch.context() as patch:
         # pdfium itself takes a PDF without pages for a damaged one.
         patch.setattr(pypdfium2.PdfDocument, "__len__", lambda _: 0)
-        assert "PDF without pages" in refused(engine, library, do, source)["none.pdf"]
+        assert "PDF without pages" in list_refused(engine, library, do, source)["none.pdf"]
     (source / "none.pdf").unlink()
     monkeypatch.setattr(pictures, "MAX_PAGES", 2)
     (source / "three.pdf").write_bytes(pdf((72, 72), (72, 72), (72, 72)))
     (source / "two.pdf").write_bytes(pdf((72, 72), (72, 72)))
-    why = refused(engine, library, do, source)
+    why = list_refused(engine, library, do, source)
     assert sorted(why) == ["three.pdf"]
     assert "has 3 pages; at most 2 are imported from one file. Split it." in why["three.pdf"]
 
@@ -69,14 +69,17 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
     with monkeypatch.context() as patch:
         # pdfium itself gives a page without a size that of a letter.
         patch.setattr(pypdfium2.PdfPage, "get_size", lambda _: (0.0, 72.0))
-        assert "Page 1 has no extent" in refused(engine, library, do, source)["good.pdf, page 1"]
+        assert "Page 1 has no extent" in list_refused(engine, library, do, source)["good.pdf, page 1"]
 
     def render(*_: Any, **__: Any) -> None:
         raise pypdfium2.PdfiumError("out of ink")
 
     monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
     (source / "good.pdf").write_bytes(pdf((72, 80)))
-    assert "Page 1 cannot be pictured: out of ink" in refused(engine, library, do, source)["good.pdf, page 1"]
+    assert (
+        "Page 1 cannot be pictured: out of ink"
+        in list_refused(engine, library, do, source)["good.pdf, page 1"]
+    )
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
 
 
@@ -90,7 +93,7 @@ def test_a_page_of_a_pdf_that_is_larger_than_any_sheet(
 
     monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
     (source / "wide.pdf").write_bytes(pdf((20_000_000, 72)))
-    why = refused(engine, library, do, source)["wide.pdf, page 1"]
+    why = list_refused(engine, library, do, source)["wide.pdf, page 1"]
     assert "states a sheet of 2e+07 x 72 points; no sheet is longer than 144,000" in why
 
 

@@ -49,7 +49,7 @@ def test_a_name_that_is_none_is_refused(do: Run, name: str) -> None:
     assert refused.value.code == "invalid_request"
 
 
-def nested(depth: int) -> dict[str, Any]:
+def nest(depth: int) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for _ in range(depth):
         value = {"a": value}
@@ -57,10 +57,10 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_attributes_may_be_nested_thirty_two_deep_and_no_deeper(do: Run) -> None:
-    do("document.create", {"name": "Deep", "attributes": nested(31)})
+    do("document.create", {"name": "Deep", "attributes": nest(31)})
     for depth in (33, 500, 10_000):
         with pytest.raises(Invalid):
-            do("document.create", {"name": "Deep", "attributes": nested(depth)})
+            do("document.create", {"name": "Deep", "attributes": nest(depth)})
 
 
 def test_attributes_are_bounded(do: Run) -> None:

@@ -67,7 +67,7 @@ def test_a_small_picture_is_not_blown_up(engine: Engine, library: Library, folde
 def test_a_lost_derived_folder_is_drawn_anew(engine: Engine, library: Library, folder: Make, do: Run) -> None:
     page = add_picture(engine, library, folder("Box"), picture())
     engine.jobs.run_until_idle(library)
-    shutil.rmtree(library.derived)
+    shutil.rmtree(library.derived_folder)
     from armarium.api import NotFound
 
     with pytest.raises(NotFound):

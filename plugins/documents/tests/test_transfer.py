@@ -42,7 +42,7 @@ def box_of(two: Two) -> tuple[str, str, str]:
     return box, page, note
 
 
-def planned(two: Two, items: list[str], mode: str = "copy", **more: Any) -> dict[str, Any]:
+def plan_transfer(two: Two, items: list[str], mode: str = "copy", **more: Any) -> dict[str, Any]:
     request = TransferRequest.model_validate(
         {"source_library": str(two.source.path), "items": items, "mode": mode, "dry_run": True, **more}
     )
@@ -52,7 +52,7 @@ def planned(two: Two, items: list[str], mode: str = "copy", **more: Any) -> dict
 def test_a_plan_writes_nothing_and_counts_what_would_come(two: Two) -> None:
     box, _, _ = box_of(two)
     before = digests(two)
-    found = planned(two, [box])
+    found = plan_transfer(two, [box])
     TransferResult.model_validate(found)
     assert digests(two) == before
     assert count(two.source, "document_transfer") == count(two.target, "document_transfer") == 0
@@ -138,7 +138,7 @@ def test_a_move_sends_the_source_to_its_trash_with_where_it_went(two: Two) -> No
     box, page, _ = box_of(two)
     alias = two.do("bookmark.create", target_id=page, name="The page")["id"]
     inner = two.do("bookmark.create", target_id=page, parent_id=box, name="Within")["id"]
-    found = planned(two, [box], "move")
+    found = plan_transfer(two, [box], "move")
     result = two.transfer([box], "move")
     assert (
         found["cuts"]
@@ -324,7 +324,7 @@ def test_a_file_that_is_lost_is_said_and_the_rest_comes(two: Two) -> None:
 # Refusals: nothing is changed by any of them.
 
 
-def _released(two: Two) -> dict[str, Any]:
+def _release(two: Two) -> dict[str, Any]:
     two.engine.libraries.release(two.source.path)
     return {"items": ["a" * 32]}
 
@@ -333,13 +333,13 @@ def _alias(two: Two) -> dict[str, Any]:
     return {"items": [two.do("bookmark.create", target_id=two.note("Note"))["id"]]}
 
 
-def _trashed(two: Two) -> dict[str, Any]:
+def _trash(two: Two) -> dict[str, Any]:
     note = two.note("Note")
     two.do("document.delete", ids=[note])
     return {"items": [note]}
 
 
-def _locked(where: str) -> Any:
+def _lock(where: str) -> Any:
     def prepare(two: Two) -> dict[str, Any]:
         box = two.make("Box")
         inner = two.make("Inner", box)
@@ -366,14 +366,14 @@ def _into_trash(two: Two) -> dict[str, Any]:
 
 
 REFUSED = [
-    ("source_not_open", 409, _released),
+    ("source_not_open", 409, _release),
     ("same_project", 400, lambda two: {"items": ["a" * 32], "source_library": str(two.target.path)}),
     ("document_not_found", 404, lambda two: {"items": [two.note("Note"), "a" * 32]}),
-    ("document_in_trash", 409, _trashed),
+    ("document_in_trash", 409, _trash),
     ("alias_stays", 409, _alias),
-    ("node_locked", 403, _locked("above")),
-    ("node_locked", 403, _locked("itself")),
-    ("node_locked", 403, _locked("beneath")),
+    ("node_locked", 403, _lock("above")),
+    ("node_locked", 403, _lock("itself")),
+    ("node_locked", 403, _lock("beneath")),
     ("target_not_a_folder", 400, _into(node_kind="note")),
     ("target_not_a_folder", 400, _into(doc_type="group")),
     ("document_in_trash", 409, _into_trash),

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from documents_ground import OWNER, count, rows
-from transfer_ground import Two, digests, failing, ground, reopened
+from transfer_ground import Two, digests, failing, ground, reopen
 
 from armarium.api import ActionContext, Conflict, Engine, NotFound, ServiceError, Unavailable
 from armarium.projects.doctor import examine
@@ -170,7 +170,7 @@ def test_a_copy_that_was_used_meanwhile_stays(two: Two, monkeypatch: pytest.Monk
     with pytest.raises(ServiceError, match="The copy was changed already, so it stays"):
         two.transfer([box], "move")
     assert len(two.live(two.target)) == len(two.live(two.source)) == 3
-    assert reopened(two).states() == ("taken-back", "taken-back")
+    assert reopen(two).states() == ("taken-back", "taken-back")
 
 
 def test_what_is_trashed_while_it_is_moved_is_told(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ def test_what_a_crash_left_unseen_is_removed_when_both_are_open(
     with pytest.raises(Killed):
         two.transfer([box], mode)
     monkeypatch.undo()
-    again = reopened(two, first)
+    again = reopen(two, first)
     assert digests(again) == before
     assert again.states() in (("taken-back", "taken-back"), ("taken-back", None), (None, None))
     assert again.transfer([box], mode)["written"]["documents"] == 3
@@ -316,7 +316,7 @@ def test_a_crash_after_both_halves_loses_only_the_journal_s_last_line(
         two.transfer([box], "move")
     assert two.states() == ("done", "moving")
     monkeypatch.undo()
-    again = reopened(two)
+    again = reopen(two)
     assert again.states() == ("done", "done")
     assert again.live(again.source) == []
 
@@ -330,7 +330,7 @@ def test_a_move_that_cannot_be_finished_is_taken_back_when_both_are_open(
         two.transfer([box], "move")
     monkeypatch.undo()
     two.do("document.update", document_id=box, name="Box, described since")
-    again = reopened(two)
+    again = reopen(two)
     assert again.live(again.target) == []
     assert len(again.live(again.source)) == 3
     assert again.states() == ("taken-back", "taken-back")
@@ -396,7 +396,7 @@ def test_an_undo_that_a_crash_left_on_one_side_is_finished(two: Two, undone: str
     with side.db.write() as conn:
         conn.exec_driver_sql("UPDATE document_transfer SET mode = 'move'")
     assert sorted(map(str, two.states())) == ["done", "taken-back"]
-    again = reopened(two)
+    again = reopen(two)
     assert again.states() == ("taken-back", "taken-back")
     assert digests(again)[0] == before
     assert again.live(again.target) == []
@@ -409,7 +409,7 @@ def test_what_cannot_be_finished_yet_is_left_for_later(two: Two, monkeypatch: py
         two.transfer([box])
     monkeypatch.undo()
     failing(monkeypatch, recovery, "abandon", Unavailable("The disk is full."), after=False)
-    again = reopened(two)
+    again = reopen(two)
     assert again.states() == ("planned", "copying")
     assert again.live(again.target) == []
     monkeypatch.undo()
@@ -506,6 +506,6 @@ def test_an_engine_that_works_elsewhere_opens_a_project_all_the_same(
     def busy(wait: float = 0) -> Any:
         raise Unavailable("Another piece of work between two projects is going on.", code="busy")
 
-    monkeypatch.setattr(engine, "across", busy)
-    assert reopened(two).states() == (None, None)
+    monkeypatch.setattr(engine, "lock_across", busy)
+    assert reopen(two).states() == (None, None)
     assert "looked at later" in caplog.text

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 from documents_ground import OWNER, rows
-from transfer_ground import Two, failing, ground, reopened
+from transfer_ground import Two, failing, ground, reopen
 
 from armarium.api import Library, raw_of
 from armarium_documents.actions.transfer import copying
 from armarium_testing.kills import Killed
 
 
-def told(library: Library) -> list[str]:
+def read_activity(library: Library) -> list[str]:
     """What the activity of a project says of transfers that were settled."""
     return [m for (m,) in rows(library, "SELECT message FROM activity ORDER BY seq") if "cut short" in m]
 
 
-def copied(library: Library, name: str) -> Path:
+def copy_database(library: Library, name: str) -> Path:
     """A copy of the project's database as it stands now, as a snapshot makes it."""
     kept = library.path.with_name(f"{name}.sqlite")
     with (
@@ -86,21 +86,21 @@ def test_a_move_is_settled_with_a_project_set_back_to_before_it(two: Two, side: 
     """Whichever side a snapshot from before the move is put back on, nothing is lost and nothing held."""
     box = ground(two)
     library = two.source if side == "source" else two.target
-    kept = copied(library, "kept")
+    kept = copy_database(library, "kept")
     before = two.live(two.source)
     assert two.transfer([box], "move")["source_audit_id"]
     path = library.path
     put_back(two, path, kept)
     two.engine.libraries.get(path)
-    again = reopened(
+    again = reopen(
         Two(two.engine, two.engine.libraries.get(two.source.path), two.engine.libraries.get(two.target.path)),
         first,
     )
     assert again.live(again.source) == before
     assert len(again.live(again.target)) == (3 if side == "source" else 0)
     for _ in range(2):
-        assert len(told(again.target if side == "source" else again.source)) == 1
-        again = reopened(again, first)
+        assert len(read_activity(again.target if side == "source" else again.source)) == 1
+        again = reopen(again, first)
     assert again.transfer([box], "copy")["written"]["documents"] == 3
 
 
@@ -148,26 +148,26 @@ def test_a_source_set_back_into_the_midst_of_a_move_keeps_what_was_moved(
     send_out = copying._Transfer._send_out
 
     def keep_and_send(self: copying._Transfer, audit_id: str) -> None:
-        kept.append(copied(two.source, "midst"))
+        kept.append(copy_database(two.source, "midst"))
         send_out(self, audit_id)
 
     monkeypatch.setattr(copying._Transfer, "_send_out", keep_and_send)
     assert two.transfer([box], "move")["source_audit_id"]
     put_back(two, two.source.path, kept[0])
-    again = reopened(two, first)
+    again = reopen(two, first)
     for _ in range(2):
         assert again.live(again.source) == before
         assert len(again.live(again.target)) == 3
         assert again.states() == ("done", "done")
-        assert len(told(again.source)) == 1
-        again = reopened(again, first)
+        assert len(read_activity(again.source)) == 1
+        again = reopen(again, first)
     assert again.transfer([box], "copy")["written"]["documents"] == 3
 
 
 def test_a_target_set_back_and_renamed_is_known_again(two: Two) -> None:
     box = ground(two)
     before = two.live(two.source)
-    kept = copied(two.target, "kept")
+    kept = copy_database(two.target, "kept")
     assert two.transfer([box], "move")["source_audit_id"]
     put_back(two, two.target.path, kept)
     two.engine.libraries.release(two.source.path)

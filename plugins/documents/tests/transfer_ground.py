@@ -121,7 +121,7 @@ def dye(ctx: ActionContext, p: Rows) -> dict[str, Any]:
 proposed: list[list[str]] = []
 
 
-def _arrived(ctx: ActionContext, companions: Any) -> list[dict[str, Any]]:
+def _note_arrival(ctx: ActionContext, companions: Any) -> list[dict[str, Any]]:
     proposed.append(companions["loom_person"])
     return [
         {
@@ -158,7 +158,7 @@ FULL_CARRIER = {
     "kinds": {"loom_person": "entities"},
     "vocabulary": (Vocabulary("loom_hue", "key", used_by=(("loom_cloth", "hue"),)),),
     "companions": ("loom_person",),
-    "arrived": _arrived,
+    "arrived": _note_arrival,
     "cuts": _cuts,
     "cut": lambda ctx, ids: cut_for.append(len(ids)),
 }
@@ -240,7 +240,7 @@ def failing(
     monkeypatch.setattr(owner, name, fail)
 
 
-def reopened(two: Two, first: str = "source") -> Two:
+def reopen(two: Two, first: str = "source") -> Two:
     """The same two projects after both were closed and opened again, *first* before the other."""
     paths = two.source.path, two.target.path
     for path in paths:

@@ -115,7 +115,7 @@ class Desk:
             found.setdefault(record["record_type"], []).append(record)
         return found
 
-    def kept(self) -> list[dict[str, Any]]:
+    def list_kept(self) -> list[dict[str, Any]]:
         exports: list[dict[str, Any]] = self.client.get("/api/export/kept").json()["exports"]
         return exports
 

@@ -29,7 +29,7 @@ def kept_now(desk: Desk, format_name: str = "markdown", per: str = "page") -> di
     """Keep, let the work be done, and look."""
     keep(desk, format_name, per)
     desk.work()
-    (found,) = desk.kept()
+    (found,) = desk.list_kept()
     return found
 
 
@@ -54,15 +54,15 @@ def test_pages_are_written_and_written_again_as_they_change(desk: Desk) -> None:
     assert "Dear Sir" in paths[first].read_text()
     stamp = paths[second].stat().st_mtime_ns
     desk.do("representation.create", {"segment_id": desk.lines(first)[0], "text": "Dear Madam"})
-    assert desk.kept()[0]["pending"] == 1
-    assert in_doubt(desk, first) == [("export", desk.kept()[0]["id"], paths[first].name, "redo")]
+    assert desk.list_kept()[0]["pending"] == 1
+    assert in_doubt(desk, first) == [("export", desk.list_kept()[0]["id"], paths[first].name, "redo")]
     assert in_doubt(desk, second) == []
     desk.work()
     assert in_doubt(desk, first) == []
     assert "Dear Madam" in paths[first].read_text()
     assert "Dear Sir" not in paths[first].read_text()
     assert paths[second].stat().st_mtime_ns == stamp
-    assert desk.kept()[0]["pending"] == 0
+    assert desk.list_kept()[0]["pending"] == 0
 
 
 def test_undo_of_a_correction_is_written_too(desk: Desk) -> None:
@@ -92,13 +92,13 @@ def test_a_strangers_file_and_a_changed_one_are_left_alone_and_listed(desk: Desk
     place.write_text("my own words")
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
     desk.work()
-    (after,) = desk.kept()
+    (after,) = desk.list_kept()
     assert place.read_text() == "my own words"
     assert [one["document_id"] for one in after["in_the_way"]] == [page]
     place.unlink()
     desk.post(f"/api/export/kept/{after['id']}/write")
     desk.work()
-    (again,) = desk.kept()
+    (again,) = desk.list_kept()
     assert again["in_the_way"] == []
     assert "Dear Madam" in place.read_text()
 
@@ -124,7 +124,7 @@ def test_what_is_restricted_later_is_not_written_again_and_named_as_left_behind(
     desk.restrict(page)
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "A secret"})
     desk.work()
-    (after,) = desk.kept()
+    (after,) = desk.list_kept()
     assert "A secret" not in place.read_text()
     assert after["files"] == []
     assert [one["path"] for one in after["left_behind"]] == [str(place)]
@@ -137,10 +137,10 @@ def test_pages_that_came_later_are_written_and_trashed_ones_stay_on_the_disk(des
     kept_now(desk)
     second = desk.page(box, "2.png", ["Farewell"])
     desk.work()
-    assert {one["document_id"] for one in desk.kept()[0]["files"]} == {first, second}
+    assert {one["document_id"] for one in desk.list_kept()[0]["files"]} == {first, second}
     desk.do("document.delete", {"ids": [second]})
     desk.work()
-    (after,) = desk.kept()
+    (after,) = desk.list_kept()
     assert [one["document_id"] for one in after["files"]] == [first]
     assert Path(after["left_behind"][0]["path"]).is_file()
 
@@ -152,10 +152,10 @@ def test_ending_and_undoing_leave_the_files(desk: Desk) -> None:
     answer = desk.client.delete(f"/api/export/kept/{found['id']}")
     assert answer.status_code == 200
     assert answer.json()["status"] == "deleted"
-    assert desk.kept() == []
+    assert desk.list_kept() == []
     assert place.is_file()
     desk.undo(answer.json()["audit_id"])
-    (again,) = desk.kept()
+    (again,) = desk.list_kept()
     assert [one["path"] for one in again["files"]] == [str(place)]
 
 
@@ -289,7 +289,7 @@ def test_a_table_is_a_table(desk: Desk) -> None:
     assert "| Name | Sum |\n| --- | --- |\n| Ann \\| Bo | 3 |" in place.read_text()
     keep(desk, "word")
     desk.work()
-    word = next(one for one in desk.kept() if one["format"] == "word")
+    word = next(one for one in desk.list_kept() if one["format"] == "word")
     (shown,) = docx.Document(word["files"][0]["path"]).tables
     assert [[cell.text for cell in row.cells] for row in shown.rows] == [["Name", "Sum"], ["Ann | Bo", "3"]]
 
@@ -334,7 +334,7 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
     keep(desk)
     real, calls = keeping._write_unit, 0
 
-    def killed(job: Any, work: Any, unit: Any) -> Any:
+    def kill(job: Any, work: Any, unit: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
@@ -342,7 +342,7 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
             raise KeyboardInterrupt
         return real(job, work, unit)
 
-    monkeypatch.setattr(keeping, "_write_unit", killed)
+    monkeypatch.setattr(keeping, "_write_unit", kill)
     for _ in range(3):
         try:
             desk.work()
@@ -354,7 +354,7 @@ def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatc
             "UPDATE job SET state = 'waiting', attempts = 0 WHERE state IN ('running', 'failed')"
         )
     desk.work()
-    (found,) = desk.kept()
+    (found,) = desk.list_kept()
     assert found["pending"] == 0
     texts = {one["document_id"]: Path(one["path"]).read_text() for one in found["files"]}
     assert "Changed" in texts[pages[0]]

@@ -21,7 +21,7 @@ def test_a_recipe_job_keeps_to_the_kit(engine: Engine, tmp_path: Path, job_id: s
 def test_the_folder_is_asked_for(desk: Desk) -> None:
     for job in (EXPORT, PUBLISH):
         with pytest.raises(ServiceError, match="folder"):
-            job.placed(desk.engine, desk.library, job.parse({}))
+            job.find_placement(desk.engine, desk.library, job.parse({}))
 
 
 def test_published_pages_are_listed_and_published_again_over_the_old(desk: Desk) -> None:

@@ -30,7 +30,9 @@ def numbers(**given: float) -> tuple[float, ...]:
     return tuple(row)
 
 
-def judged(folder: str, count: int, dice: random.Random, *, helpful: bool = True) -> list[Example]:
+def make_judged_folders(
+    folder: str, count: int, dice: random.Random, *, helpful: bool = True
+) -> list[Example]:
     """Folders in which no cue says anything, and a document begins where the page before is short."""
     found = []
     for _ in range(count):
@@ -65,7 +67,7 @@ def test_the_fit_is_where_the_slope_of_the_penalised_loss_is_naught() -> None:
 
 def test_it_is_used_only_where_it_beats_the_rules_on_folders_held_out() -> None:
     dice = random.Random(3)
-    good = [*judged("a", 40, dice), *judged("b", 40, dice)]
+    good = [*make_judged_folders("a", 40, dice), *make_judged_folders("b", 40, dice)]
     model_wrong, rules_wrong = mistakes(good)
     assert model_wrong == 0
     assert rules_wrong == sum(one.boundary for one in good)
@@ -88,14 +90,14 @@ def test_the_rules_own_numbers_give_the_rules_probability() -> None:
 def test_a_picture_s_ink_and_hash(tmp_path: Path) -> None:
     from PIL import Image, ImageDraw
 
-    def drawn(name: str, box: tuple[int, int, int, int]) -> Path:
+    def draw(name: str, box: tuple[int, int, int, int]) -> Path:
         picture = Image.new("L", (512, 512), 240)
         ImageDraw.Draw(picture).rectangle(box, fill=20)
         picture.save(tmp_path / name)
         return tmp_path / name
 
-    quarter, same = look_of(drawn("a.png", (0, 0, 255, 255))), look_of(drawn("b.png", (0, 0, 255, 250)))
-    other = look_of(drawn("c.png", (256, 256, 511, 511)))
+    quarter, same = look_of(draw("a.png", (0, 0, 255, 255))), look_of(draw("b.png", (0, 0, 255, 250)))
+    other = look_of(draw("c.png", (256, 256, 511, 511)))
     assert quarter.ink == pytest.approx(0.25 * (1 - 20 / 240), abs=0.01)
     assert bits_apart(quarter, quarter) == 0
     assert bits_apart(quarter, same) < bits_apart(quarter, other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from armarium_finding.api import BUILTIN, Cue, CueTable, Party
-from armarium_finding.cues import joined
+from armarium_finding.cues import join_tables
 from armarium_finding.evidence import PageEvidence, look_at
 from armarium_finding.proposing import propose
 from armarium_finding.rules import join_leaves, pair_into_leaves
@@ -235,7 +235,7 @@ def test_a_language_is_rows_that_anybody_adds() -> None:
         parties=(Party("addressee", "fr", r"^A Monsieur (\w+)"),),
     )
     assert weights(second_join(FILLER, f"Cher Monsieur,\n{PLAIN}")) == []
-    table = joined([BUILTIN, french])
+    table = join_tables([BUILTIN, french])
     assert weights(second_join(FILLER, f"Chér Monsieur,\n{PLAIN}", table)) == [
         ("opening", "letter salutation", 2.0)
     ]

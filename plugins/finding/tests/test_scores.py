@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from finding_desk import MACHINE, Desk
 
-from armarium_finding.scoring import Judged, judged_joins, levels_of, pooled, score, suggested
+from armarium_finding.scoring import JudgedJoin, judged_joins, levels_of, pool_levels, score, suggest_level
 
 LETTER = "Dear Sir,\nI write to tell you that we have arrived safely."
 MORE = "The weather was fair and the ship was fast."
@@ -23,7 +23,7 @@ def document(
     return {**found, "accepted_as": None, "kind": None, **more}
 
 
-def made(joins: dict[str, float], *documents: dict[str, Any]) -> dict[str, Any]:
+def make_proposal(joins: dict[str, float], *documents: dict[str, Any]) -> dict[str, Any]:
     rows = [{"page_id": page, "probability": probability} for page, probability in joins.items()]
     pages = [page for one in documents for page in one["page_ids"]]
     return {"method": "rules-1", "joins": rows, "documents": list(documents), "page_ids": pages}
@@ -31,7 +31,7 @@ def made(joins: dict[str, float], *documents: dict[str, Any]) -> dict[str, Any]:
 
 def test_joins_beside_and_inside_what_a_person_judged() -> None:
     joins = {"a": 1.0, "b": 0.1, "c": 0.9, "d": 0.8, "e": 0.7, "g": 0.6}
-    proposal = made(
+    proposal = make_proposal(
         joins,
         document("a", "b", state="accepted", by=PERSON),
         document("c", adjusted="owner"),
@@ -40,17 +40,20 @@ def test_joins_beside_and_inside_what_a_person_judged() -> None:
         document("g"),
     )
     assert judged_joins(proposal) == [
-        Judged("b", 0.1, False),
-        Judged("c", 0.9, True),
-        Judged("d", 0.8, True),  # its other side was adjusted to end here
-        Judged("e", 0.7, False),  # the rejected document does not end here
+        JudgedJoin("b", 0.1, False),
+        JudgedJoin("c", 0.9, True),
+        JudgedJoin("d", 0.8, True),  # its other side was adjusted to end here
+        JudgedJoin("e", 0.7, False),  # the rejected document does not end here
     ]
-    assert judged_joins(made(joins, document("a", "b", "c", "d", "e", "g", state="accepted", by=RUN))) == []
+    assert (
+        judged_joins(make_proposal(joins, document("a", "b", "c", "d", "e", "g", state="accepted", by=RUN)))
+        == []
+    )
 
 
 def test_a_score_by_hand() -> None:
     joins = {"a": 1.0, "b": 0.1, "c": 0.9, "d": 0.3, "e": 0.7}
-    proposal = made(
+    proposal = make_proposal(
         joins,
         document("a", "b", state="accepted", by=PERSON, accepted_as="n1", kind="Letter"),
         document("c", adjusted="owner"),
@@ -71,19 +74,19 @@ def test_a_score_by_hand() -> None:
 
 
 def test_the_suggestion_needs_fifty_joins_and_ninety_nine_in_a_hundred() -> None:
-    sure = [Judged(str(n), 0.995, True) for n in range(50)]
-    assert suggested(levels_of(sure[:49])) is None
-    assert suggested(levels_of(sure)) == 0.5
-    wrong = Judged("w", 0.62, False)
-    assert suggested(levels_of([*sure, wrong])) == 0.65
-    assert suggested(levels_of([*sure, *sure, wrong])) == 0.5  # 100 of 101
-    assert suggested([]) is None
-    two = pooled([{"levels": levels_of(sure[:25])}, {"levels": levels_of(sure[25:])}])
-    assert suggested(two) == 0.5
+    sure = [JudgedJoin(str(n), 0.995, True) for n in range(50)]
+    assert suggest_level(levels_of(sure[:49])) is None
+    assert suggest_level(levels_of(sure)) == 0.5
+    wrong = JudgedJoin("w", 0.62, False)
+    assert suggest_level(levels_of([*sure, wrong])) == 0.65
+    assert suggest_level(levels_of([*sure, *sure, wrong])) == 0.5  # 100 of 101
+    assert suggest_level([]) is None
+    two = pool_levels([{"levels": levels_of(sure[:25])}, {"levels": levels_of(sure[25:])}])
+    assert suggest_level(two) == 0.5
 
 
 def test_a_page_that_the_run_took_for_the_same_leaf_counts_as_missed() -> None:
-    proposal = made({"a": 1.0}, document("a", adjusted="o"), document("b", adjusted="o"))
+    proposal = make_proposal({"a": 1.0}, document("a", adjusted="o"), document("b", adjusted="o"))
     found = score(proposal, {})
     assert (found["boundaries_actual"], found["boundaries_proposed"], found["recall"]) == (1, 0, 0.0)
     assert found["precision"] is None

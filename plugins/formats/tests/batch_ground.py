@@ -52,7 +52,7 @@ def take(engine: Engine, library: Library, paths: list[Path], **more: Any) -> di
     return {**(outcome.result or {}), "audit_id": outcome.audit_id}
 
 
-def paired(answer: dict[str, Any]) -> dict[str, str]:
+def list_pairs(answer: dict[str, Any]) -> dict[str, str]:
     """Layout file to the name of the document it became a pass of."""
     names = {one["id"]: one["name"] for one in answer["documents"]}
     return {one["file"]: names.get(one["document_id"], one["document_id"]) for one in answer["passes"]}
@@ -69,7 +69,7 @@ def rows(library: Library, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in conn.exec_driver_sql(query, values)]
 
 
-def laid(folder: Path, files: dict[str, bytes]) -> list[Path]:
+def lay_files(folder: Path, files: dict[str, bytes]) -> list[Path]:
     """Files on disk; their paths."""
     paths = []
     for name, data in files.items():

@@ -39,7 +39,7 @@ def read(text: str) -> PageModel:
     return DRIVER.read(text.encode(), ReadContext("a.xml"))[0]
 
 
-def rewritten(page: PageModel) -> str:
+def rewrite(page: PageModel) -> str:
     content = DRIVER.write(page, CONTEXT).content
     assert DRIVER.validate(content) == []
     return content
@@ -56,27 +56,27 @@ def test_a_language_that_stands_as_a_tag_is_the_language() -> None:
     page = read(alto(block(line(strings, 'TAGREFS="L1 T"'), 'TAGREFS="T"'), tags=LANGUAGES))
     assert {one.id: one.language for one in page.walk()} == {"b": None, "l": "la", "s1": "de", "s2": None}
     assert {one.id: one.kind_raw for one in page.walk()}["l"] == "main"
-    content = rewritten(page)
+    content = rewrite(page)
     assert 'TAGREFS="L1 T"' in content
     assert "LANG=" not in content
-    assert rewritten(read(content)) == content
+    assert rewrite(read(content)) == content
 
 
 def test_a_tag_of_a_language_that_was_corrected_is_pointed_at_no_more() -> None:
     page = read(alto(block(line(word("a", "s1"), 'TAGREFS="L1 T"')), tags=LANGUAGES))
     page.segments[0].children[0].language = "de"
-    content = rewritten(page)
+    content = rewrite(page)
     assert 'LANG="de"' in content
     assert 'TAGREFS="T"' in content
     assert read(content).segments[0].children[0].language == "de"
     page.segments[0].children[0].language = None
-    assert read(rewritten(page)).segments[0].children[0].language is None
+    assert read(rewrite(page)).segments[0].children[0].language is None
 
 
 def test_the_attribute_of_a_language_goes_before_its_tag_and_both_stay() -> None:
     page = read(alto(block(line(word("a", "s1"), 'LANG="fr" TAGREFS="L1"')), tags=LANGUAGES))
     assert page.segments[0].children[0].language == "fr"
-    content = rewritten(page)
+    content = rewrite(page)
     assert 'LANG="fr"' in content
     assert 'TAGREFS="L1"' in content
 
@@ -92,19 +92,19 @@ def test_a_tag_of_layout_says_what_a_block_is_before_one_of_structure() -> None:
         "TextBlock:heading",
         "TextBlock:article 1",
     )
-    content = rewritten(one)
+    content = rewrite(one)
     assert 'TAGREFS="N S L"' in content
     one.segments[0].kind_raw = "TextBlock:caption"
-    assert read(rewritten(one)).segments[0].kind_raw == "TextBlock:caption"
+    assert read(rewrite(one)).segments[0].kind_raw == "TextBlock:caption"
 
 
 def test_a_type_that_older_dialects_give_a_text_block_is_its_kind() -> None:
     page = read(alto(block(line(word("a", "s1")), 'TYPE="titre1"')))
     assert page.segments[0].kind_raw == "TextBlock:titre1"
-    content = rewritten(page)
+    content = rewrite(page)
     back = read(content)
     assert back.segments[0].kind_raw == "TextBlock:titre1"
-    assert rewritten(back) == content
+    assert rewrite(back) == content
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_hyphen_said_twice_is_read_once(strings: str, text: str, said: bool) -
     assert (
         "The hyphen of a line stands in its last String and as HYP; it was read once." in page.notes
     ) == said
-    assert [one.text for one in read(rewritten(page)).lines()] == [text]
+    assert [one.text for one in read(rewrite(page)).lines()] == [text]
 
 
 def test_a_string_without_content_says_what_its_glyphs_say() -> None:
@@ -211,4 +211,4 @@ def test_strings_outside_of_lines_are_a_line() -> None:
         "Strings stand in a TextBlock itself; one TextLine was put around them.",
         "Strings stand in a PrintSpace itself; one TextLine was put around them.",
     ]
-    rewritten(replace(page, segments=page.segments[:1]))
+    rewrite(replace(page, segments=page.segments[:1]))

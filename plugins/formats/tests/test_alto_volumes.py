@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batch_ground import paired, picture, send
+from batch_ground import list_pairs, picture, send
 
 from armarium.engine import Engine
 from armarium.projects.libraries import Library
@@ -69,7 +69,7 @@ def test_its_pages_find_their_pictures(engine: Engine, library: Library) -> None
         engine, library, {"1.png": picture(grey=1), "2.png": picture(grey=2), "alto/book.xml": file}
     )
     assert sorted(one["file"] for one in answer["passes"]) == ["alto/book.xml", "alto/book.xml"]
-    assert set(paired(answer).values()) <= {"1.png", "2.png"}
+    assert set(list_pairs(answer).values()) <= {"1.png", "2.png"}
     assert len({one["document_id"] for one in answer["passes"]}) == 2
     ((unpaired),) = answer["unpaired"]
     assert unpaired == {

@@ -23,7 +23,7 @@ PAGE = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
 TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.written, TRIAL.read, TRIAL.losses
+written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
 
 
 def page_of(*segments: PageSegment, **more: Any) -> PageModel:

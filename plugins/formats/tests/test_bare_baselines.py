@@ -8,7 +8,7 @@ import pytest
 
 from armarium_formats.api import PageModel, PageSegment, Point
 from armarium_formats.heights import LIKELY, MOST, line_height
-from armarium_formats.placing import Placed, place
+from armarium_formats.placing import PlacedSegments, place
 
 SIZE = (1000, 2000)
 NOTE = "lines have a baseline and no outline; boxes as high as the page's lines stand around them."
@@ -25,7 +25,7 @@ def page(*lines: PageSegment) -> PageModel:
     return PageModel(*SIZE, "a.jpg", [region])
 
 
-def boxes(placed: Placed) -> dict[str, list[int]]:
+def boxes(placed: PlacedSegments) -> dict[str, list[int]]:
     """Left, top, right, bottom in pixels by key."""
     width, height = SIZE
     found = {}
@@ -35,19 +35,19 @@ def boxes(placed: Placed) -> dict[str, list[int]]:
     return found
 
 
-def placed(*lines: PageSegment) -> Placed:
+def place_lines(*lines: PageSegment) -> PlacedSegments:
     return place(page(*lines), SIZE, "a.xml", "pagexml")
 
 
 def test_a_box_is_as_high_as_lines_stand_apart() -> None:
-    made = placed(*(line(f"l{n}", [(100, 200 + 80 * n), (900, 204 + 80 * n)]) for n in range(4)))
+    made = place_lines(*(line(f"l{n}", [(100, 200 + 80 * n), (900, 204 + 80 * n)]) for n in range(4)))
     assert boxes(made)["l1"] == [100, 220, 900, 304]
     assert made.notes == [f"4 {NOTE}"]
 
 
 def test_a_box_is_as_high_as_the_lines_that_have_an_outline() -> None:
     drawn = line("d", [(100, 290), (900, 290)], [(100, 260), (900, 260), (900, 300), (100, 300)])
-    made = placed(drawn, line("l", [(100, 500), (900, 500)]))
+    made = place_lines(drawn, line("l", [(100, 500), (900, 500)]))
     assert boxes(made)["l"] == [100, 470, 900, 510]
     assert made.notes == [f"1 {NOTE}"]
 
@@ -60,7 +60,7 @@ def test_columns_and_the_white_between_paragraphs_are_no_height_of_lines() -> No
 
 
 def test_a_line_that_runs_down_has_its_box_on_both_sides() -> None:
-    made = placed(*(line(f"l{n}", [(900 - 100 * n, 200), (900 - 100 * n, 1800)]) for n in range(3)))
+    made = place_lines(*(line(f"l{n}", [(900 - 100 * n, 200), (900 - 100 * n, 1800)]) for n in range(3)))
     assert boxes(made)["l1"] == [750, 200, 850, 1800]
 
 
@@ -73,7 +73,7 @@ def test_what_the_page_does_not_tell_is_taken_within_reason(gap: int | None, hei
 
 
 def test_a_box_ends_at_the_edge_of_the_page() -> None:
-    made = placed(line("a", [(100, 5), (900, 5)]), line("b", [(100, 1999), (900, 1999)]))
+    made = place_lines(line("a", [(100, 5), (900, 5)]), line("b", [(100, 1999), (900, 1999)]))
     assert boxes(made)["a"][1] == 0
     assert boxes(made)["b"][3] == 2000
 
@@ -81,6 +81,6 @@ def test_a_box_ends_at_the_edge_of_the_page() -> None:
 def test_words_tell_where_their_line_is() -> None:
     holding = line("l", [(100, 500), (900, 500)])
     holding.children = [PageSegment("w", "word", points=[(110, 450), (300, 450), (300, 512), (110, 512)])]
-    made = placed(holding)
+    made = place_lines(holding)
     assert boxes(made)["l"] == [100, 450, 900, 512]
     assert made.notes == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import laid, page, paired, picture, rows, send, take, whys
+from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
@@ -85,7 +85,7 @@ def test_a_layout_file_finds_its_picture(
             for name, data in files.items()
         },
     )
-    assert list(paired(answer).values()) == [expected]
+    assert list(list_pairs(answer).values()) == [expected]
     assert answer["passes"][0]["paired_by"] == by
     assert (answer["unpaired"], answer["refused"]) == ([], [])
 
@@ -182,7 +182,7 @@ def test_mets_says_which_layout_file_is_of_which_picture(engine: Engine, library
             "set/seg/p17.xml": page("derived_p17_bin.png"),
         },
     )
-    assert paired(answer) == {"set/seg/p17.xml": "left.png"}
+    assert list_pairs(answer) == {"set/seg/p17.xml": "left.png"}
     assert answer["passes"][0]["paired_by"] == "mets"
     assert [one["file"] for one in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
 
@@ -247,16 +247,16 @@ def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, libr
 
 
 def test_files_of_this_machine_keep_their_paths(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = laid(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
+    paths = lay_files(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
     answer = take(engine, library, paths)
     assert answer["documents"][0]["path"] == str(paths[0].resolve())
-    assert paired(answer) == {"1.xml": "1.png"}
+    assert list_pairs(answer) == {"1.xml": "1.png"}
     ((checksum,),) = rows(library, "SELECT checksum FROM rendition")
     assert library.objects.holds(checksum)
 
 
 def test_linked_pictures_stay_where_they_are(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = take(engine, library, paths, link=True)
     ((checksum, linked),) = rows(
         library,
@@ -278,7 +278,7 @@ def test_a_zip_is_unpacked(engine: Engine, library: Library) -> None:
         archive.writestr("__MACOSX/export/._1.png", b"fork")
         archive.writestr("export/inner.zip", file.getvalue() or b"PK\x05\x06" + b"\0" * 18)
     answer = send(engine, library, {"export.zip": file.getvalue()})
-    assert paired(answer) == {"export/page/1.xml": "1.png"}
+    assert list_pairs(answer) == {"export/page/1.xml": "1.png"}
     assert rows(library, "SELECT name FROM document WHERE doc_type = 'folder' AND name = 'export'") == [
         ("export",)
     ]
@@ -322,7 +322,7 @@ def test_inside_another_step_a_batch_is_looked_through_there(
 ) -> None:
     from armarium.api import ActionContext
 
-    paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     found: dict[str, Any] = {}
 
     def inside(ctx: ActionContext) -> None:
@@ -368,7 +368,7 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
     )
     assert whys(answer) == whys(answer, "refused") == {}
     assert {one["paired_by"] for one in answer["passes"]} == {"mets"}
-    names = [name.rpartition("/")[2] for name in paired(answer).values()]
+    names = [name.rpartition("/")[2] for name in list_pairs(answer).values()]
     assert sorted(names) == ["scan1.tif", "scan2.tif"]
     found = rows(
         library,
@@ -379,7 +379,7 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
 
 
 def test_a_zip_without_a_folder_becomes_one_of_its_name(engine: Engine, library: Library) -> None:
-    def zipped(files: dict[str, bytes]) -> bytes:
+    def zip_files(files: dict[str, bytes]) -> bytes:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             for name, data in files.items():
@@ -390,9 +390,9 @@ def test_a_zip_without_a_folder_becomes_one_of_its_name(engine: Engine, library:
         engine,
         library,
         {
-            "Box 3.zip": zipped({"0001.png": picture(), "page/0001.xml": page("0001.png")}),
-            "Box 4.zip": zipped({"0001.png": picture(grey=9)}),
-            "5.zip": zipped({"Box 5/0001.png": picture(grey=8)}),
+            "Box 3.zip": zip_files({"0001.png": picture(), "page/0001.xml": page("0001.png")}),
+            "Box 4.zip": zip_files({"0001.png": picture(grey=9)}),
+            "5.zip": zip_files({"Box 5/0001.png": picture(grey=8)}),
         },
     )
     assert rows(

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import laid, page, paired, picture, rows, send, take, whys
+from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
 from starlette.testclient import TestClient
 
 from armarium.engine import Engine
 from armarium.errors import Invalid, Unavailable
 from armarium.projects.libraries import Library
 from armarium.store.objects import ObjectStore
-from armarium_formats.receiving import MAX_FIELD_BYTES, Received
+from armarium_formats.receiving import MAX_FIELD_BYTES, ReceivedParts
 from armarium_testing.digest import differences, table_digests
 
 BATCH = "/api/documents/import-batch"
 
 
-def zipped(members: dict[str, bytes], **attributes: Any) -> bytes:
+def zip_members(members: dict[str, bytes], **attributes: Any) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", **attributes) as archive:
         for name, data in members.items():
@@ -36,7 +36,9 @@ def test_a_zip_whose_names_lead_out_is_refused_whole(
     engine: Engine, library: Library, tmp_path: Path, name: str
 ) -> None:
     answer = send(
-        engine, library, {"good.png": picture(), "bad.zip": zipped({"2.png": picture(), name: picture()})}
+        engine,
+        library,
+        {"good.png": picture(), "bad.zip": zip_members({"2.png": picture(), name: picture()})},
     )
     assert [one["name"] for one in answer["documents"]] == ["good.png"]
     assert "would leave its folder" in whys(answer, "refused")["bad.zip"]
@@ -85,7 +87,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     """What may not be named at all refuses the whole request (tests/proofs/test_paths_are_checked.py)."""
-    (good, other) = laid(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
+    (good, other) = lay_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
     (tmp_path / "in" / "loop.png").symlink_to(tmp_path / "in" / "loop.png")
     (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
     (tmp_path / "in" / "same.png").symlink_to(other)
@@ -122,7 +124,9 @@ def test_a_file_that_vanishes_meanwhile_is_told(
 ) -> None:
     import armarium_formats.batches.staging as staging
 
-    paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png"), "2.xml": page("1.png", text="gone")})
+    paths = lay_files(
+        tmp_path, {"1.png": picture(), "1.xml": page("1.png"), "2.xml": page("1.png", text="gone")}
+    )
     real = staging.read_layout
 
     def vanishing(*args: Any, **how: Any) -> Any:
@@ -131,7 +135,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(
 
     monkeypatch.setattr(staging, "read_layout", vanishing)
     answer = take(engine, library, paths)
-    assert paired(answer) == {"1.xml": "1.png"}
+    assert list_pairs(answer) == {"1.xml": "1.png"}
     assert "No such file" in whys(answer, "refused")["2.xml"]
 
 
@@ -183,7 +187,7 @@ def test_a_disk_that_refuses_changes_nothing(
         with pytest.raises(Unavailable):
             send(engine, library, files)
         with pytest.raises(Unavailable):
-            send(engine, library, {"x.zip": zipped(files)})
+            send(engine, library, {"x.zip": zip_members(files)})
     assert differences(before, digests()) == []
     assert list((library.objects.root / "tmp").glob("ingest-*")) == []
     assert len(send(engine, library, files)["passes"]) == 1
@@ -214,7 +218,7 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
     assert answer.status_code == 200, answer.text
     made = answer.json()
     assert answer.headers["X-Service-Audit-Id"] == made["audit_id"]
-    assert paired(made) == {"box/page/1.xml": "1.png"}
+    assert list_pairs(made) == {"box/page/1.xml": "1.png"}
     assert [one["name"] for one in made["documents"]] == ["1.png", "Ma\u00f1ana \u4e2d.png"]
     again = client.post(BATCH, files=[("files", ("box/1.png", picture(), "image/png"))])
     assert (again.status_code, again.json()["code"]) == (409, "already_here")
@@ -224,10 +228,10 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
 
 
 def test_paths_are_named_over_http(client: TestClient, tmp_path: Path) -> None:
-    paths = laid(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = client.post("/api/ingest/files", json={"paths": [str(path) for path in paths], "link": True})
     assert answer.status_code == 200, answer.text
-    assert paired(answer.json()) == {"1.xml": "1.png"}
+    assert list_pairs(answer.json()) == {"1.xml": "1.png"}
     for body in ({"paths": []}, {}, {"paths": ["/x"], "copy": True}, {"paths": [""]}):
         assert client.post("/api/ingest/files", json=body).status_code == 422
     unknown = client.post("/api/ingest/files", json={"paths": [str(paths[0])], "parent_id": "0" * 32})
@@ -292,7 +296,7 @@ def test_a_boundary_longer_than_the_parser_takes_is_refused_in_words(client: Tes
 
 
 def test_a_header_without_end_is_refused_whatever_the_parser_bears(tmp_path: Path) -> None:
-    received = Received(tmp_path, "files", 1)
+    received = ReceivedParts(tmp_path, "files", 1)
     with pytest.raises(Invalid, match="16 KiB"):
         received._header_field(b"n" * 20_000, 0, 20_000)
 
@@ -329,7 +333,7 @@ CHECK = "/api/formats/check"
 
 
 def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> None:
-    layout, label, _, _ = laid(
+    layout, label, _, _ = lay_files(
         tmp_path,
         {
             "1.xml": page("1.png"),

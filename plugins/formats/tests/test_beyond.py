@@ -51,13 +51,15 @@ def line(points: Any = INSIDE, baseline: Any = ()) -> PageSegment:
     return PageSegment("l", "line", points=list(points), baseline=list(baseline))
 
 
-def imported(engine: Engine, library: Library, document: str, made: PageModel, **more: Any) -> dict[str, Any]:
+def import_page(
+    engine: Engine, library: Library, document: str, made: PageModel, **more: Any
+) -> dict[str, Any]:
     file = Tei().write(made, WriteContext()).content
     params = {"document_id": document, "file": file, "filename": "a.xml", **more}
     return dict(engine.run(library, "format.import", params, LOCAL_OWNER).result or {})
 
 
-def held(library: Library, key: str = "l") -> dict[str, Any]:
+def read_held(library: Library, key: str = "l") -> dict[str, Any]:
     with library.db.read() as conn:
         rows = conn.exec_driver_sql("SELECT id, anchor, baseline, metadata, version FROM segment").all()
     for identity, anchor, baseline, metadata, version in rows:
@@ -68,7 +70,7 @@ def held(library: Library, key: str = "l") -> dict[str, Any]:
     raise AssertionError(key)
 
 
-def exported(
+def export_and_read(
     engine: Engine, library: Library, document: str, name: str = "tei"
 ) -> tuple[PageSegment, list[str]]:
     made = export_page(engine, library, document, name)
@@ -83,11 +85,11 @@ def test_an_outline_partly_beyond_is_clipped_and_its_own_points_go_out_again(
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = SHAPES[name]
-    made = imported(engine, library, page_document, page(line(points)))
+    made = import_page(engine, library, page_document, page(line(points)))
     far = max(max(-x, -y, x - SIZE[0], y - SIZE[1]) for x, y in points)
     (note,) = [one for one in made["notes"] if "beyond" in one]
     assert note.startswith(f"1 shape reaches beyond the page, by {far} pixels")
-    there = held(library)
+    there = read_held(library)
     x, y, w, h = there["rect"]
     assert min(x, y) >= 0
     assert max(x + w, y + h) <= 1 + 1e-9
@@ -95,7 +97,7 @@ def test_an_outline_partly_beyond_is_clipped_and_its_own_points_go_out_again(
     assert there["metadata"]["raw_polygon_px"] == [list(point) for point in points]
     assert there["metadata"]["raw_pixel_frame"] == list(SIZE)
     assert f"reaches {far} pixels beyond the page" in there["metadata"]["geometry_problem"]
-    found, losses = exported(engine, library, page_document)
+    found, losses = export_and_read(engine, library, page_document)
     assert found.points == points
     assert losses == []
 
@@ -103,8 +105,8 @@ def test_an_outline_partly_beyond_is_clipped_and_its_own_points_go_out_again(
 def test_the_part_that_is_drawn_is_the_part_on_the_page(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    imported(engine, library, page_document, page(line(SHAPES["over the right edge"][0])))
-    there = held(library)
+    import_page(engine, library, page_document, page(line(SHAPES["over the right edge"][0])))
+    there = read_held(library)
     assert there["rect"] == pytest.approx([0.9, 100 / 1400, 0.1, 100 / 1400])
     assert {(round(x, 6), round(y, 6)) for x, y in there["polygon"]} == {
         (0.9, round(100 / 1400, 6)), (1, round(100 / 1400, 6)), (1, round(200 / 1400, 6)), (0.9, round(200 / 1400, 6)),
@@ -114,8 +116,8 @@ def test_the_part_that_is_drawn_is_the_part_on_the_page(
 def test_a_clipped_outline_that_somebody_drew_anew_goes_out_as_drawn(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    imported(engine, library, page_document, page(line(SHAPES["over the right edge"][0])))
-    there = held(library)
+    import_page(engine, library, page_document, page(line(SHAPES["over the right edge"][0])))
+    there = read_held(library)
     anchor = {
         "document_id": page_document,
         "rect": [0.5, 0.5, 0.25, 0.25],
@@ -123,7 +125,7 @@ def test_a_clipped_outline_that_somebody_drew_anew_goes_out_as_drawn(
     }
     params = {"segment_id": there["id"], "expected_version": there["version"], "anchor": anchor}
     engine.run(library, "segment.update", params, LOCAL_OWNER)
-    found, _ = exported(engine, library, page_document)
+    found, _ = export_and_read(engine, library, page_document)
     assert found.points == [(500, 700), (750, 700), (750, 1050)]
 
 
@@ -132,16 +134,16 @@ def test_a_baseline_partly_beyond_is_clipped_or_kept_apart(
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = PATHS[name]
-    made = imported(engine, library, page_document, page(line(INSIDE, points)))
+    made = import_page(engine, library, page_document, page(line(INSIDE, points)))
     assert any("1 shape reaches beyond the page" in note for note in made["notes"])
-    there = held(library)
+    there = read_held(library)
     if parts == 1:
         assert there["baseline"] == [pytest.approx([0.9, 150 / 1400]), pytest.approx([1, 151 / 1400])]
     else:
         assert there["baseline"] is None
         assert "in 2 parts" in there["metadata"]["geometry_problem"]
     assert there["metadata"]["raw_baseline_px"] == [list(point) for point in points]
-    found, losses = exported(engine, library, page_document)
+    found, losses = export_and_read(engine, library, page_document)
     assert (found.points, found.baseline, losses) == (INSIDE, points, [])
 
 
@@ -158,27 +160,27 @@ def test_what_lies_wholly_beyond_refuses_the_file_or_comes_in_without_a_place(
 ) -> None:
     made = page(line(points, baseline))
     with pytest.raises(Invalid, match=r"lie wholly beyond it: l\..*beyond=keep") as refusal:
-        imported(engine, library, page_document, made)
+        import_page(engine, library, page_document, made)
     assert refusal.value.fields == {"segments": ["l"], "count": 1}
-    notes = imported(engine, library, page_document, made, beyond="keep")["notes"]
+    notes = import_page(engine, library, page_document, made, beyond="keep")["notes"]
     (note,) = [one for one in notes if "only beyond the page" in one]
     assert note.endswith("the file's own points are kept: l.")
-    there = held(library)
+    there = read_held(library)
     if baseline:
         assert there["baseline"] is None
         assert "polygon" in there
     else:
-        assert there["rect"] == pytest.approx(held(library, "r")["rect"])
+        assert there["rect"] == pytest.approx(read_held(library, "r")["rect"])
         assert "polygon" not in there
     assert "nothing of it lies on the page" in there["metadata"]["geometry_problem"]
-    found, _ = exported(engine, library, page_document)
+    found, _ = export_and_read(engine, library, page_document)
     if len(points) > 2:  # TEI has no outline of two points, and says so
         assert (found.points, found.baseline) == (points, list(baseline))
 
 
 def test_refuse_refuses_what_would_be_clipped(engine: Engine, library: Library, page_document: str) -> None:
     with pytest.raises(Invalid, match="reach beyond it: l") as refusal:
-        imported(
+        import_page(
             engine,
             library,
             page_document,
@@ -186,7 +188,7 @@ def test_refuse_refuses_what_would_be_clipped(engine: Engine, library: Library, 
             beyond="refuse",
         )
     assert refusal.value.code == "shapes_outside"
-    imported(
+    import_page(
         engine, library, page_document, page(line([(900, 100), (1002, 100), (1002, 200)])), beyond="refuse"
     )
 
@@ -210,7 +212,7 @@ def test_page_xml_gives_out_what_lies_beyond_the_lower_right(
     file = PageXml().write(page(line(points)), WriteContext()).content
     params = {"document_id": page_document, "file": file, "filename": "a.xml"}
     engine.run(library, "format.import", params, LOCAL_OWNER)
-    found, losses = exported(engine, library, page_document, "pagexml")
+    found, losses = export_and_read(engine, library, page_document, "pagexml")
     assert (found.points, losses) == (points, [])
 
 

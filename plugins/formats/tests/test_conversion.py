@@ -158,10 +158,10 @@ def test_a_conversion_that_failed_says_why(
     old_page(engine, library)
     run_id = start(engine, library)
 
-    def broken(ctx: Any, after: str) -> Any:
+    def fail(ctx: Any, after: str) -> Any:
         raise Broken("The table is damaged.")
 
-    monkeypatch.setattr(conversion, "_next", broken)
+    monkeypatch.setattr(conversion, "_next", fail)
     engine.jobs.run_until_idle(library)
     with library.db.read() as conn:
         found = status(conn, run_id)

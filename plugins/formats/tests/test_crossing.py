@@ -119,7 +119,7 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
 }
 
 
-def stated() -> dict[str, dict[str, str]]:
+def read_table() -> dict[str, dict[str, str]]:
     """The table as it stands in the manual: row, column, cell."""
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -141,7 +141,7 @@ def test_a_row_of_the_table_is_true(row: str, column: str) -> None:
     made = with_(change)
     written = driver.write(made, NOW)
     assert driver.validate(written.content) == []
-    cell = stated()[row][column]
+    cell = read_table()[row][column]
     assert re.match("yes|loss", cell), f"the manual says {cell!r} of {row} {column}"
     assert bool(written.losses) == ("loss" in cell), (cell, written.losses)
     back = driver.read(written.content.encode(), ReadContext("back.xml"))[0]
@@ -150,4 +150,4 @@ def test_a_row_of_the_table_is_true(row: str, column: str) -> None:
 
 
 def test_every_row_of_the_table_is_tried() -> None:
-    assert set(stated()) == set(ROWS)
+    assert set(read_table()) == set(ROWS)

@@ -16,7 +16,7 @@ from armarium_formats.api import (
     ReadContext,
     Sample,
     WriteContext,
-    Written,
+    WrittenPage,
     exercise_format,
 )
 from armarium_formats.pagexml.driver import PageXml
@@ -33,7 +33,7 @@ class BadName(PageXml):
     name = "Page XML"
 
 
-class Unlabelled(PageXml):
+class UnlabelledPageXml(PageXml):
     label = ""
 
 
@@ -123,9 +123,9 @@ class Writing(PageXml):
     def change(self, content: str) -> str:
         return content
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         found = super().write(page, context)
-        return Written(self.change(found.content), found.losses)
+        return WrittenPage(self.change(found.content), found.losses)
 
 
 class WritingInvalid(Writing):
@@ -157,7 +157,7 @@ class Fickle(Writing):
 
 
 class Meddling(PageXml):
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         page.segments.append(PageSegment(f"x{len(page.segments)}", "region", points=[(1, 1), (2, 2), (3, 1)]))
         return super().write(page, context)
 
@@ -165,15 +165,15 @@ class Meddling(PageXml):
 class EmptyLoss(PlainText):
     reads = False
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
-        return Written("", [Loss("shapes", 0, "no reason")])
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
+        return WrittenPage("", [Loss("shapes", 0, "no reason")])
 
 
 class Silent(PlainText):
     reads = False
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
-        return Written(b"bytes")  # type: ignore[arg-type]
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
+        return WrittenPage(b"bytes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ class Silent(PlainText):
     [
         (Nameless, "has no name"),
         (BadName, "lower case without spaces"),
-        (Unlabelled, "no label"),
+        (UnlabelledPageXml, "no label"),
         (Idle, "neither reads nor writes"),
         (NoExtension, "with its dot"),
         (Greedy, "for its own"),

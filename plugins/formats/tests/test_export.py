@@ -12,7 +12,7 @@ from armarium.errors import Broken, Conflict, Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.api import Format, PageModel, ReadContext, WriteContext, Written
+from armarium_formats.api import Format, PageModel, ReadContext, WriteContext, WrittenPage
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import list_formats
@@ -20,7 +20,7 @@ from armarium_formats.queries.exchange import list_formats
 DRIVER = PageXml()
 
 
-def imported(engine: Engine, library: Library, document_id: str, file: str | bytes) -> str:
+def import_file(engine: Engine, library: Library, document_id: str, file: str | bytes) -> str:
     params = {"document_id": document_id, "file": file, "filename": "a.xml"}
     result = engine.run(library, "format.import", params, LOCAL_OWNER).result
     assert result is not None
@@ -51,7 +51,7 @@ def test_page_to_project_to_page_keeps_everything(
     for path in real_page_files:
         document = act(engine, library, "document.create", {"name": path.name, "doc_type": "page"})["id"]
         try:
-            imported(engine, library, document, path.read_bytes())
+            import_file(engine, library, document, path.read_bytes())
         except Invalid:
             continue  # test_import says which and why
         compared += 1
@@ -87,7 +87,7 @@ def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
 
 
 def test_what_was_chosen_is_said(engine: Engine, library: Library, page_document: str) -> None:
-    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
+    pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
     made = export_page(engine, library, page_document, "pagexml")
     assert made["format"] == "pagexml"
     assert made["filename"] == "0001.xml"
@@ -112,14 +112,14 @@ def test_what_was_chosen_is_said(engine: Engine, library: Library, page_document
 
 
 def test_plain_text_is_the_lines_in_order(engine: Engine, library: Library, page_document: str) -> None:
-    imported(engine, library, page_document, SAMPLE_PAGE)
+    import_file(engine, library, page_document, SAMPLE_PAGE)
     made = export_page(engine, library, page_document, "TXT")
     assert (made["content"], made["filename"]) == ("Dear Sir\n", "0001.txt")
     assert {loss["what"] for loss in made["losses"]} >= {"shapes", "baselines"}
 
 
 def test_a_correction_is_what_is_exported(engine: Engine, library: Library, page_document: str) -> None:
-    imported(engine, library, page_document, SAMPLE_PAGE)
+    import_file(engine, library, page_document, SAMPLE_PAGE)
     (line,) = segment_ids(library)
     act(engine, library, "representation.create", {"segment_id": line, "text": "Dear Madam"})
     page = read(export_page(engine, library, page_document, "pagexml")["content"])
@@ -137,7 +137,7 @@ LEVELS = SAMPLE_PAGE.replace(
 def test_texts_that_a_correction_has_overtaken_are_not_given_out(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    imported(engine, library, page_document, LEVELS)
+    import_file(engine, library, page_document, LEVELS)
     before = export_page(engine, library, page_document, "pagexml")
     assert before["content"].count("Dear") == 3
     assert "<PlainText>dear sir</PlainText>" in before["content"]
@@ -171,14 +171,14 @@ ORDERED = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/
 def test_the_order_of_the_file_is_the_order_as_written(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    imported(engine, library, page_document, ORDERED)
+    import_file(engine, library, page_document, ORDERED)
     assert export_page(engine, library, page_document, "plain-text")["content"] == "b1\n\na2\na1\n"
 
 
 def test_what_is_added_and_deleted_later_finds_its_place(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    pass_id = imported(engine, library, page_document, ORDERED)
+    pass_id = import_file(engine, library, page_document, ORDERED)
     regions, lines = segment_ids(library, "region"), segment_ids(library)
     new = act(
         engine,
@@ -230,7 +230,7 @@ def named_order(
 
 
 def test_a_named_order_is_followed(engine: Engine, library: Library, page_document: str) -> None:
-    pass_id = imported(engine, library, page_document, ORDERED)
+    pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
     order = named_order(engine, library, page_document, pass_id, [a1, a2, b1])
     made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
@@ -247,28 +247,28 @@ def test_a_named_order_is_followed(engine: Engine, library: Library, page_docume
 def test_an_order_as_written_that_somebody_made_goes_before_that_of_the_file(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    pass_id = imported(engine, library, page_document, ORDERED)
+    pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
 
-    def exported() -> tuple[str | None, str, str]:
+    def export_order() -> tuple[str | None, str, str]:
         made = export_page(engine, library, page_document, "plain-text")
         return made["choices"]["order_id"], made["choices"]["order_name"], made["content"]
 
-    of_the_file = exported()
+    of_the_file = export_order()
     named_order(engine, library, page_document, pass_id, [a1, a2, b1])
     named_order(engine, library, page_document, pass_id, [], "as-written")
-    assert exported() == of_the_file
+    assert export_order() == of_the_file
     order = named_order(engine, library, page_document, pass_id, [a1, a2, b1], "as-written")
-    assert exported() == (order["id"], "as as-written", "a1\na2\n\nb1\n")
+    assert export_order() == (order["id"], "as as-written", "a1\na2\n\nb1\n")
     assert of_the_file[1:] != ("as written", "a1\na2\n\nb1\n")
     act(engine, library, "reading_order.withdraw", {"order_id": order["id"]})
-    assert exported() == of_the_file
+    assert export_order() == of_the_file
 
 
 def test_an_order_between_regions_is_said_to_be_lost(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    pass_id = imported(engine, library, page_document, ORDERED)
+    pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
     order = named_order(engine, library, page_document, pass_id, [a1, b1, a2])
     made = export_page(engine, library, page_document, "pagexml", order_id=order["id"])
@@ -302,8 +302,8 @@ def test_decimals_of_a_baseline_are_kept_or_said_to_be_lost(
 def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    pass_id = imported(engine, library, page_document, ORDERED)
-    other = imported(engine, library, page_document, SAMPLE_PAGE)
+    pass_id = import_file(engine, library, page_document, ORDERED)
+    other = import_file(engine, library, page_document, SAMPLE_PAGE)
     order = named_order(engine, library, page_document, pass_id, segment_ids(library)[:1])
     with pytest.raises(Invalid, match="ask with pass_id") as refusal:
         export_page(engine, library, page_document, "pagexml", pass_id=other, order_id=order["id"])
@@ -322,7 +322,7 @@ def test_a_page_without_any_size_cannot_be_drawn(
     assert refusal.value.code == "no_page_size"
 
 
-def pictured(engine: Engine, library: Library, folder: Path) -> str:
+def import_picture(engine: Engine, library: Library, folder: Path) -> str:
     """An imported photograph of 400 x 300 pixels; its id."""
     from PIL import Image
 
@@ -338,7 +338,7 @@ def pictured(engine: Engine, library: Library, folder: Path) -> str:
 def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    document = pictured(engine, library, tmp_path)
+    document = import_picture(engine, library, tmp_path)
     pass_id = act(engine, library, "segment.pass_create", {"document_id": document, "name": "by hand"})["id"]
     for kind, y in (("region", 0.5), ("region", 0.1), ("line", 0.8)):
         act(
@@ -367,7 +367,7 @@ def test_a_pass_of_our_own_gets_ids_an_order_and_the_picture_s_pixels(
 def test_a_file_in_other_pixels_is_scaled_to_the_picture(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    document = pictured(engine, library, tmp_path)
+    document = import_picture(engine, library, tmp_path)
     params = {"document_id": document, "file": SAMPLE_PAGE, "filename": "a.xml"}
     notes = act(engine, library, "format.import", params)["notes"]
     assert any("400 x 300" in note and "proportions differ" in note for note in notes)
@@ -379,7 +379,7 @@ def test_a_file_in_other_pixels_is_scaled_to_the_picture(
 
 
 def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Library, tmp_path: Path) -> None:
-    document = pictured(engine, library, tmp_path)
+    document = import_picture(engine, library, tmp_path)
     small = SAMPLE_PAGE.replace('imageWidth="1000" imageHeight="1400"', 'imageWidth="x"')
     small = small.replace("900", "390").replace("880", "380").replace("400", "290")
     params = {"document_id": document, "file": small, "filename": "a.xml"}
@@ -403,7 +403,7 @@ def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Libr
 def test_what_is_not_there_is_not_found(
     engine: Engine, library: Library, page_document: str, more: dict[str, str], words: str
 ) -> None:
-    imported(engine, library, page_document, SAMPLE_PAGE)
+    import_file(engine, library, page_document, SAMPLE_PAGE)
     asked = {"document_id": page_document, "format_name": "pagexml", **more}
     with pytest.raises(NotFound, match=words):
         export_page(engine, library, asked.pop("document_id"), asked.pop("format_name"), **asked)
@@ -414,7 +414,7 @@ def test_a_page_without_a_pass_and_a_withdrawn_pass_are_not_found(
 ) -> None:
     with pytest.raises(NotFound, match="has no pass yet"):
         export_page(engine, library, page_document, "pagexml")
-    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
+    pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
     act(engine, library, "segment.pass_delete", {"pass_id": pass_id})
     with pytest.raises(NotFound, match="withdrawn"):
         export_page(engine, library, page_document, "pagexml", pass_id=pass_id)
@@ -423,7 +423,7 @@ def test_a_page_without_a_pass_and_a_withdrawn_pass_are_not_found(
 def test_a_pass_of_another_page_is_not_exported_as_this_ones(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    pass_id = imported(engine, library, page_document, SAMPLE_PAGE)
+    pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
     other = act(engine, library, "document.create", {"name": "Second", "doc_type": "page"})["id"]
     with pytest.raises(NotFound, match="is of another page; name one of Second"):
         export_page(engine, library, other, "pagexml", pass_id=pass_id)
@@ -436,8 +436,8 @@ class OnlyReads(Format):
 class Wrong(Format):
     name, label, extensions, writes, validated = "wrong", "Wrong", (".x",), True, True
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
-        return Written("<wrong/>")
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
+        return WrittenPage("<wrong/>")
 
     def validate(self, content: str) -> list[str]:
         return ["everything is wrong"]
@@ -447,14 +447,14 @@ def test_a_format_that_is_only_read_is_a_conflict(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     engine.drivers.give("armarium.formats", "only-reads", OnlyReads)
-    imported(engine, library, page_document, SAMPLE_PAGE)
+    import_file(engine, library, page_document, SAMPLE_PAGE)
     with pytest.raises(Conflict, match=r"Written: .*pagexml, plain-text"):
         export_page(engine, library, page_document, "only-reads")
 
 
 def test_an_invalid_export_is_never_given_out(engine: Engine, library: Library, page_document: str) -> None:
     engine.drivers.give("armarium.formats", "wrong", Wrong)
-    imported(engine, library, page_document, SAMPLE_PAGE)
+    import_file(engine, library, page_document, SAMPLE_PAGE)
     with pytest.raises(Broken) as refusal:
         export_page(engine, library, page_document, "wrong")
     assert refusal.value.code == "schema_invalid"
@@ -481,8 +481,8 @@ ONE_LINE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent
 def test_an_export_of_new_lines_says_that_the_text_stands_in_another_pass(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    document = pictured(engine, library, tmp_path)
-    first = imported(engine, library, document, ONE_LINE)
+    document = import_picture(engine, library, tmp_path)
+    first = import_file(engine, library, document, ONE_LINE)
     before = export_page(engine, library, document, "PAGE")["choices"]["notes"]
     assert not any("holds no text" in note for note in before)
     lines = [{"key": "1", "rect": [0.1, 0.1, 0.8, 0.05]}]

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from batch_ground import laid, page, picture, rows
+from batch_ground import lay_files, page, picture, rows
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
@@ -64,7 +64,7 @@ def texts(library: Library) -> list[tuple[str, str]]:
 def test_layout_files_of_a_folder_become_passes_of_its_pictures(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
     assert texts(library) == [("odd.png", "four"), ("1.png", "one"), ("1.png", "three"), ("2.png", "two")]
     assert (found["passes"], found["unpaired_count"], found["refused_count"]) == (4, 1, 2)
@@ -73,7 +73,7 @@ def test_layout_files_of_a_folder_become_passes_of_its_pictures(
 
 
 def test_the_whole_import_is_taken_back_as_one_set(engine: Engine, library: Library, tmp_path: Path) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
 
     def digests() -> dict[str, str]:
         return table_digests(library.db, engine.library_schema)
@@ -89,12 +89,12 @@ def test_the_whole_import_is_taken_back_as_one_set(engine: Engine, library: Libr
 
 
 def test_files_named_one_by_one_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = laid(tmp_path, {"1.png": picture(), "page/1.xml": page("1.png")})
+    paths = lay_files(tmp_path, {"1.png": picture(), "page/1.xml": page("1.png")})
     _, found = bring_in(engine, library, paths=[str(path) for path in paths])
     assert found["passes"] == 1
 
 
-def brought(library: Library, job_id: str) -> dict[str, Any]:
+def read_import_answer(library: Library, job_id: str) -> dict[str, Any]:
     """What an import's own job answered."""
     found: dict[str, Any] = orjson.loads(rows(library, "SELECT result FROM job WHERE id = ?", job_id)[0][0])
     return found
@@ -104,25 +104,29 @@ def test_a_second_import_of_the_folder_brings_only_what_is_new(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     box = tmp_path / "box"
-    laid(
+    lay_files(
         box,
         {"1.png": picture(), "1.xml": page("1.png"), "odd.png": picture(80, 60), "z.xml": page("", 80, 60)},
     )
-    laid(box / "deep", {"2.png": picture(grey=7), "page/2.xml": page("2.png")})
+    lay_files(box / "deep", {"2.png": picture(grey=7), "page/2.xml": page("2.png")})
     first, layouts_first = bring_in(engine, library, folder=str(box))
-    assert tuple(brought(library, first)[key] for key in ("files", "already")) == (3, 0)
+    assert tuple(read_import_answer(library, first)[key] for key in ("files", "already")) == (3, 0)
     assert (layouts_first["passes"], layouts_first["already"]) == (3, 0)
     second, layouts_second = bring_in(engine, library, folder=str(box))
-    assert tuple(brought(library, second)[key] for key in ("files", "already", "documents")) == (0, 3, 0)
+    assert tuple(read_import_answer(library, second)[key] for key in ("files", "already", "documents")) == (
+        0,
+        3,
+        0,
+    )
     assert (layouts_second["passes"], layouts_second["already"]) == (0, 3)
     assert (layouts_second["refused"], layouts_second["unpaired"]) == ([], [])
     # The folder grows: a picture, its layout, and another layout of a picture that is there; and it is moved.
-    laid(box, {"3.png": picture(grey=3), "3.xml": page("3.png")})
-    laid(box / "deep", {"alto/2.xml": page("2.png", text="again")})
+    lay_files(box, {"3.png": picture(grey=3), "3.xml": page("3.png")})
+    lay_files(box / "deep", {"alto/2.xml": page("2.png", text="again")})
     (tmp_path / "elsewhere").mkdir()
     box.rename(tmp_path / "elsewhere" / "box")
     third, layouts_third = bring_in(engine, library, folder=str(tmp_path / "elsewhere" / "box"))
-    assert tuple(brought(library, third)[key] for key in ("files", "already")) == (1, 3)
+    assert tuple(read_import_answer(library, third)[key] for key in ("files", "already")) == (1, 3)
     assert (layouts_third["passes"], layouts_third["already"]) == (2, 3)
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'folder' AND name = 'deep'") == [
         (1,)
@@ -133,7 +137,7 @@ def test_a_second_import_of_the_folder_brings_only_what_is_new(
 def test_a_second_import_with_again_makes_its_own_passes(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    laid(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
+    lay_files(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
     bring_in(engine, library, folder=str(tmp_path / "box"))
     bring_in(engine, library, folder=str(tmp_path / "box"), again=True)
     assert rows(
@@ -144,14 +148,14 @@ def test_a_second_import_with_again_makes_its_own_passes(
 def test_a_folder_imported_into_two_places_has_its_layouts_in_both(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    laid(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
+    lay_files(tmp_path / "box", {"1.png": picture(), "1.xml": page("1.png")})
     folders = [
         (engine.run(library, "document.create", {"name": name}, LOCAL_OWNER).result or {})["id"]
         for name in "ab"
     ]
     for parent in folders:
         bring_in(engine, library, folder=str(tmp_path / "box"), parent_id=parent)
-    laid(tmp_path / "box", {"1.alto": page("1.png", text="new")})
+    lay_files(tmp_path / "box", {"1.alto": page("1.png", text="new")})
     _, layouts_made = bring_in(engine, library, folder=str(tmp_path / "box"), parent_id=folders[0])
     assert (layouts_made["passes"], layouts_made["already"]) == (1, 1)
     assert rows(
@@ -166,7 +170,7 @@ def test_a_folder_imported_into_two_places_has_its_layouts_in_both(
 def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
     _, none = bring_in(engine, library, folder=str(tmp_path / "box"))
     assert none == {}

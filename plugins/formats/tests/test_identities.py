@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarium_formats.alto.driver import Alto
-from armarium_formats.alto.writing import IDS
+from armarium_formats.alto.writer_state import IDS
 from armarium_formats.api import Format, PageModel, PageOrder, PageSegment, ReadContext, WriteContext
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.schema import is_ncname

@@ -116,7 +116,7 @@ def test_a_page_larger_than_any_picture_is_refused(
         )
 
 
-def pictured(engine: Engine, library: Library, folder: Path) -> str:
+def import_picture(engine: Engine, library: Library, folder: Path) -> str:
     """A page with a picture of 200 x 100 pixels; its id."""
     from PIL import Image
 
@@ -130,7 +130,7 @@ def pictured(engine: Engine, library: Library, folder: Path) -> str:
 
 
 def test_labels_become_segments_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     made = run(
         engine,
         library,
@@ -152,14 +152,14 @@ def test_labels_become_segments_on_the_picture(engine: Engine, library: Library,
 def test_labels_beyond_the_picture_are_refused_by_name(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     with pytest.raises(Invalid, match="label-2") as refusal:
         run(engine, library, page, "0 0.5 0.5 0.5 0.5\n0 0.95 0.5 0.4 0.5\n", "0001.txt", beyond="refuse")
     assert refusal.value.code == "shapes_outside"
 
 
 def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Library, tmp_path: Path) -> None:
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     made = run(engine, library, page, "a 20 10 40 30 0\nb 42 10 60 30 0\n\t 60 10 61 30 0\n", "0001.box")
     assert made["counts"] == {"region": 0, "line": 1, "word": 1, "readings": 2}
     with library.db.read() as conn:
@@ -170,7 +170,7 @@ def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Librar
 
 
 def test_control_points_stay_with_the_pass(engine: Engine, library: Library, tmp_path: Path) -> None:
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     made = run(engine, library, page, POINTS.replace("100.5", "50").replace("-200.25", "-25"), "map.points")
     assert made["counts"] == {"region": 0, "line": 0, "word": 0, "readings": 0}
     assert made["kept"] == [{"what": "control points", "count": 1}]

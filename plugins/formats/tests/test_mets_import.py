@@ -10,7 +10,7 @@ from typing import Any
 
 import published
 import pytest
-from batch_ground import laid, page, picture, rows, send, take, whys
+from batch_ground import lay_files, page, picture, rows, send, take, whys
 from mets_ground import bare, volume, workspace
 from test_folder_import import bring_in
 
@@ -28,7 +28,7 @@ from armarium_testing.kills import Killed, KilledContext
 Bring = Callable[[Engine, Library, Path, dict[str, bytes]], dict[str, Any]]
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zip_files(files: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in files.items():
@@ -37,12 +37,12 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def by_folder(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
-    laid(place / "box", files)
+    lay_files(place / "box", files)
     return bring_in(engine, library, folder=str(place / "box"))[1]
 
 
 def by_zip(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
-    return send(engine, library, {"box.zip": zipped(files)})
+    return send(engine, library, {"box.zip": zip_files(files)})
 
 
 def by_names(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def test_mets_that_comes_later_orders_the_pages_that_are_there(
     mets = files.pop("mets.xml")
     by_folder(engine, library, tmp_path, files)
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
-    laid(tmp_path / "box", {"12345.xml": mets})
+    lay_files(tmp_path / "box", {"12345.xml": mets})
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert found["mets"][0]["file"] == "12345.xml"
@@ -240,9 +240,11 @@ def test_mets_alone_is_named_for_what_it_is(
 ) -> None:
     alone = volume()["volume.xml"]
     sent = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
-    (path,) = laid(tmp_path / "alone", {name: alone})
+    (path,) = lay_files(tmp_path / "alone", {name: alone})
     named = client.post("/api/ingest/files", json={"paths": [str(path)]})
-    in_zip = client.post("/api/documents/import-batch", files=[("files", ("a.zip", zipped({name: alone})))])
+    in_zip = client.post(
+        "/api/documents/import-batch", files=[("files", ("a.zip", zip_files({name: alone})))]
+    )
     for answer in (sent, named, in_zip):
         assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
         assert "METS file of 3 pages, and none of their pictures came with it" in answer.json()["detail"]
@@ -254,12 +256,12 @@ def test_mets_alone_is_named_for_what_it_is(
 def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
     engine: Engine, library: Library
 ) -> None:
-    def made(name: str, doc_type: str, parent: str | None = None) -> str:
+    def make_document(name: str, doc_type: str, parent: str | None = None) -> str:
         node = {"name": name, "doc_type": doc_type, "parent_id": parent}
         return str((engine.run(library, "document.create", node, LOCAL_OWNER).result or {})["id"])
 
-    box, other = made("Box 1", "folder"), made("Box 2", "folder")
-    inside, elsewhere = made("1.png", "page", box), made("2.png", "page", other)
+    box, other = make_document("Box 1", "folder"), make_document("Box 2", "folder")
+    inside, elsewhere = make_document("1.png", "page", box), make_document("2.png", "page", other)
     before = table_digests(library.db, engine.library_schema)
     for pages, code, words in (
         ([(1, inside), (3, elsewhere)], "no_such_page", "mets.xml has 2 pages, so there is no page 3."),
@@ -298,7 +300,7 @@ def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
     files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
-    mets, *pictures = laid(tmp_path / "box", dict(sorted(files.items())))
+    mets, *pictures = lay_files(tmp_path / "box", dict(sorted(files.items())))
     with mets.open("ab") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     before = table_digests(library.db, engine.library_schema)
@@ -353,7 +355,7 @@ def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: 
 def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    laid(tmp_path / "box", workspace())
+    lay_files(tmp_path / "box", workspace())
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
     bring_in(engine, library, folder=str(tmp_path / "box"))
     ((parent,),) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
@@ -388,7 +390,7 @@ def test_the_routes_of_mets_are_of_the_folder_alone(client: Any) -> None:
 
 
 def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = laid(tmp_path / "box", workspace())
+    paths = lay_files(tmp_path / "box", workspace())
     answer = take(engine, library, paths)
     assert len(answer["passes"]) == 6
     assert answer["mets"][0]["pictured"] == 3

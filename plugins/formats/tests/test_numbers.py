@@ -6,7 +6,7 @@ import pytest
 
 from armarium_formats.abbyy.driver import Abbyy
 from armarium_formats.driver import ReadContext
-from armarium_formats.numbers import signed, whole
+from armarium_formats.numbers import parse_signed, parse_unsigned
 from armarium_formats.page_model import PageModel
 from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.tei.losses import losses_of
@@ -29,13 +29,19 @@ FINE_READER = """<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader
 
 @pytest.mark.parametrize("stated", [*ODD, None, 3])
 def test_what_is_no_whole_number_is_none(stated: object) -> None:
-    assert whole(stated) is None
-    assert signed(stated) is None
+    assert parse_unsigned(stated) is None
+    assert parse_signed(stated) is None
 
 
 def test_whole_numbers_are_numbers() -> None:
-    assert [whole(one) for one in ("0", "007", "999999999", "-1", "-0")] == [0, 7, 999_999_999, None, None]
-    assert [signed(one) for one in ("0", "-12", "999999999")] == [0, -12, 999_999_999]
+    assert [parse_unsigned(one) for one in ("0", "007", "999999999", "-1", "-0")] == [
+        0,
+        7,
+        999_999_999,
+        None,
+        None,
+    ]
+    assert [parse_signed(one) for one in ("0", "-12", "999999999")] == [0, -12, 999_999_999]
 
 
 @pytest.mark.parametrize("stated", ODD)

@@ -70,7 +70,7 @@ class Ground:
     def run(self, name: str, /, **params: Any) -> dict[str, Any]:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
-    def exported(self, name: str) -> tuple[etree._Element, str]:
+    def export_file(self, name: str) -> tuple[etree._Element, str]:
         """The file, and what it says it lost."""
         made = export_page(self.engine, self.library, self.page, name)
         losses = "; ".join(loss["what"] for loss in made["losses"])
@@ -170,13 +170,13 @@ def test_everything_that_asks_gets_the_same_answer(
     chance = random.Random(seed)
     world = make(chance, ancestors=seed % 4)
     ground = Ground(engine, library, world)
-    resolved(ground, client)
+    check_resolved(ground, client)
     in_order(ground)
-    annotated(ground, client)
-    exported(ground)
+    check_annotated(ground, client)
+    check_exported(ground)
 
 
-def resolved(ground: Ground, client: TestClient) -> None:
+def check_resolved(ground: Ground, client: TestClient) -> None:
     world = ground.world
     for part in world.page.walk():
         selection = (
@@ -186,7 +186,7 @@ def resolved(ground: Ground, client: TestClient) -> None:
         assert answer.status_code == 200, answer.text
         found = {one["key"]: one for one in answer.json()["settings"]}
         for key in KEYS:
-            stated = world.stated(key, part)
+            stated = world.find_stated(key, part)
             one = found[key]
             if stated is not None:
                 value, rung, holder = stated
@@ -214,24 +214,24 @@ def in_order(ground: Ground) -> None:
         assert span.direction == world.direction(part)[0], part.id
 
 
-def annotated(ground: Ground, client: TestClient) -> None:
+def check_annotated(ground: Ground, client: TestClient) -> None:
     world = ground.world
     items = client.get(f"/api/iiif/iiif/lines/{ground.page}").json()["items"]
     lines = [part for part in world.sequence() if part.kind == "line"]
     assert [ground.ids[one["id"].rpartition("#")[2]] for one in items] == [part.id for part in lines]
     for part, one in zip(lines, items, strict=True):
-        assert one["body"].get("language") == world.known("language", part), part.id
+        assert one["body"].get("language") == world.find_known("language", part), part.id
 
 
-def exported(ground: Ground) -> None:
+def check_exported(ground: Ground) -> None:
     world = ground.world
     for name, read in (("pagexml", in_page), ("alto", in_alto), ("tei", in_tei)):
-        root, losses = ground.exported(name)
+        root, losses = ground.export_file(name)
         for part in world.segments():
             if name == "alto" and part.kind != "line":
                 continue  # blocks that hold blocks have no place for facts; those that hold lines state them
             for key in KEYS:
-                stated = world.stated(key, part)
+                stated = world.find_stated(key, part)
                 if key in losses:
                     continue
                 found = read(root, part, key)
@@ -240,17 +240,17 @@ def exported(ground: Ground) -> None:
                 assert found == (stated[0] if stated else None), (name, part.id, key)
         if name == "alto":
             # What ALTO has no place for is named; what it has one for is written, wherever it was stated.
-            stated_scripts = any(world.stated("script", part) for part in world.page.walk())
+            stated_scripts = any(world.find_stated("script", part) for part in world.page.walk())
             assert ("script" in losses) == stated_scripts
             directions = {
-                value[0] for part in world.page.walk() if (value := world.stated("direction", part))
+                value[0] for part in world.page.walk() if (value := world.find_stated("direction", part))
             }
             if not any("direction" in part.facts for part in world.segments()):
                 assert ("direction" in losses) == ("alternating" in directions)
         else:
             assert "direction" not in losses
             assert "script" not in losses
-    content, losses = ground.exported("plain-text")
-    facts = any(world.stated(key, part) for part in world.page.walk() for key in KEYS)
+    content, losses = ground.export_file("plain-text")
+    facts = any(world.find_stated(key, part) for part in world.page.walk() for key in KEYS)
     assert ("languages, scripts and directions" in losses) == facts
     assert isinstance(content, str)

@@ -29,7 +29,7 @@ DRIVER = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
 TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.written, TRIAL.read, TRIAL.losses
+written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
 
 
 # ------------------------------------------------------------------------------------------- generated

@@ -10,7 +10,7 @@ import pytest
 from batch_ground import rows
 from lxml import etree
 from starlette.testclient import TestClient
-from test_retracing import pictured
+from test_retracing import import_picture
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
@@ -38,7 +38,7 @@ TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
 @pytest.fixture
 def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
     """A page with a picture and an older result; its id and that of the provisional pass."""
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     made = engine.run(
         library,
         "artifact.create",

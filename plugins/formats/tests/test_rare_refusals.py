@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from batch_ground import laid, page, picture, rows, take, whys
+from batch_ground import lay_files, page, picture, rows, take, whys
 
 from armarium.api import Conflict, Engine, Invalid, Library
 from armarium.principals import LOCAL_OWNER
@@ -32,7 +32,7 @@ def test_a_file_that_another_read_in_meanwhile_is_refused(
 
 
 def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_path: Path) -> None:
-    laid(tmp_path, {"1.png": picture()})
+    lay_files(tmp_path, {"1.png": picture()})
     long = tmp_path / ("x" * 300)
     answer = take(engine, library, [tmp_path / "1.png", long])
     assert "It cannot be read: File name too long." in whys(answer, "refused").values()
@@ -51,7 +51,7 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twice = page("1.png")
-    laid(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
+    lay_files(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
     engine.run(library, "document.import", {"folder": str(tmp_path / "box")}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library)

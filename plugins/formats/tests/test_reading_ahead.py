@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from batch_ground import laid, page, picture, rows
+from batch_ground import lay_files, page, picture, rows
 from test_folder_import import bring_in
 
 from armarium.api import JobContext, Unavailable, new_id
@@ -19,7 +19,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.jobs import layouts, reading_ahead
 from armarium_formats.jobs.pace import MOST, SECONDS, Pace
-from armarium_formats.jobs.reading_ahead import Ahead, ReadingAhead
+from armarium_formats.jobs.reading_ahead import ReadAhead, ReadingAhead
 from armarium_formats.pagexml.driver import PageXml
 from armarium_testing.kills import Killed, KilledContext
 
@@ -38,9 +38,9 @@ FILES = {
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Every import reads ahead and waits for it; whether each file was there."""
     seen: list[bool] = []
-    take = Ahead.take
+    take = ReadAhead.take
 
-    def wait(ahead: Ahead, number: int) -> Any:
+    def wait(ahead: ReadAhead, number: int) -> Any:
         if ahead.hands is not None:
             ahead.start.exception()
             if ahead.calls and number >= ahead.calls[0][0].start:
@@ -49,7 +49,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         seen.append(found is not None)
         return found
 
-    monkeypatch.setattr(Ahead, "take", wait)
+    monkeypatch.setattr(ReadAhead, "take", wait)
     monkeypatch.setattr(reading_ahead, "LEAST_FILES", 1)
     monkeypatch.setattr(reading_ahead, "AT_ONCE", 3)
     monkeypatch.setattr(reading_ahead, "_cores", lambda: 2)
@@ -81,7 +81,7 @@ SEEN = (
 def test_what_is_read_ahead_is_what_the_import_reads(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited: list[bool]
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     _, ahead = bring_in(engine, library, folder=str(tmp_path / "box"))
     with_worker = rows(library, SEEN)
     assert waited.count(True) == GOOD - 2, "all but the first, and the next one that was asked for too late"
@@ -99,7 +99,7 @@ def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
     tmp_path: Path, swapped: str
 ) -> None:
     """The worker cannot tell whose file stands there now; the import can, and refuses it in words."""
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     place = next(one for one in sorted((tmp_path / "box").rglob("*.xml")))
     asked = SimpleNamespace(
         params={"driver": PageXml.name, "files": [(str(place), place.name, None)], "beyond": "clip"},
@@ -131,7 +131,7 @@ def test_a_worker_that_gives_way_is_done_without(
     near: None,
     after: int,
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     asked: list[str] = []
     call = JobContext.call_worker
 
@@ -156,7 +156,7 @@ def test_a_driver_of_the_same_name_that_is_another_one_is_not_believed(
     waited: list[bool],
     near: None,
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     monkeypatch.setattr(
         reading_ahead, "_whole_name", lambda kind, names=iter("abcdefghijklmnop"): next(names)
     )
@@ -173,7 +173,7 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
     waited: list[bool],
     calls: int,
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     monkeypatch.setattr(layouts, "Pace", lambda: Pace(4))
     with monkeypatch.context() as patch:
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
@@ -216,7 +216,7 @@ def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
         files["page/classes.txt"] = b"text\n"
     else:
         more["format"] = "pagexml"
-    laid(tmp_path / "box", files)
+    lay_files(tmp_path / "box", files)
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"), **more)
     assert (found["passes"], any(waited)) == (GOOD + 1, False)
 
@@ -230,7 +230,7 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
         "huge.xml": page() + b" " * reading_ahead.LONGEST,
         **{name.partition("/")[2]: data for name, data in FILES.items() if not name[-5].isdigit()},
     }
-    paths = laid(tmp_path, files)
+    paths = lay_files(tmp_path, files)
     asked = [(str(path), path.name, None) for path in [*paths, tmp_path / "gone.xml"]]
     call = SimpleNamespace(params={"driver": "pagexml", "beyond": "clip", "files": asked}, answer_binary=b"")
     assert ReadingAhead.read(call) == {"driver": f"{PageXml.__module__}:PageXml"}
@@ -243,7 +243,7 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
 def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    laid(tmp_path / "box", FILES)
+    lay_files(tmp_path / "box", FILES)
     over = Event()
 
     def stand_still(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> Any:
@@ -272,7 +272,7 @@ def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_tho
     near: None,
 ) -> None:
     strangers = {f"page/x{n}.xml": page(f"gone{n}.png", text=f"Far {n}", width=77 + n) for n in range(4)}
-    laid(tmp_path / "box", {**FILES, **strangers})
+    lay_files(tmp_path / "box", {**FILES, **strangers})
     kept: list[str] = []
     plain = type(library.objects).put_bytes
 
@@ -290,12 +290,12 @@ def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_tho
 
 def test_steps_grow_while_they_are_quick_and_shrink_where_they_are_not() -> None:
     pace = Pace(32)
-    pace.took(32, 0.0)
+    pace.note_step(32, 0.0)
     assert pace.files == 64, "twice as many at most"
     for _ in range(3):
-        pace.took(pace.files, SECONDS / 100)
+        pace.note_step(pace.files, SECONDS / 100)
     assert pace.files == MOST
-    pace.took(MOST, SECONDS * 2)
+    pace.note_step(MOST, SECONDS * 2)
     assert pace.files == MOST // 2
-    pace.took(1, 60.0)
+    pace.note_step(1, 60.0)
     assert pace.files == 1, "a page that takes long by itself is a step"

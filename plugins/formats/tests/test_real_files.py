@@ -94,7 +94,7 @@ def test_what_is_written_of_each_file_is_valid(table: dict[str, Row]) -> None:
     assert [(row.file, row.losses) for row in table.values() if "INVALID" in row.losses] == []
 
 
-def _named(name: str) -> str:
+def _find_file(name: str) -> str:
     return f"*[local-name()='{name}']"
 
 
@@ -111,15 +111,15 @@ def _page(data: bytes) -> tuple[int, int]:
     ):
         # Each of several that say something is a reading, but not the same words twice.
         said = {
-            one.xpath(f"string({_named('Unicode')})") or one.xpath(f"string({_named('PlainText')})")
-            for one in part.xpath(_named("TextEquiv"))
+            one.xpath(f"string({_find_file('Unicode')})") or one.xpath(f"string({_find_file('PlainText')})")
+            for one in part.xpath(_find_file("TextEquiv"))
         }
         texts += sum(bool(words.strip()) for words in said)
-    return len(root.xpath(f"//{_named('TextLine')}")), texts
+    return len(root.xpath(f"//{_find_file('TextLine')}")), texts
 
 
 def _alto(data: bytes) -> tuple[int, None]:
-    return len(_xml(data).xpath(f"//{_named('TextLine')}")), None
+    return len(_xml(data).xpath(f"//{_find_file('TextLine')}")), None
 
 
 def _hocr(data: bytes) -> tuple[int, None]:
@@ -137,7 +137,7 @@ def _text(data: bytes) -> tuple[int, int]:
 
 def _tei(data: bytes) -> tuple[int, None] | None:
     """Files that draw their lines; where they only break a running text, what a line is is the reader's to say."""
-    drawn = len(_xml(data).xpath(f"//{_named('line')}"))
+    drawn = len(_xml(data).xpath(f"//{_find_file('line')}"))
     return (drawn, None) if drawn else None
 
 

@@ -16,7 +16,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium_formats.opening import open_layout
 from armarium_formats.queries.exchange import Picture, export, picture_of
-from armarium_formats.retracing import matched, retrace
+from armarium_formats.retracing import match_lines, retrace
 
 LINES = (
     "In the name of God amen",
@@ -55,7 +55,7 @@ def take(
     return dict(engine.run(library, "format.import", params, LOCAL_OWNER).result or {})
 
 
-def pictured(engine: Engine, library: Library, folder: Path) -> str:
+def import_picture(engine: Engine, library: Library, folder: Path) -> str:
     """A page with a picture of 1000 x 1400 pixels; its id."""
     from PIL import Image
 
@@ -153,7 +153,7 @@ def test_what_could_be_two_lines_is_none(engine: Engine, library: Library, page_
 def test_a_pass_measured_on_another_picture_lends_nothing(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    page = pictured(engine, library, tmp_path)
+    page = import_picture(engine, library, tmp_path)
     take(engine, library, page, page_xml(LINES), "a.xml")
     for rendition, lent in ((picture_of, True), (lambda *_: Picture("another", (1000, 1400)), False)):
         opened = open_layout(engine, "\n".join(LINES).encode(), "a.txt", page_size=(1000, 1400))
@@ -194,7 +194,7 @@ def test_whatever_is_changed_no_line_takes_the_shape_of_another(seed: int) -> No
         if chance.random() < 0.5:
             parts[chance.randrange(7)] = "corrected"
         lines.append(" ".join(parts))
-    found = dict(matched(lines, drawn))
+    found = dict(match_lines(lines, drawn))
     assert {mine: other for mine, other in found.items() if mine in truth} == truth
     pairs = sorted(found.items())
     assert all(one[0] < two[0] and one[1] < two[1] for one, two in combinations(pairs, 2))

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from armarium.engine import Engine
 from armarium_formats.actions.samples import SAMPLE_PAGE
-from armarium_formats.api import Format, PageModel, WriteContext, Written
+from armarium_formats.api import Format, PageModel, WriteContext, WrittenPage
 
 PAGE = SAMPLE_PAGE.encode()
 
@@ -110,11 +110,11 @@ class Readable(Format):
     name, label, extensions, reads = "readable", "Readable", (".r",), True
 
 
-class Spoiled(Format):
+class SpoiledFormat(Format):
     name, label, extensions, writes, validated = "spoiled", "Spoiled", (".s",), True, True
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
-        return Written("no")
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
+        return WrittenPage("no")
 
     def validate(self, content: str) -> list[str]:
         return ["it is spoiled"]
@@ -124,7 +124,7 @@ def test_a_readable_format_is_409_and_an_invalid_export_500(
     engine: Engine, client: TestClient, page_document: str
 ) -> None:
     engine.drivers.give("armarium.formats", "readable", Readable)
-    engine.drivers.give("armarium.formats", "spoiled", Spoiled)
+    engine.drivers.give("armarium.formats", "spoiled", SpoiledFormat)
     send(client, page_document)
     refused = client.get(f"/api/documents/{page_document}/export/readable")
     assert (refused.status_code, refused.json()["code"]) == (409, "format_not_writable")

@@ -9,8 +9,8 @@ import pytest
 
 from armarium.api import Engine
 from armarium.errors import Invalid
+from armarium_formats.file_guess import seems
 from armarium_formats.opening import open_layout
-from armarium_formats.seeming import seems
 
 FILES: list[tuple[bytes, str]] = [
     (gzip.compress(b"<alto/>", mtime=0), "compressed with gzip"),

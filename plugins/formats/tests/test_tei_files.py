@@ -55,7 +55,7 @@ def read(path: Path) -> list[PageModel]:
     return DRIVER.read(path.read_bytes(), ReadContext(path.name))
 
 
-def settled(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -96,7 +96,7 @@ def test_the_file_is_read_whole_or_refused_in_words(tei_file: Path) -> None:
     source = strings(root, "//*[local-name()='sourceDoc']//*[local-name()='line']")
     if source:
         assert len(lines) == len(source)
-        texts = Counter(settled(str(one.xpath("string()"))) for one in source)
+        texts = Counter(collapse_blanks(str(one.xpath("string()"))) for one in source)
         del texts[""]
         assert Counter(line.text for line in lines if line.text) == texts
         assert sum(1 for line in lines if line.baseline) == len(

@@ -27,7 +27,7 @@ def one(body: str, facsimile: str = PAGE) -> PageModel:
     return found
 
 
-def lost(page: PageModel) -> dict[str, int]:
+def count_losses(page: PageModel) -> dict[str, int]:
     return {loss.what: loss.count for loss in DRIVER.write(page, CONTEXT).losses}
 
 
@@ -88,7 +88,7 @@ def test_an_empty_line_that_says_something_stays_and_a_bare_one_is_counted() -> 
     page = one('<pb facs="#s1"/><p><lb n="1"/>a<lb n="2"/><lb n="3"/>c<lb/><lb/>d<lb xml:id="e"/></p>')
     assert [line.text for line in page.lines()] == ["a", "", "c", "d", ""]
     assert page.lines()[-1].id == "e"
-    assert lost(page)["element lb without text of the text"] == 1
+    assert count_losses(page)["element lb without text of the text"] == 1
 
 
 ZONES = surface(
@@ -143,20 +143,20 @@ def test_markup_that_a_text_came_to_stand_beside_is_a_loss() -> None:
     page.lines()[0].texts = [PageText("read after all")]
     written = DRIVER.write(page, CONTEXT)
     assert "<gap" not in written.content
-    assert lost(page)["markup of a line that had no text"] == 1
+    assert count_losses(page)["markup of a line that had no text"] == 1
 
 
 def test_markup_of_a_bare_line_and_of_a_word_without_text_is_named() -> None:
     page = one('<pb facs="#s1"/><p><lb/><hi rend="bold"> </hi><gap reason="torn"/><lb/>b</p>')
-    assert lost(page)["element markup on a line without text of the text"] == 2
+    assert count_losses(page)["element markup on a line without text of the text"] == 2
     (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><w facs="#w1"><gap reason="torn"/></w></ab>', WORD)
-    assert lost(page)["element markup on a line without text of the text"] == 1
+    assert count_losses(page)["element markup on a line without text of the text"] == 1
 
 
 def test_what_goes_on_over_an_empty_line_is_no_markup_of_that_line() -> None:
     (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><hi rend="b"><lb facs="#z2"/>b</hi></ab>', ZONES)
     assert [line.extras for line in page.lines()] == [None, None]
-    assert "markup" not in " ".join(lost(page))
+    assert "markup" not in " ".join(count_losses(page))
 
 
 def test_verses_across_lines_do_not_break_them() -> None:
@@ -164,7 +164,7 @@ def test_verses_across_lines_do_not_break_them() -> None:
     page = one(f'<pb facs="#s1"/>{verses}')
     assert texts(page) == ["Nel mezzo", "del cammin di nostra", "vita", "mi ritrovai"][: len(texts(page))]
     assert [line.text for line in page.lines()][:2] == ["Nel mezzo", "del cammin di nostra"]
-    assert lost(page)["element l of the text"] == 3
+    assert count_losses(page)["element l of the text"] == 3
 
 
 def test_verses_without_line_breaks_are_lines() -> None:

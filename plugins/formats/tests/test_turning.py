@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from batch_ground import PAGE, laid, rows, send
+from batch_ground import PAGE, lay_files, rows, send
 from test_folder_import import bring_in
 
 from armarium.engine import Engine
@@ -19,7 +19,7 @@ BOX = (20, 30, 80, 50)
 """Of a dark patch on the picture as it is stored: left, top, right, bottom."""
 
 
-def stored(orientation: int, width: int = WIDTH, height: int = HEIGHT) -> bytes:
+def make_turned_picture(orientation: int, width: int = WIDTH, height: int = HEIGHT) -> bytes:
     """A picture with the patch that says it is to be turned."""
     from PIL import Image
 
@@ -62,7 +62,7 @@ def line_of(library: Library) -> tuple[Any, list[str]]:
 def test_shapes_are_turned_with_their_picture(
     engine: Engine, library: Library, orientation: int, scale: int
 ) -> None:
-    picture = stored(orientation)
+    picture = make_turned_picture(orientation)
     layout = around_the_patch()
     if scale == 2:
         from PIL import Image
@@ -83,7 +83,9 @@ def test_shapes_are_turned_with_their_picture(
 def test_a_file_that_counts_on_the_upright_picture_is_left_alone(
     engine: Engine, library: Library, orientation: int
 ) -> None:
-    send(engine, library, {"1.png": stored(orientation), "1.xml": around_the_patch(HEIGHT, WIDTH)})
+    send(
+        engine, library, {"1.png": make_turned_picture(orientation), "1.xml": around_the_patch(HEIGHT, WIDTH)}
+    )
     rect, notes = line_of(library)
     left, top, right, bottom = BOX
     assert rect == pytest.approx(
@@ -99,7 +101,7 @@ def test_a_turn_that_no_size_tells_is_noted(
     send(
         engine,
         library,
-        {"1.png": stored(orientation, WIDTH, height), "1.xml": around_the_patch(WIDTH, height)},
+        {"1.png": make_turned_picture(orientation, WIDTH, height), "1.xml": around_the_patch(WIDTH, height)},
     )
     assert "the same before and after; look whether the shapes fit" in " ".join(line_of(library)[1])
 
@@ -109,21 +111,21 @@ def test_a_folder_of_many_turns_what_was_read_ahead_too(
 ) -> None:
     from armarium_formats.driver import ReadContext
     from armarium_formats.jobs import layouts
-    from armarium_formats.opening import Opened, digest_of
+    from armarium_formats.opening import OpenedFile, digest_of
     from armarium_formats.pagexml.driver import PageXml
     from armarium_formats.placing import place
 
-    laid(tmp_path / "box", {"1.png": stored(6), "1.xml": around_the_patch()})
+    lay_files(tmp_path / "box", {"1.png": make_turned_picture(6), "1.xml": around_the_patch()})
 
-    def ahead(self: Any, number: int) -> tuple[Opened, bytes]:
+    def ahead(self: Any, number: int) -> tuple[OpenedFile, bytes]:
         data = around_the_patch()
         (page,) = PageXml().read(data, ReadContext("1.xml"))
         placed = place(page, (page.width, page.height), "1.xml", "pagexml")
         page.segments = []
-        return Opened(PageXml(), "1.xml", digest_of(data), [page], placed), data
+        return OpenedFile(PageXml(), "1.xml", digest_of(data), [page], placed), data
 
-    monkeypatch.setattr(layouts.Ahead, "take", ahead)
+    monkeypatch.setattr(layouts.ReadAhead, "take", ahead)
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
     rect, _ = line_of(library)
-    assert rect == pytest.approx(dark(stored(6)), abs=0.01)
+    assert rect == pytest.approx(dark(make_turned_picture(6)), abs=0.01)
     assert any("turned with it" in one["note"] for one in found["notes"])

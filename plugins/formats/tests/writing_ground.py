@@ -15,7 +15,7 @@ class Trial:
     def __init__(self, driver: FormatDriver) -> None:
         self.driver = driver
 
-    def written(self, page: PageModel) -> str:
+    def write_file(self, page: PageModel) -> str:
         """The file, which obeys its schema."""
         content = self.driver.write(page, CONTEXT).content
         assert self.driver.validate(content) == [], content

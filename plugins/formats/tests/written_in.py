@@ -53,7 +53,7 @@ class World:
 
     # ---------------------------------------------------------------------------------- what is stated
 
-    def stated(self, key: str, part: Part) -> tuple[str, str, Part | None] | None:
+    def find_stated(self, key: str, part: Part) -> tuple[str, str, Part | None] | None:
         """The value as stated, its rung, and the segment that states it."""
         at: Part | None = part
         while at is not None and at is not self.page:
@@ -65,24 +65,24 @@ class World:
                 return facts[key], rung, None
         return None
 
-    def known(self, key: str, part: Part) -> str | None:
-        found = self.stated(key, part)
+    def find_known(self, key: str, part: Part) -> str | None:
+        found = self.find_stated(key, part)
         return None if found is None or found[0] in UNKNOWN else found[0]
 
     # -------------------------------------------------------------------------------------- the default
 
     def script(self, part: Part) -> str | None:
-        if self.stated("script", part) is not None:
-            return self.known("script", part)
+        if self.find_stated("script", part) is not None:
+            return self.find_known("script", part)
         return next((found for one in outwards(part) if (found := letters(one))), None)
 
     def direction(self, part: Part) -> tuple[str, bool]:
         """The direction of a part, and whether anything at all tells it."""
-        found = self.stated("direction", part)
+        found = self.find_stated("direction", part)
         return (found[0], True) if found is not None else self.default(part)
 
     def default(self, part: Part) -> tuple[str, bool]:
-        script = self.stated("script", part)
+        script = self.find_stated("script", part)
         strong = self.strong()
         for one in outwards(part):
             if one.id in strong:
@@ -140,7 +140,7 @@ class World:
         return script != "Mong"
 
     def _stated_alone(self, part: Part) -> str | None:
-        found = self.stated("direction", part)
+        found = self.find_stated("direction", part)
         return found[0] if found is not None and found[0] in GEOMETRIC else None
 
     def _whole(self, part: Part) -> str | None:

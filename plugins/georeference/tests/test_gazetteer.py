@@ -71,14 +71,14 @@ def test_names_are_found_in_lines() -> None:
     places = gazetteer_of(places_in(data.encode(), "x"))
     assert places.count == 9
 
-    def found(text: str) -> list[list[str]]:
+    def find_names(text: str) -> list[list[str]]:
         return [[place.uri for place in one] for _, one in places.find(text)]
 
-    assert found("De Lima a SAN JOSE, y al mar") == [["u:1"], ["u:2"]]
-    assert found("San Jose de Lima") == [["u:3"]]
-    assert found("Cankırı. Oc. Limatambo") == [["u:6"]]
-    assert found("Paris") == [["u:7", "u:8"]]
-    assert found("京都") == [["u:9"]]
+    assert find_names("De Lima a SAN JOSE, y al mar") == [["u:1"], ["u:2"]]
+    assert find_names("San Jose de Lima") == [["u:3"]]
+    assert find_names("Cankırı. Oc. Limatambo") == [["u:6"]]
+    assert find_names("Paris") == [["u:7", "u:8"]]
+    assert find_names("京都") == [["u:9"]]
 
 
 def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_the_way_back_from_the_ground_is_the_inverse() -> None:
     ground = picture @ np.array([[30.0, 4], [-6, 28]]) + rng.normal(0, 300, (14, 2))
     for kind in ("helmert", "polynomial2", "projective", "thin-plate-spline"):
         warp = Warp(fit(kind, picture, ground), (1000, 700))  # type: ignore[arg-type]
-        back = warp.back(warp.fit.apply(picture))
+        back = warp.invert(warp.fit.apply(picture))
         assert np.abs(back - picture).max() < 0.05
 
 

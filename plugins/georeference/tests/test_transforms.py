@@ -17,7 +17,7 @@ PICTURE = np.column_stack([RNG.uniform(0, 4000, 24), RNG.uniform(0, 2500, 24)])
 """Pixels, y up."""
 
 
-def bent(points: Any, noise: float = 0.0) -> Any:
+def bend_points(points: Any, noise: float = 0.0) -> Any:
     """A plane in metres: turned, stretched, bent, seen aslant, and measured badly by *noise* metres."""
     x, y = points[:, 0] / 1000, points[:, 1] / 1000
     w = 1 + 0.03 * x - 0.02 * y
@@ -27,7 +27,7 @@ def bent(points: Any, noise: float = 0.0) -> Any:
     return np.column_stack([east, north]) + rng.normal(0, noise, (len(points), 2)) + [600_000, 6_800_000]
 
 
-GROUND = bent(PICTURE, noise=150)
+GROUND = bend_points(PICTURE, noise=150)
 GRID = np.array([[x, y] for x in np.linspace(0, 4000, 21) for y in np.linspace(0, 2500, 14)])
 EXTENT = float(np.ptp(GROUND, axis=0).max())
 
@@ -69,7 +69,7 @@ def test_splines_agree_with_gdal() -> None:
     from rasterio.control import GroundControlPoint
     from rasterio.transform import GCPTransformer
 
-    ground = bent(PICTURE, noise=30)
+    ground = bend_points(PICTURE, noise=30)
     gcps = [
         GroundControlPoint(row=y, col=x, x=e, y=n)
         for (x, y), (e, n) in zip(PICTURE.tolist(), ground.tolist(), strict=True)

@@ -16,7 +16,7 @@ QUARTERS = ((220, 30, 30), (30, 200, 30), (30, 30, 220), (230, 230, 40))
 """Red, green above blue, yellow: where a picture is turned or cut shows in its corners."""
 
 
-def drawn(width: int = 400, height: int = 300, mode: str = "RGB") -> Image.Image:
+def draw_quarters(width: int = 400, height: int = 300, mode: str = "RGB") -> Image.Image:
     """A picture of four quarters."""
     image = Image.new("RGB", (width, height))
     for number, colour in enumerate(QUARTERS):
@@ -25,14 +25,14 @@ def drawn(width: int = 400, height: int = 300, mode: str = "RGB") -> Image.Image
     return image if mode == "RGB" else image.convert(mode)
 
 
-def encoded(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
+def encode_image(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
     """*image* as a file."""
     file = io.BytesIO()
     image.save(file, form, **how)
     return file.getvalue()
 
 
-def opened(data: bytes) -> Image.Image:
+def open_answer(data: bytes) -> Image.Image:
     """The picture that an answer holds."""
     image = Image.open(io.BytesIO(data))
     image.load()
@@ -59,7 +59,7 @@ def add_page(
     **fields: Any,
 ) -> str:
     """An image with its picture; its id."""
-    data = encoded(drawn(*size)) if data is None else data
+    data = encode_image(draw_quarters(*size)) if data is None else data
     identity = new_id()
     node = {
         "id": identity,

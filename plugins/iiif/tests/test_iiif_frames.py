@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from iiif_ground import OWNER, add_page, encoded, opened
+from iiif_ground import OWNER, add_page, encode_image, open_answer
 from PIL import Image
 
 from armarium.api import Engine, Library
@@ -15,13 +15,13 @@ from armarium.api import Engine, Library
 MARK = (10, 10, 10)
 
 
-def _marked(orientation: int) -> bytes:
+def _make_marked(orientation: int) -> bytes:
     """Light paper, 400 by 300 as stored, with one dark bar off its middle."""
     image = Image.new("RGB", (400, 300), (235, 230, 215))
     image.paste(MARK, (150, 110, 290, 140))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    return encoded(image, exif=exif)
+    return encode_image(image, exif=exif)
 
 
 def _dark_box(image: Image.Image) -> tuple[int, int, int, int]:
@@ -34,7 +34,7 @@ def _dark_box(image: Image.Image) -> tuple[int, int, int, int]:
 def _primary_picture(client: TestClient, document_id: str) -> Image.Image:
     primary = client.get(f"/api/documents/{document_id}/renditions").json()["items"][0]
     assert primary["is_primary"]
-    return opened(client.get(f"/api/documents/{document_id}/renditions/{primary['id']}/content").content)
+    return open_answer(client.get(f"/api/documents/{document_id}/renditions/{primary['id']}/content").content)
 
 
 def _draw_line(engine: Engine, library: Library, document_id: str, image: Image.Image) -> None:
@@ -80,7 +80,7 @@ def test_a_line_on_a_part_stays_on_its_ink_when_an_enhanced_picture_becomes_prim
     engine: Engine, library: Library, client: TestClient, action: str, how: dict[str, Any], orientation: int
 ) -> None:
     upright = (300, 400) if orientation == 6 else (400, 300)
-    page = add_page(engine, library, data=_marked(orientation), size=upright, orientation=orientation)
+    page = add_page(engine, library, data=_make_marked(orientation), size=upright, orientation=orientation)
     made = engine.run(library, action, {"document_id": page, **how}, OWNER).result
     assert made is not None
     child = made["child_ids"][-1]
@@ -103,10 +103,10 @@ def test_transforms_lead_to_whichever_picture_is_primary(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     """A second picture that shows the lower right quarter, upside down: lines keep their ink there and back."""
-    page = add_page(engine, library, data=_marked(1))
-    whole = Image.open(io.BytesIO(_marked(1)))
+    page = add_page(engine, library, data=_make_marked(1))
+    whole = Image.open(io.BytesIO(_make_marked(1)))
     quarter = whole.crop((120, 90, 320, 240)).rotate(180)
-    stored = library.objects.put_bytes(encoded(quarter))
+    stored = library.objects.put_bytes(encode_image(quarter))
     rendition_id = _add_picture(engine, library, page, stored, quarter.size, [-0.5, 0, 0, -0.5, 0.8, 0.8])
     _draw_line(engine, library, page, whole)
     for chosen in (rendition_id, _archival(client, page)):
@@ -117,10 +117,10 @@ def test_transforms_lead_to_whichever_picture_is_primary(
 def test_a_picture_whose_place_is_not_known_is_never_taken_for_identical(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
-    page = add_page(engine, library, data=_marked(1))
+    page = add_page(engine, library, data=_make_marked(1))
     _draw_line(engine, library, page, _primary_picture(client, page))
-    other = Image.open(io.BytesIO(_marked(1))).rotate(180)
-    stored = library.objects.put_bytes(encoded(other))
+    other = Image.open(io.BytesIO(_make_marked(1))).rotate(180)
+    stored = library.objects.put_bytes(encode_image(other))
     rendition_id = _add_picture(engine, library, page, stored, other.size, None)
     first = _archival(client, page)
     engine.run(library, "rendition.set_primary", {"document_id": page, "rendition_id": rendition_id}, OWNER)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iiif_ground import QUARTERS, add_page, drawn, encoded, opened
+from iiif_ground import QUARTERS, add_page, draw_quarters, encode_image, open_answer
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -155,7 +155,7 @@ def page(engine: Engine, library: Library) -> str:
 def piece(client: TestClient, page: str, rest: str) -> Image.Image:
     answer = client.get(f"/api/iiif/image/{page}/{rest}")
     assert answer.status_code == 200, answer.text
-    return opened(answer.content)
+    return open_answer(answer.content)
 
 
 def test_the_information_document(client: TestClient, page: str) -> None:
@@ -248,12 +248,12 @@ def test_a_picture_stored_turned_is_given_upright(
     # What turns the upright picture into the stored one.
     back = {2: turn.FLIP_LEFT_RIGHT, 3: turn.ROTATE_180, 4: turn.FLIP_TOP_BOTTOM, 5: turn.TRANSPOSE, 6: turn.ROTATE_90,
             7: turn.TRANSVERSE, 8: turn.ROTATE_270}.get(orientation)  # fmt: skip
-    upright = drawn()
+    upright = draw_quarters()
     stored = upright if back is None else upright.transpose(back)
     exif = Image.Exif()
     exif[0x0112] = orientation
     page = add_page(
-        engine, library, data=encoded(stored, "JPEG", exif=exif, quality=95), mime_type="image/jpeg",
+        engine, library, data=encode_image(stored, "JPEG", exif=exif, quality=95), mime_type="image/jpeg",
         orientation=orientation,
     )  # fmt: skip
     for rest in ("full/max/0/default.png", "full/100,/0/default.png"):
@@ -272,11 +272,15 @@ def test_a_picture_stored_turned_is_given_upright(
 def test_any_kind_of_picture_is_given(
     engine: Engine, library: Library, client: TestClient, mode: str, form: str
 ) -> None:
-    image = drawn(mode="L").convert("I").point(lambda value: value * 257 + 0) if "16" in mode else drawn()
+    image = (
+        draw_quarters(mode="L").convert("I").point(lambda value: value * 257 + 0)
+        if "16" in mode
+        else draw_quarters()
+    )
     image = image.convert(mode)
     if mode == "RGBA":
         image.putalpha(0)
-    page = add_page(engine, library, data=encoded(image, form), mime_type=f"image/{form.lower()}")
+    page = add_page(engine, library, data=encode_image(image, form), mime_type=f"image/{form.lower()}")
     found = piece(client, page, "full/200,/0/default.jpg")
     assert found.mode in ("L", "RGB")
     low, high = found.convert("L").getextrema()
@@ -289,14 +293,14 @@ def test_any_kind_of_picture_is_given(
 
 
 def test_a_damaged_picture_is_refused_in_words(engine: Engine, library: Library, client: TestClient) -> None:
-    page = add_page(engine, library, data=encoded(drawn())[:-400])
+    page = add_page(engine, library, data=encode_image(draw_quarters())[:-400])
     answer = client.get(f"/api/iiif/image/{page}/full/max/0/default.jpg")
     assert (answer.status_code, answer.json()["code"]) == (422, "image_damaged")
 
 
 def source_of(folder: Path, name: str, size: tuple[int, int], form: str = "JPEG") -> Source:
     path = folder / name
-    path.write_bytes(encoded(drawn(*size), form, **({"quality": 90} if form == "JPEG" else {})))
+    path.write_bytes(encode_image(draw_quarters(*size), form, **({"quality": 90} if form == "JPEG" else {})))
     return Source(path, name, *size, 1, f"image/{form.lower()}", 10**9)
 
 
@@ -310,7 +314,7 @@ def test_a_small_picture_is_made_of_a_coarser_one(tmp_path: Path, form: str, siz
     source = source_of(tmp_path, "a", (1001, 751), form)
     request = parse_request((1001, 751), "full", size, "0", "default", "png")
     assert level_for(request) == level
-    found = opened(render(DecodedPictures(), source, request))
+    found = open_answer(render(DecodedPictures(), source, request))
     assert found.size == request.size
     width, height = found.size
     corners = [(2, 2), (width - 3, 2), (2, height - 3), (width - 3, height - 3)]
@@ -320,7 +324,7 @@ def test_a_small_picture_is_made_of_a_coarser_one(tmp_path: Path, form: str, siz
 def test_tiles_meet_without_a_seam(tmp_path: Path) -> None:
     source = source_of(tmp_path, "a", (1500, 1100), "PNG")
     pictures = DecodedPictures()
-    whole = opened(
+    whole = open_answer(
         render(pictures, source, parse_request((1500, 1100), "full", "750,550", "0", "default", "png"))
     )
     for left in (0, 512, 1024):
@@ -328,7 +332,7 @@ def test_tiles_meet_without_a_seam(tmp_path: Path) -> None:
         request = parse_request(
             (1500, 1100), f"{left},0,{width},512", f"{width // 2},256", "0", "default", "png"
         )
-        tile = opened(render(pictures, source, request))
+        tile = open_answer(render(pictures, source, request))
         for x in (1, tile.width - 2):
             assert near(tile.getpixel((x, 100)), whole.getpixel((left // 2 + x, 100)), 3)  # type: ignore[arg-type]
     assert pictures.decoded == 1
@@ -372,7 +376,9 @@ def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(
 ) -> None:
     path = tmp_path / "page"
     grain = Image.effect_noise((900, 1100), 90).resize((3600, 4400))
-    path.write_bytes(encoded(Image.merge("RGB", (grain, grain, drawn(3600, 4400).split()[0])), form, **how))
+    path.write_bytes(
+        encode_image(Image.merge("RGB", (grain, grain, draw_quarters(3600, 4400).split()[0])), form, **how)
+    )
     source = Source(path, "page", 3600, 4400, 1, f"image/{form.lower()}", 10**9)
     pictures = DecodedPictures()
     request = parse_request((3600, 4400), "1024,1024,512,512", size, "0", "default", "png")
@@ -387,13 +393,13 @@ def test_the_first_tile_of_a_deep_page_is_as_light_as_the_next(tmp_path: Path) -
     """Sixteen bits become eight by the lightest pixel of the whole page, which lies below the tile here."""
     path = tmp_path / "page"
     deep = Image.linear_gradient("L").resize((3000, 4000)).convert("I").point(lambda value: value * 200 + 0)
-    path.write_bytes(encoded(deep.convert("I;16"), "PNG"))
+    path.write_bytes(encode_image(deep.convert("I;16"), "PNG"))
     source = Source(path, "deep", 3000, 4000, 1, "image/png", 10**9)
     pictures = DecodedPictures()
     request = parse_request((3000, 4000), "0,0,512,512", "512,", "0", "default", "png")
     first = render(pictures, source, request)
     assert render(pictures, source, request) == first
-    assert max(opened(first).convert("L").getextrema()) < 60
+    assert max(open_answer(first).convert("L").getextrema()) < 60
 
 
 def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:
@@ -403,7 +409,7 @@ def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:
     corners: list[object] = []
 
     def ask(source: Source) -> None:
-        corners.append(opened(render(pictures, source, request)).getpixel((100, 75)))
+        corners.append(open_answer(render(pictures, source, request)).getpixel((100, 75)))
 
     threads = [threading.Thread(target=ask, args=(sources[number % 4],)) for number in range(24)]
     for thread in threads:

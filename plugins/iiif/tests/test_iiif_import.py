@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from iiif_ground import OWNER, add_lines, add_page, drawn, encoded, sources
+from iiif_ground import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -383,8 +383,12 @@ def test_a_manifest_and_its_pictures_are_fetched(
 
     exif = Image.Exif()
     exif[0x0112] = 6
-    publisher.pages["/i/1/full/max/0/default.jpg"] = (200, {}, encoded(drawn(), "JPEG", exif=exif))
-    publisher.pages["/plain/2.png"] = (200, {}, encoded(drawn()))
+    publisher.pages["/i/1/full/max/0/default.jpg"] = (
+        200,
+        {},
+        encode_image(draw_quarters(), "JPEG", exif=exif),
+    )
+    publisher.pages["/plain/2.png"] = (200, {}, encode_image(draw_quarters()))
     publisher.pages["/i/3/full/max/0/default.jpg"] = (200, {}, b"<html>sign in</html>")
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder[0]]})
     assert answer.json()["pages"] == 4
@@ -424,7 +428,11 @@ def test_fetched_pictures_are_taken_back_together(
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 2)).json()["document_id"]
     for number in (1, 2):
-        publisher.pages[f"/i/{number}/full/max/0/default.jpg"] = (200, {}, encoded(drawn(), "JPEG"))
+        publisher.pages[f"/i/{number}/full/max/0/default.jpg"] = (
+            200,
+            {},
+            encode_image(draw_quarters(), "JPEG"),
+        )
     before = digest(engine, library)
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
     job_of(client, engine, library, answer)
@@ -449,14 +457,14 @@ def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 1)).json()["document_id"]
-    publisher.pages["/i/1/full/max/0/default.jpg"] = (200, {}, encoded(drawn(), "JPEG"))
-    real, targets = jobs._downloaded, []
+    publisher.pages["/i/1/full/max/0/default.jpg"] = (200, {}, encode_image(draw_quarters(), "JPEG"))
+    real, targets = jobs._download_picture, []
 
-    def downloaded(ctx: Any, page: Any, target: Any) -> str:
+    def download(ctx: Any, page: Any, target: Any) -> str:
         targets.append(target)
         return real(ctx, page, target)
 
-    monkeypatch.setattr(jobs, "_downloaded", downloaded)
+    monkeypatch.setattr(jobs, "_download_picture", download)
     ended = job_of(
         client, engine, library, client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
     )
@@ -509,7 +517,7 @@ def test_a_picture_is_attached_once_and_only_to_a_canvas(
 ) -> None:
     (page,) = pages_of(client, upload(client).json()["document_id"])
     params = {
-        "document_id": page["id"], "checksum": library.objects.put_bytes(encoded(drawn())), "mime_type": "image/png",
+        "document_id": page["id"], "checksum": library.objects.put_bytes(encode_image(draw_quarters())), "mime_type": "image/png",
         "size_bytes": 9, "pixel_width": 400, "pixel_height": 300, "source_url": "https://example.org/1.png",
     }  # fmt: skip
 
@@ -527,4 +535,4 @@ def test_a_picture_is_attached_once_and_only_to_a_canvas(
 def test_a_canvas_without_an_address_of_its_picture_is_refused(tmp_path: Path) -> None:
     bare = Reference("1", "f. 1", None, None, None, False)
     with pytest.raises(Unavailable, match="names no picture of it"):
-        jobs._downloaded(None, bare, tmp_path / "picture")  # type: ignore[arg-type]
+        jobs._download_picture(None, bare, tmp_path / "picture")  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from armarium_testing.fixtures import http_client
 BASE = "http://127.0.0.1:8765"
 
 
-def made(engine: Engine, library: Library, action: str, /, **params: Any) -> dict[str, Any]:
+def run_action(engine: Engine, library: Library, action: str, /, **params: Any) -> dict[str, Any]:
     result = engine.run(library, action, params, OWNER).result
     assert result is not None
     return result
@@ -43,7 +43,7 @@ def lines_of(client: TestClient, page: str) -> dict[str, Any]:
 def test_lines_are_an_annotation_page_on_the_canvas(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
-    made(engine, library, "document.update", document_id=page, language="en")
+    run_action(engine, library, "document.update", document_id=page, language="en")
     add_lines(engine, library, page)
     found = lines_of(client, page)
     assert (found["type"], found["id"]) == ("AnnotationPage", f"{BASE}/api/iiif/iiif/lines/{page}")
@@ -81,9 +81,9 @@ def test_the_language_is_that_of_the_nearest_who_states_it(
         "/api/source-settings", json={"level": "project", "key": "language", "value": "la"}
     ).raise_for_status()
     assert language() == "la"
-    made(engine, library, "document.update", document_id=sources(library), language="fr")
+    run_action(engine, library, "document.update", document_id=sources(library), language="fr")
     assert language() == "fr"
-    made(engine, library, "document.update", document_id=page, language="es")
+    run_action(engine, library, "document.update", document_id=page, language="es")
     assert language() == "es"
 
 
@@ -128,9 +128,9 @@ def test_a_page_without_a_picture_counts_in_the_pixels_of_its_file(
 def test_lines_without_any_size_are_refused(
     engine: Engine, library: Library, client: TestClient, page_document: str
 ) -> None:
-    made_pass = made(engine, library, "segment.pass_create", document_id=page_document, name="By hand")
+    made_pass = run_action(engine, library, "segment.pass_create", document_id=page_document, name="By hand")
     anchor = {"rect": [0.1, 0.1, 0.5, 0.05]}
-    made(
+    run_action(
         engine,
         library,
         "segment.create",
@@ -171,7 +171,7 @@ def test_lines_left_out_are_told(
 
 
 def test_a_manifest_shows_every_page_in_order(engine: Engine, library: Library, client: TestClient) -> None:
-    folder = made(
+    folder = run_action(
         engine,
         library,
         "document.create",
@@ -180,8 +180,8 @@ def test_a_manifest_shows_every_page_in_order(engine: Engine, library: Library, 
         direction="rtl",
         attributes={"box": 4, "copied": True, "nothing": None, "hands": ["A", "B"]},
     )["id"]
-    inner = made(engine, library, "document.create", name="January", parent_id=folder)["id"]
-    deeper = made(engine, library, "document.create", name="Week 1", parent_id=inner)["id"]
+    inner = run_action(engine, library, "document.create", name="January", parent_id=folder)["id"]
+    deeper = run_action(engine, library, "document.create", name="Week 1", parent_id=inner)["id"]
     pages = [
         add_page(engine, library, place, name=f"{n}.png") for n, place in enumerate((inner, deeper, deeper))
     ]
@@ -224,7 +224,7 @@ def test_a_page_alone_is_a_manifest_of_one_canvas(client: TestClient, page: str)
 def test_what_cannot_be_shown_is_refused_in_words(
     engine: Engine, library: Library, client: TestClient, page_document: str, asked: str
 ) -> None:
-    folder = made(engine, library, "document.create", name="Empty")["id"]
+    folder = run_action(engine, library, "document.create", name="Empty")["id"]
     for identity, word in ((folder, "Empty"), (page_document, "0001.jpg"), ("nothing", "nothing")):
         answer = client.get(f"/api/iiif/{asked}/{identity}")
         assert answer.status_code == 404
@@ -242,7 +242,7 @@ def test_more_pages_than_a_manifest_carries(
 def test_a_manifest_takes_as_many_statements_for_any_number_of_pages(
     engine: Engine, library: Library
 ) -> None:
-    folder = made(engine, library, "document.create", name="Many")["id"]
+    folder = run_action(engine, library, "document.create", name="Many")["id"]
 
     def statements() -> int:
         counted: list[str] = []

@@ -359,7 +359,7 @@ def test_anything_shaped_like_a_manifest_is_read_or_refused(
         check({**more, "@type": "sc:Manifest", "sequences": [{"canvases": canvases}, *canvases]})
 
 
-def mutated(value: Json, rng: random.Random) -> Json:
+def mutate(value: Json, rng: random.Random) -> Json:
     """A copy with a few places changed: values swapped, moved, doubled, taken away."""
     copy: Json = orjson.loads(orjson.dumps(value))
     places: list[tuple[Any, Any]] = []
@@ -412,7 +412,7 @@ def fuzz(inputs: int, seed: int) -> float:
     slowest = 0.0
     rng = random.Random(seed)
     for _ in range(inputs):
-        value = mutated(rng.choice((orjson.loads(SAMPLE), VERSION_2)), rng)
+        value = mutate(rng.choice((orjson.loads(SAMPLE), VERSION_2)), rng)
         began = time.monotonic()
         try:
             check(value)

@@ -30,7 +30,7 @@ def chart(width: int = WIDTH, height: int = HEIGHT) -> Any:
     return image
 
 
-def stored(orientation: int = 1, form: str = "PNG", image: Any = None) -> bytes:
+def make_stored(orientation: int = 1, form: str = "PNG", image: Any = None) -> bytes:
     """The chart's bytes, laid so that *orientation* turns it upright."""
     from PIL import Image
 
@@ -59,7 +59,7 @@ def add_page(
     **fields: Any,
 ) -> str:
     """Add an image node with *data* (the chart) as its picture; its id."""
-    data = data if data is not None else stored(orientation)
+    data = data if data is not None else make_stored(orientation)
     node = {
         "id": new_id(),
         "parent_id": parent_id,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, rows, stored
+from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, make_stored, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium_images import cutting, jobs
@@ -61,14 +61,14 @@ def test_one_bad_picture_stops_no_other_and_is_decoded_once(
 ) -> None:
     opened: list[str] = []
 
-    def counted(path: Path, **given: Any) -> Any:
+    def count_decoding(path: Path, **given: Any) -> Any:
         opened.append(path.name)
         return open_image(path, **given)
 
-    monkeypatch.setattr(cutting, "open_image", counted)
+    monkeypatch.setattr(cutting, "open_image", count_decoding)
     good, bad, gone = (
         add_page(engine, library, folder),
-        add_page(engine, library, folder, stored()[:100], name="2.png"),
+        add_page(engine, library, folder, make_stored()[:100], name="2.png"),
         add_page(engine, library, folder, name="3.png"),
     )
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]

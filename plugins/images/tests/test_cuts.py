@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, HEIGHT, NOWHERE, WIDTH, add_page, chart, live, picture_of, rows, stored
+from images_ground import EDITOR, HEIGHT, NOWHERE, WIDTH, add_page, chart, live, make_stored, picture_of, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.api import cut_of, to_source
@@ -22,7 +22,7 @@ def test_a_crop_is_what_a_person_sees(
     engine: Engine, library: Library, folder: str, do: Run, form: str
 ) -> None:
     for orientation in range(1, 9):
-        page = add_page(engine, library, folder, stored(orientation, form), orientation=orientation)
+        page = add_page(engine, library, folder, make_stored(orientation, form), orientation=orientation)
         made = do("image.crop", {"document_id": page, **CROP})
         image = picture_of(library, made["child"]["id"])
         assert image.tobytes() == chart().crop((30, 10, 80, 50)).tobytes(), orientation
@@ -36,7 +36,7 @@ def test_points_of_a_child_lie_on_the_source(
 ) -> None:
     wanted = {"left": 20, "top": 10, "width": 30, "height": 20, "auto_orient": auto_orient}
     for orientation in range(1, 9):
-        page = add_page(engine, library, folder, stored(orientation, form), orientation=orientation)
+        page = add_page(engine, library, folder, make_stored(orientation, form), orientation=orientation)
         child = do("image.crop", {"document_id": page, **wanted})["child"]["id"]
         with library.db.read() as conn:
             cut = cut_of(conn, child)
@@ -88,14 +88,14 @@ def test_the_same_cut_gives_the_same_bytes_without_opening_the_picture(
 
 def test_the_note_of_a_cut_may_be_lost_or_damaged(library: Library, page: str, do: Run) -> None:
     do("image.crop", {"document_id": page, **CROP})
-    (note,) = (library.derived / "cuts").rglob("*.json")
+    (note,) = (library.derived_folder / "cuts").rglob("*.json")
     note.write_text("[1, 2")
     child = do("image.crop", {"document_id": page, **CROP})["child"]["id"]
     assert picture_of(library, child).size == (50, 40)
 
 
 def test_a_part_of_a_photograph_stays_a_jpeg(engine: Engine, library: Library, folder: str, do: Run) -> None:
-    page = add_page(engine, library, folder, stored(form="JPEG"), mime_type="image/jpeg")
+    page = add_page(engine, library, folder, make_stored(form="JPEG"), mime_type="image/jpeg")
     child = do("image.crop", {"document_id": page, **CROP})["child"]["id"]
     image = picture_of(library, child)
     assert (image.format, image.size) == ("JPEG", (50, 40))
@@ -291,7 +291,7 @@ def test_a_lock_keeps_editors_from_cutting(page: str, folder: str, do: Run) -> N
 
 
 def test_a_damaged_picture_is_told_in_words(engine: Engine, library: Library, folder: str, do: Run) -> None:
-    page = add_page(engine, library, folder, stored()[:150])
+    page = add_page(engine, library, folder, make_stored()[:150])
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": page, **CROP})
     assert refusal.value.code == "image_damaged"
@@ -319,7 +319,9 @@ def test_many_are_cropped_alike_and_what_fails_is_told(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
     pages = [add_page(engine, library, folder, name=f"{n}.png") for n in range(3)]
-    small = add_page(engine, library, folder, stored(image=chart(20, 20)), size=(20, 20), name="small.png")
+    small = add_page(
+        engine, library, folder, make_stored(image=chart(20, 20)), size=(20, 20), name="small.png"
+    )
     asked = [pages[0], NOWHERE, *pages, small, folder]
     region = _region(unit="pixel", left=60, top=0, width=60, height=90)
     answer = do("image.crop_batch", {"document_ids": asked, "region": region})

@@ -121,6 +121,6 @@ def test_viewers_and_strangers_cut_nothing(client: Any, library: Library, page: 
         ("/api/images/crops/batch", {"document_ids": [page], "region": REGION}),
     ):
         assert client.post(path, json=body).status_code == 403
-    assert not (library.derived / "cuts").exists()
+    assert not (library.derived_folder / "cuts").exists()
     client.headers["Authorization"] = "Bearer nobody"
     assert client.post(f"/api/images/{page}/crop", json=CROP).status_code == 401

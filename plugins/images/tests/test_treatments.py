@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy
 import pytest
-from images_ground import EDITOR, NOWHERE, add_page, rows, stored
+from images_ground import EDITOR, NOWHERE, add_page, make_stored, rows
 
 from armarium.api import Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.actions import treatments
-from armarium_images.treating import treat, treated
+from armarium_images.treating import treat, treat_picture
 
 Run = Any
 
@@ -111,7 +111,7 @@ def test_a_scroll_longer_than_a_jpeg_can_be_is_kept_without_loss(
     file = io.BytesIO()
     Image.new("L", size, 200).save(file, "PNG")
     checksum = library.objects.put_bytes(file.getvalue())
-    made = treated(library, checksum, "scroll", how, 2.0, max_pixels=10**9)
+    made = treat_picture(library, checksum, "scroll", how, 2.0, max_pixels=10**9)
     assert (made.width, made.height, made.mime_type) == (*size, mime_type)
 
 
@@ -155,13 +155,13 @@ def test_the_same_is_not_made_twice(engine: Engine, library: Library, page: str,
 def test_a_disk_that_takes_no_note_of_a_piece_costs_only_the_note(
     engine: Engine, library: Library, page: str, do: Run
 ) -> None:
-    (library.derived / "cuts").write_text("a file where the notes' folder should be")
+    (library.derived_folder / "cuts").write_text("a file where the notes' folder should be")
     assert do("image.treat_item", {"document_id": page, "role": "enhanced"})["rendition_id"]
     assert do("image.crop", {"document_id": page, "left": 0, "top": 0, "width": 9, "height": 9})
 
 
 def test_a_turned_picture_is_made_upright(engine: Engine, library: Library, folder: str, do: Run) -> None:
-    page = add_page(engine, library, folder, stored(6, "JPEG"), orientation=6, mime_type="image/jpeg")
+    page = add_page(engine, library, folder, make_stored(6, "JPEG"), orientation=6, mime_type="image/jpeg")
     do("image.treat_item", {"document_id": page, "role": "enhanced"})
     made = renditions(library, page)[-1]
     assert made[2:4] == (120, 90)
@@ -189,7 +189,7 @@ def test_it_is_made_from_the_original_though_another_is_primary(
 
 def test_a_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
     good = add_page(engine, library, folder)
-    bad = add_page(engine, library, folder, stored()[:200], name="2.png")
+    bad = add_page(engine, library, folder, make_stored()[:200], name="2.png")
     begun = do("image.treat", {"scope_ids": [folder], "role": "enhanced"})
     engine.jobs.run_until_idle(library)
     ((made, why, failed),) = rows(

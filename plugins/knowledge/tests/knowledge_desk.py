@@ -102,7 +102,7 @@ class Desk:
         found: dict[str, Any] = self.get(f"/api/documents/{page.id}/mentions")
         return found
 
-    def refused(
+    def expect_refusal(
         self, method: str, path: str, status: int, code: str | None = None, **body: Any
     ) -> dict[str, Any]:
         answer = self.client.request(method, path, json=body or None)

@@ -69,16 +69,18 @@ def test_a_name_that_stays_keeps_who_gave_it(desk: Desk) -> None:
 
 def test_refusals_of_entities(desk: Desk) -> None:
     juan, ana = desk.entity(), desk.entity("Ana Lopez")
-    desk.refused("GET", "/api/entities/none", 404, "entity_not_found")
-    desk.refused("POST", "/api/entities", 422, "unknown_entity_type", canonical_name="X", entity_type="ship")
-    desk.refused(
+    desk.expect_refusal("GET", "/api/entities/none", 404, "entity_not_found")
+    desk.expect_refusal(
+        "POST", "/api/entities", 422, "unknown_entity_type", canonical_name="X", entity_type="ship"
+    )
+    desk.expect_refusal(
         "POST", "/api/entities", 422, None, canonical_name="X", entity_type="person", created_by="me"
     )
-    desk.refused("PATCH", f"/api/entities/{juan}", 422, "merge_it", curation_state="merged")
+    desk.expect_refusal("PATCH", f"/api/entities/{juan}", 422, "merge_it", curation_state="merged")
     desk.do("entity.update", {"entity_id": ana, "parent_id": juan})
-    desk.refused("PATCH", f"/api/entities/{juan}", 422, "parent_in_circle", parent_id=ana)
+    desk.expect_refusal("PATCH", f"/api/entities/{juan}", 422, "parent_in_circle", parent_id=ana)
     reversed_date = [{"as_written": "x", "iso_start": "1700", "iso_end": "1600"}]
-    desk.refused("PATCH", f"/api/entities/{juan}", 422, "interval_reversed", date_values=reversed_date)
+    desk.expect_refusal("PATCH", f"/api/entities/{juan}", 422, "interval_reversed", date_values=reversed_date)
     desk.client.patch("/api/library/settings", json={"entity_types": ["ship"]})
     assert (
         desk.client.post("/api/entities", json={"canonical_name": "X", "entity_type": "ship"}).status_code
@@ -111,10 +113,10 @@ def test_a_merge_takes_all_along_and_its_undo_parts_them_again(desk: Desk) -> No
     assert desk.get(f"/api/claims/{said['id']}")["entity_ids"] == [juan]
     assert desk.get("/api/entities")["total"] == 1
     assert desk.get("/api/entities", curation_state="merged")["items"][0]["merged_into_id"] == juan
-    desk.refused("PATCH", f"/api/entities/{other}", 409, "entity_merged", description="x")
-    desk.refused("DELETE", f"/api/entities/{juan}", 409, "holds_merged")
+    desk.expect_refusal("PATCH", f"/api/entities/{other}", 409, "entity_merged", description="x")
+    desk.expect_refusal("DELETE", f"/api/entities/{juan}", 409, "holds_merged")
     links = {"from_id": other, "from_kind": "entity", "to_id": page.lines[0], "link_type": "names"}
-    assert desk.refused("POST", "/api/links", 409, "entity_merged", **links)["live_id"] == juan
+    assert desk.expect_refusal("POST", "/api/links", 409, "entity_merged", **links)["live_id"] == juan
     assert desk.get(f"/api/kg/entities/{other}/neighbourhood")["entity_id"] == juan
     desk.undo(merged.json()["audit_id"])
     assert {name: desk.rows(f"SELECT * FROM {name} ORDER BY id") for name in before} == before
@@ -125,9 +127,13 @@ def test_merges_in_a_circle_and_by_machines_are_refused(desk: Desk) -> None:
     one, two, three = desk.entity("A"), desk.entity("B"), desk.entity("C")
     desk.do("entity.merge", {"survivor_id": two, "ids": [one]})
     desk.do("entity.merge", {"survivor_id": three, "ids": [two]})
-    told = desk.refused("POST", "/api/entities/merge", 409, "entity_merged", survivor_id=one, ids=[three])
+    told = desk.expect_refusal(
+        "POST", "/api/entities/merge", 409, "entity_merged", survivor_id=one, ids=[three]
+    )
     assert told["live_id"] == three
-    desk.refused("POST", "/api/entities/merge", 422, "merged_with_itself", survivor_id=three, ids=[three])
+    desk.expect_refusal(
+        "POST", "/api/entities/merge", 422, "merged_with_itself", survivor_id=three, ids=[three]
+    )
     with pytest.raises(Forbidden):
         desk.do("entity.merge", {"survivor_id": three, "ids": [desk.entity("D")]}, AGENT)
 
@@ -170,8 +176,10 @@ def test_a_match_is_accepted_by_a_person_once(desk: Desk) -> None:
     assert answers == [200, 409]
     assert desk.get(f"/api/entities/{two}")["merged_into_id"] == one
     assert desk.get("/api/entity-matches", entity_id=one)["items"][0]["state"] == "accepted"
-    desk.refused("POST", "/api/entity-matches/none/decide", 404, "match_not_found", state="rejected")
-    desk.refused("POST", f"/api/entity-matches/{match}/decide", 409, "already_decided", state="rejected")
+    desk.expect_refusal("POST", "/api/entity-matches/none/decide", 404, "match_not_found", state="rejected")
+    desk.expect_refusal(
+        "POST", f"/api/entity-matches/{match}/decide", 409, "already_decided", state="rejected"
+    )
 
 
 def test_a_machine_may_reject_a_match_and_it_does_not_come_back(desk: Desk) -> None:
@@ -188,19 +196,22 @@ def test_reviews_of_predictions(desk: Desk) -> None:
     body = {"source_entity_id": one, "relation": "owned", "target_entity_id": two, "score": 0.7}
     path = "/api/kg/kgembed/reviews"
     made = desk.client.post(path, json=body).json()
-    desk.refused("POST", path, 409, "already_exists", **body)
+    desk.expect_refusal("POST", path, 409, "already_exists", **body)
     claim = desk.claim()["id"]
     own = f"{path}/{made['id']}"
-    desk.refused("PATCH", own, 422, "not_accepted", state="rejected", resulting_claim_id=claim)
+    desk.expect_refusal("PATCH", own, 422, "not_accepted", state="rejected", resulting_claim_id=claim)
     assert desk.client.patch(own, json={"state": "deferred", "note": "later"}).json()["note"] == "later"
     assert desk.client.patch(own, json={"state": "rejected"}).json()["note"] == "later"
-    desk.refused("PATCH", own, 409, "already_decided", state="pending")
+    desk.expect_refusal("PATCH", own, 409, "already_decided", state="pending")
     done = desk.client.patch(own, json={"state": "accepted", "resulting_claim_id": claim})
     assert done.json()["resulting_claim_id"] == claim
     assert done.json()["reviewed_by"]
-    assert desk.refused("PATCH", own, 409, "already_decided", state="rejected")["resulting_claim_id"] == claim
-    desk.refused("DELETE", f"/api/entities/{one}", 409, "has_reviews")
-    desk.refused("PATCH", f"{path}/none", 404, "review_not_found", state="accepted")
+    assert (
+        desk.expect_refusal("PATCH", own, 409, "already_decided", state="rejected")["resulting_claim_id"]
+        == claim
+    )
+    desk.expect_refusal("DELETE", f"/api/entities/{one}", 409, "has_reviews")
+    desk.expect_refusal("PATCH", f"{path}/none", 404, "review_not_found", state="accepted")
     assert desk.get(path, state="accepted")["count"] == 1
     assert desk.get(path, state="pending")["count"] == 0
 
@@ -247,7 +258,7 @@ def test_the_biography_in_its_three_formats(desk: Desk) -> None:
     plain = desk.client.get(path, params={"format": "text"})
     assert plain.headers["content-type"].startswith("text/plain")
     assert "#" not in plain.text
-    desk.refused("GET", "/api/entities/none/export", 404, "entity_not_found")
+    desk.expect_refusal("GET", "/api/entities/none/export", 404, "entity_not_found")
     assert desk.client.get(path, params={"format": "pdf"}).status_code == 422
 
 

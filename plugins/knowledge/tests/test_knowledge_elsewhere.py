@@ -12,7 +12,7 @@ from knowledge_desk import AGENT, DEED, Desk
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium_knowledge.matching import sound
-from armarium_knowledge.queries.offered import found_in_run
+from armarium_knowledge.queries.for_families import found_in_run
 
 
 def token(desk: Desk) -> dict[str, str]:
@@ -199,7 +199,7 @@ def test_hostile_bodies_are_refused_in_words(desk: Desk) -> None:
 
 
 def test_what_two_runs_found_is_told_for_their_comparison(desk: Desk) -> None:
-    from armarium_workflows.comparing import _found
+    from armarium_workflows.comparing import _compare_found
 
     page = desk.page()
     name = {"segment_id": page.lines[0], "representation_id": page.readings[0], "entity_type": "person"}
@@ -213,7 +213,8 @@ def test_what_two_runs_found_is_told_for_their_comparison(desk: Desk) -> None:
             desk.do("claim.take", stated, replace(AGENT, run_id=run))
     with desk.library.db.read() as conn:
         pairs = {
-            one["artifact_type"]: one for one in _found(found_in_run(conn, "one"), found_in_run(conn, "two"))
+            one["artifact_type"]: one
+            for one in _compare_found(found_in_run(conn, "one"), found_in_run(conn, "two"))
         }
     assert [one["name"] for one in pairs["entities"]["only_right"]] == ["Toledo"]
     assert [one["text"] for one in pairs["claims"]["only_left"]] == ["Only one says so"]

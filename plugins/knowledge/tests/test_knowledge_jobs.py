@@ -15,7 +15,7 @@ from knowledge_desk import Desk, Page
 from armarium.api import Invalid, new_id
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.principals import LOCAL_OWNER
-from armarium_knowledge.authority_files import known
+from armarium_knowledge.authority_files import read_known
 from armarium_knowledge.folding import fold
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_testing.model_provider import Answer, LoopbackProvider
@@ -233,11 +233,11 @@ def test_a_file_of_very_many_rows_is_read_row_by_row(desk: Desk, tmp_path: Path)
     file.write_text("uri,name\n" + "".join(rows) + "http://a.org/juan,Juan García\n")
     tracemalloc.start()
     try:
-        found = known(desk.library, file, {fold("Juan Garcia")})
+        found = read_known(desk.library, file, {fold("Juan Garcia")})
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    named = found.called("Juan Garcia")
+    named = found.find_named("Juan Garcia")
     assert named is not None
     assert named[0].uri == "http://a.org/juan"
     # The file has 2 MB: nothing of it is held but the rows that name what was asked for.
@@ -280,7 +280,7 @@ def test_entities_that_may_be_one_are_proposed_and_never_merged(desk: Desk) -> N
     desk.do("entity.find_matches", {"entity_ids": [one]})
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
     assert desk.get("/api/entity-matches")["total"] == 2
-    desk.refused(
+    desk.expect_refusal(
         "POST",
         "/api/actions/invoke",
         404,
@@ -315,7 +315,9 @@ def test_a_models_verdicts_on_statements_and_entities(desk: Desk, provider: Loop
     (line,) = desk.get(f"/api/segments/{page.lines[2]}/statements")["statements"]
     assert line["verdict"] == "confirm"
     unknown = {"layer": "entities", "target_id": "none", "verdict": "confirm", "reasons": "x"}
-    desk.refused("POST", "/api/actions/invoke", 404, "unknown_target", name="check.verdict", params=unknown)
+    desk.expect_refusal(
+        "POST", "/api/actions/invoke", 404, "unknown_target", name="check.verdict", params=unknown
+    )
 
 
 WITHOUT_MODEL = ("find-names-tag-words", "work-out-dates", "link-to-authorities")

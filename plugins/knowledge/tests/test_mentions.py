@@ -163,11 +163,11 @@ def test_respan_takes_words_of_one_line_only(desk: Desk) -> None:
         (6, 7, "not_words"),
         (20, 60, "several_lines"),
     ):
-        desk.refused("POST", path, 422, code, **where, new_char_start=start, new_char_end=end)
-    desk.refused(
+        desk.expect_refusal("POST", path, 422, code, **where, new_char_start=start, new_char_end=end)
+    desk.expect_refusal(
         "POST", path, 404, "no_mention_there", **{**where, "char_end": 20}, new_char_start=0, new_char_end=6
     )
-    desk.refused(
+    desk.expect_refusal(
         "POST",
         path,
         409,
@@ -184,12 +184,12 @@ def test_refusals_of_repoint_and_create(desk: Desk) -> None:
     desk.mention(page, ana, "Juan Garcia")
     where = {"document_id": page.id, **page.at("Juan Garcia")}
     path = f"/api/entities/{juan}/mentions/repoint"
-    desk.refused("POST", path, 422, "same_entity", **where, to_entity_id=juan)
-    desk.refused("POST", path, 409, "already_exists", **where, to_entity_id=ana)
-    desk.refused("POST", path, 404, "entity_not_found", **where, to_entity_id="nobody")
-    desk.refused("POST", "/api/mentions", 409, "already_exists", entity_id=juan, **where)
-    desk.refused("POST", "/api/mentions", 422, None, entity_id=juan, **where, created_by="me")
-    desk.refused("DELETE", "/api/mentions/none", 404, "mention_not_found")
+    desk.expect_refusal("POST", path, 422, "same_entity", **where, to_entity_id=juan)
+    desk.expect_refusal("POST", path, 409, "already_exists", **where, to_entity_id=ana)
+    desk.expect_refusal("POST", path, 404, "entity_not_found", **where, to_entity_id="nobody")
+    desk.expect_refusal("POST", "/api/mentions", 409, "already_exists", entity_id=juan, **where)
+    desk.expect_refusal("POST", "/api/mentions", 422, None, entity_id=juan, **where, created_by="me")
+    desk.expect_refusal("DELETE", "/api/mentions/none", 404, "mention_not_found")
 
 
 SCRIPTS = (
@@ -211,7 +211,7 @@ def test_offsets_count_characters_in_every_script(desk: Desk) -> None:
 
 def test_a_span_does_not_part_a_letter_from_its_mark(desk: Desk) -> None:
     page, named = desk.page(["Jose\u0301 came"]), desk.entity("José")
-    desk.refused(
+    desk.expect_refusal(
         "POST",
         "/api/mentions",
         422,

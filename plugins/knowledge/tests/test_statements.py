@@ -47,21 +47,21 @@ def test_a_statement_is_curated_by_persons_only(desk: Desk) -> None:
     with pytest.raises(Forbidden):
         desk.do("claim.delete", {"claim_id": made}, AGENT)
     assert desk.client.delete(f"/api/claims/{made}").json()["status"] == "deleted"
-    desk.refused("GET", f"/api/claims/{made}", 404, "claim_not_found")
+    desk.expect_refusal("GET", f"/api/claims/{made}", 404, "claim_not_found")
 
 
 def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
     page, one = desk.page(), desk.claim()["id"]
     other = desk.claim(source_ids=[one])
     assert (other["source_type"], other["source_ids"]) == ("claim", [one])
-    desk.refused("PATCH", f"/api/claims/{one}", 422, "rests_on_itself", source_ids=[other["id"]])
+    desk.expect_refusal("PATCH", f"/api/claims/{one}", 422, "rests_on_itself", source_ids=[other["id"]])
     path, text = "/api/claims", {"text": "x"}
-    desk.refused("POST", path, 404, "source_not_found", **text, source_ids=["nothing"])
-    desk.refused("POST", path, 422, "incomplete_span", **text, source_char_start=1, source_char_end=3)
-    desk.refused(
+    desk.expect_refusal("POST", path, 404, "source_not_found", **text, source_ids=["nothing"])
+    desk.expect_refusal("POST", path, 422, "incomplete_span", **text, source_char_start=1, source_char_end=3)
+    desk.expect_refusal(
         "POST", path, 422, "incomplete_span", **text, source_document_id=page.id, source_char_start=1
     )
-    desk.refused(
+    desk.expect_refusal(
         "POST",
         path,
         422,
@@ -72,10 +72,10 @@ def test_what_a_statement_may_not_rest_on(desk: Desk) -> None:
         source_char_end=9999,
     )
     for kind, sources in (("document", [one]), ("claim", [page.id]), ("multiple", [one])):
-        desk.refused("POST", path, 422, "source_type", **text, source_type=kind, source_ids=sources)
-    desk.refused("POST", path, 422, "interval_reversed", **text, time_start="1700", time_end="1650")
-    desk.refused("POST", path, 404, "entity_not_found", **text, subject_entity_id="nobody")
-    desk.refused("POST", path, 422, None, **text, curation_state="curated")
+        desk.expect_refusal("POST", path, 422, "source_type", **text, source_type=kind, source_ids=sources)
+    desk.expect_refusal("POST", path, 422, "interval_reversed", **text, time_start="1700", time_end="1650")
+    desk.expect_refusal("POST", path, 404, "entity_not_found", **text, subject_entity_id="nobody")
+    desk.expect_refusal("POST", path, 422, None, **text, curation_state="curated")
 
 
 def test_lists_and_search_of_statements(desk: Desk) -> None:
@@ -164,7 +164,7 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     second = desk.claim("second hand", source_ids=[lost])["id"]
     free = desk.claim("free")["id"]
 
-    def listed() -> tuple[set[str], set[str]]:
+    def list_ids() -> tuple[set[str], set[str]]:
         names = {one["id"] for one in desk.get("/api/entities")["items"]}
         said = {one["id"] for one in desk.get("/api/claims")["items"]}
         stats = desk.get("/api/library/stats")
@@ -172,22 +172,22 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
         return names, said
 
     everything = ({only, both, checked, bare}, {lost, kept, second, free})
-    assert listed() == everything
+    assert list_ids() == everything
     trash(desk, gone)
-    assert listed() == ({both, checked, bare}, {kept, free})
+    assert list_ids() == ({both, checked, bare}, {kept, free})
     assert desk.get("/api/kg/search", q="only")["count"] == 0
     assert desk.get(f"/api/entities/{both}")["source_document_ids"] == [stays.id]
     desk.client.post(f"/api/documents/{gone.id}/restore")
-    assert listed() == everything
+    assert list_ids() == everything
     trash(desk, gone)
     plan = desk.get("/api/documents/trash/empty")
     assert (plan["statements"], plan["entities"]) == (2, 1)
     done = desk.client.post("/api/documents/trash/empty", json={})
     assert done.status_code == 200, done.text
     assert (done.json()["removed"]["statements"], done.json()["removed"]["entities"]) == (2, 1)
-    assert listed() == ({both, checked, bare}, {kept, free})
+    assert list_ids() == ({both, checked, bare}, {kept, free})
     assert desk.get(f"/api/claims/{kept}")["source_ids"] == [stays.id]
-    desk.refused("GET", f"/api/entities/{only}", 404, "entity_not_found")
+    desk.expect_refusal("GET", f"/api/entities/{only}", 404, "entity_not_found")
     assert [one["text"] for one in desk.names_on(stays)["items"]] == ["Juan Garcia", "Ana Lopez"]
     with pytest.raises(ServiceError):
         desk.undo(step.json()["audit_id"])
@@ -236,13 +236,13 @@ def test_refusals_of_staleness(desk: Desk) -> None:
     made = desk.mention(page, juan, "Juan Garcia")["id"]
     said = desk.claim(**resting_on(page, "Juan Garcia"))["id"]
     desk.correct(page.lines[0], "Nothing")
-    desk.refused("GET", "/api/staleness", 422, "nothing_named")
-    desk.refused("GET", "/api/staleness?audit_id=none", 404, "audit_not_found")
+    desk.expect_refusal("GET", "/api/staleness", 422, "nothing_named")
+    desk.expect_refusal("GET", "/api/staleness?audit_id=none", 404, "audit_not_found")
     confirm = "/api/staleness/confirm"
     for kind, identity in (("mention", made), ("statement", said)):
-        desk.refused("POST", confirm, 409, "words_gone", items=[{"kind": kind, "id": identity}])
+        desk.expect_refusal("POST", confirm, 409, "words_gone", items=[{"kind": kind, "id": identity}])
     for kind in ("mention", "statement", "interpretation", "artifact", "reading", "tale"):
-        desk.refused("POST", confirm, 404, "nothing_rests", items=[{"kind": kind, "id": "none"}])
+        desk.expect_refusal("POST", confirm, 404, "nothing_rests", items=[{"kind": kind, "id": "none"}])
 
 
 def test_interpretations(desk: Desk) -> None:
@@ -259,7 +259,9 @@ def test_interpretations(desk: Desk) -> None:
     assert desk.get("/api/interpretations", document_id=page.id, framework_id="f")["total"] == 1
     assert desk.get("/api/interpretations", framework_id="g")["total"] == 0
     assert desk.client.delete(f"/api/interpretations/{made.json()['id']}").json()["status"] == "deleted"
-    desk.refused("DELETE", f"/api/interpretations/{made.json()['id']}", 404, "interpretation_not_found")
+    desk.expect_refusal(
+        "DELETE", f"/api/interpretations/{made.json()['id']}", 404, "interpretation_not_found"
+    )
 
 
 def test_evidence_is_carried_across_a_match(desk: Desk) -> None:

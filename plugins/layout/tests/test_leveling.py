@@ -16,8 +16,8 @@ from armarium_layout.finding.leveling import (
     bend_of,
     curves_of,
     lean_of,
-    levelled,
-    straightened,
+    level_picture,
+    straighten_picture,
 )
 
 
@@ -55,7 +55,7 @@ def test_a_levelled_page_is_level_and_its_transform_leads_each_point_back() -> N
     # A mark that is found again: nothing else on the page is black and as wide.
     turned = turned.copy()
     cv2.circle(turned, (300, 500), 16, 0, -1)
-    made = levelled(turned, 4.0)
+    made = level_picture(turned, 4.0)
     assert abs(lean_of(sheet_of(Image.fromarray(made.pixels)))) < 0.15
     ys, xs = numpy.nonzero(cv2.blur(made.pixels, (15, 15)) < 8)
     u, v = xs.mean() / made.pixels.shape[1], ys.mean() / made.pixels.shape[0]
@@ -64,7 +64,7 @@ def test_a_levelled_page_is_level_and_its_transform_leads_each_point_back() -> N
     assert (b * u + d * v + f) * turned.shape[0] == pytest.approx(500, abs=1.5)
 
 
-def bent(pixels: Any, depth: float) -> Any:
+def bend_page(pixels: Any, depth: float) -> Any:
     """A page whose lines sag in the middle by *depth* of its height, more at its foot than at its head."""
     height, width = pixels.shape
     x, y = numpy.meshgrid(numpy.arange(width, dtype=numpy.float32), numpy.arange(height, dtype=numpy.float32))
@@ -82,20 +82,20 @@ def wobble(pixels: Any) -> float:
 
 def test_lines_that_sag_are_made_straight() -> None:
     straight = numpy.asarray(page())
-    sagging = bent(straight, 0.015)
+    sagging = bend_page(straight, 0.015)
     bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
     assert bend is not None
-    made = straightened(sagging, bend)
+    made = straighten_picture(sagging, bend)
     assert wobble(sagging) > 2 * wobble(straight)
     assert wobble(made.pixels) < 1.3 * wobble(straight)
     assert made.pixels.shape == sagging.shape
 
 
 def test_the_mesh_says_where_each_point_lies_on_the_picture_it_is_made_from() -> None:
-    sagging = bent(numpy.asarray(page()), 0.02)
+    sagging = bend_page(numpy.asarray(page()), 0.02)
     bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
     assert bend is not None
-    made = straightened(sagging, bend)
+    made = straighten_picture(sagging, bend)
     assert (len(made.mesh), len(made.mesh[0])) == (MESH, MESH)
     height, width = sagging.shape
     for row, line in enumerate(made.mesh):
@@ -119,7 +119,7 @@ def test_straight_pages_blank_pages_and_crumbs_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", ["page-pairs/dinglehopper-larex/462875_0008.jpg", "hocr/426117689_0459.jpg"])
 def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
-    sagging = bent(numpy.asarray(real_image(name)), 0.015)
+    sagging = bend_page(numpy.asarray(real_image(name)), 0.015)
     bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
     assert bend is not None
-    assert wobble(straightened(sagging, bend).pixels) < 0.6 * wobble(sagging)
+    assert wobble(straighten_picture(sagging, bend).pixels) < 0.6 * wobble(sagging)

@@ -13,7 +13,7 @@ from armarium_layout.finding.ink import sheet_of
 from armarium_layout.finding.outlines import outlines_of
 
 
-def filled(shape: tuple[int, int], points: Any) -> Any:
+def fill_shape(shape: tuple[int, int], points: Any) -> Any:
     mask = numpy.zeros(shape, numpy.uint8)
     cv2.fillPoly(mask, [numpy.int32(points)], 1)
     return mask > 0
@@ -45,7 +45,7 @@ def test_an_outline_holds_its_own_ink_and_no_other(pitch: int) -> None:
     outlines = outlines_of(sheet.ink, baselines)
     for number, outline in enumerate(outlines):
         assert outline is not None
-        mask = filled(sheet.ink.shape, outline)
+        mask = fill_shape(sheet.ink.shape, outline)
         others = numpy.any([ink for at, ink in enumerate(inks) if at != number], axis=0)
         assert (mask & inks[number]).sum() / inks[number].sum() > 0.985
         assert (mask & others).sum() / inks[number].sum() < 0.02
@@ -62,10 +62,10 @@ def test_what_stands_in_the_same_row_does_not_flatten_a_line(off: int) -> None:
     covered = numpy.zeros(inks[0].shape, bool)
     for outline in outlines[3:5]:
         assert outline is not None
-        covered |= filled(inks[0].shape, outline)
+        covered |= fill_shape(inks[0].shape, outline)
     assert (covered & inks[3]).sum() / inks[3].sum() > 0.97
     assert outlines[5] is not None
-    mask = filled(inks[0].shape, outlines[5])
+    mask = fill_shape(inks[0].shape, outlines[5])
     assert (mask & inks[4]).sum() / inks[4].sum() > 0.97
 
 
@@ -77,7 +77,7 @@ def test_an_outline_follows_a_line_that_climbs() -> None:
     moved = [[tuple(turn @ (x, y, 1)) for x, y in line] for line in baselines]
     outline = outlines_of(leaning < 120, moved)[3]
     assert outline is not None
-    mask = filled(ink.shape, outline)
+    mask = fill_shape(ink.shape, outline)
     assert (mask & ink).sum() / ink.sum() > 0.97
     # A box around it would hold its neighbours' ink as well.
     assert mask.sum() < 0.75 * (max(x for x, _ in outline) - min(x for x, _ in outline)) * (
@@ -130,7 +130,11 @@ def test_on_real_hands_an_outline_holds_the_ink_that_a_person_outlined(
     outlines = outlines_of(sheet.ink, [line["Baseline"] for line in lines])
     shares = []
     for line, outline in zip(lines, outlines, strict=True):
-        ours = filled(sheet.ink.shape, outline) & sheet.ink if outline else numpy.zeros(sheet.ink.shape, bool)
-        theirs = filled(sheet.ink.shape, line["Coords"]) & sheet.ink
+        ours = (
+            fill_shape(sheet.ink.shape, outline) & sheet.ink
+            if outline
+            else numpy.zeros(sheet.ink.shape, bool)
+        )
+        theirs = fill_shape(sheet.ink.shape, line["Coords"]) & sheet.ink
         shares.append((ours & theirs).sum() / max(1, (ours | theirs).sum()))
     assert float(numpy.median(shares)) > least

@@ -59,7 +59,7 @@ def page_with_table(
     return image, cells
 
 
-def scaled(table: Table, scale: float) -> list[tuple[Cell, Box]]:
+def scale_table(table: Table, scale: float) -> list[tuple[Cell, Box]]:
     return [(cell, Box(*(value / scale for value in cell.box))) for cell in table.cells]
 
 
@@ -67,7 +67,7 @@ def ruled_on(image: Any) -> list[tuple[Cell, Box]]:
     sheet = sheet_of(image)
     found = tables_of(sheet)
     assert len(found) == 1
-    return scaled(found[0], sheet.scale)
+    return scale_table(found[0], sheet.scale)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -115,7 +115,7 @@ def test_a_table_without_rules_has_the_columns_of_its_white() -> None:
     assert table is not None
     assert {(cell.row, cell.column) for cell in table.cells} == truth.keys()
     # The boundaries run somewhere in the white, so that a cell counts when it holds the word and no other.
-    for cell, box in scaled(table, sheet.scale):
+    for cell, box in scale_table(table, sheet.scale):
         middle = (
             truth[cell.row, cell.column].left + 30,
             (truth[cell.row, cell.column].top + truth[cell.row, cell.column].bottom) / 2,

@@ -15,7 +15,7 @@ def prose(seed: int, lines: int = 20) -> list[str]:
     return [" ".join(dice.choices(WORDS, k=dice.randrange(5, 10))) for _ in range(lines)]
 
 
-def misread(text: str, dice: random.Random, share: float) -> str:
+def misread_text(text: str, dice: random.Random, share: float) -> str:
     """*text* with this share of its letters read wrong, left out or doubled."""
     made = []
     for letter in text:
@@ -42,7 +42,7 @@ def test_a_text_with_as_many_lines_as_the_page_is_taken_as_it_is() -> None:
 def test_words_go_where_something_like_them_was_read(seed: int) -> None:
     """A third of the letters is wrong, and the text has no line breaks at all."""
     lines, dice = prose(seed), random.Random(seed)
-    read = [misread(line, dice, 0.33) for line in lines]
+    read = [misread_text(line, dice, 0.33) for line in lines]
     found = tie_words(" ".join(lines), [1.0] * len(lines), read)
     right = sum(one.text == line for one, line in zip(found, lines, strict=True))
     assert right >= 0.9 * len(lines)
@@ -93,7 +93,7 @@ def test_the_lines_of_a_real_page_get_their_own_words_back() -> None:
             lines.append(" ".join(text.split()))
             widths.append(max(points) - min(points))
     dice = random.Random(5)
-    read = [misread(line, dice, 0.25) for line in lines]
+    read = [misread_text(line, dice, 0.25) for line in lines]
     with_reader = tie_words(" ".join(lines), widths, read)
     assert sum(one.text == line for one, line in zip(with_reader, lines, strict=True)) >= 0.95 * len(lines)
     by_room = tie_words(" ".join(lines), widths)

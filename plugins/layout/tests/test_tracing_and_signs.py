@@ -13,7 +13,7 @@ from PIL import ImageDraw
 
 from armarium_layout.finding.ink import Box, sheet_of
 from armarium_layout.finding.signs import signs_like
-from armarium_layout.finding.tracing import traced
+from armarium_layout.finding.tracing import trace_ink
 
 
 def drawn_again(svg: str) -> Any:
@@ -47,7 +47,7 @@ def figure() -> Any:
 
 def test_a_traced_drawing_covers_its_ink_and_its_holes_stay_open() -> None:
     ink = figure()
-    svg = traced(ink)
+    svg = trace_ink(ink)
     assert svg is not None
     again = drawn_again(svg)
     assert (again & ink).sum() / (again | ink).sum() > 0.95
@@ -57,20 +57,20 @@ def test_a_traced_drawing_covers_its_ink_and_its_holes_stay_open() -> None:
 
 def test_a_traced_drawing_is_well_formed_and_not_endless() -> None:
     dice = numpy.random.default_rng(1)
-    svg = traced(dice.random((900, 900)) > 0.5)
+    svg = trace_ink(dice.random((900, 900)) > 0.5)
     assert svg is None or len(svg) < 1_000_000
-    assert "script" not in (traced(figure()) or "")
+    assert "script" not in (trace_ink(figure()) or "")
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 50), (200, 200)])
 def test_where_nothing_is_drawn_nothing_is_traced(shape: tuple[int, int]) -> None:
-    assert traced(numpy.zeros(shape, bool)) is None
+    assert trace_ink(numpy.zeros(shape, bool)) is None
 
 
 def test_a_real_ornament_is_traced_faithfully() -> None:
     sheet = sheet_of(real_image("page-pairs/bronod/0001.jpg", 2000))
     ink = sheet.ink[1100:1200, 1250:1750]
-    svg = traced(ink)
+    svg = trace_ink(ink)
     assert svg is not None
     again = drawn_again(svg)
     # Specks are left out on purpose.

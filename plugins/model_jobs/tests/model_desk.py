@@ -60,7 +60,7 @@ class Desk:
         """Run a recipe job on pages; its result, state and reason."""
         job = self.engine.recipe_jobs[job_id]
         parsed = job.parse({"provider": "Loopback", **settings})
-        place = job.placed(self.engine, self.library, parsed)
+        place = job.find_placement(self.engine, self.library, parsed)
         with self.library.db.write() as conn:
             new = NewJob(
                 job.kind,

@@ -66,7 +66,7 @@ class Desk:
         """A page with a line for each of *texts*, or *lines* without a reading."""
         count = len(texts) if texts is not None else lines
         page_id = (
-            self._pictured(count)
+            self._import_pictures(count)
             if picture
             else self.do("document.create", {"name": "f. 1r", "doc_type": "page"})["id"]
         )
@@ -81,7 +81,7 @@ class Desk:
             self.do("representation.create", {"segment_id": line, "text": text})
         return Page(page_id, pass_id, ids)
 
-    def _pictured(self, count: int) -> str:
+    def _import_pictures(self, count: int) -> str:
         from PIL import Image, ImageDraw
 
         image = Image.new("L", (WIDTH, HEIGHT), 235)

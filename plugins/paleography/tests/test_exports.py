@@ -49,13 +49,13 @@ def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
     folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
     place = folder / "schemas" / "tei_all-4.7.0.rng"
     if place.is_file():
-        schema = compiled(place)
+        schema = compile_schema(place)
         assert schema.validate(tree), schema.error_log
     return tree, losses
 
 
 @cache
-def compiled(place: Path) -> etree.RelaxNG:
+def compile_schema(place: Path) -> etree.RelaxNG:
     """The schema in a file: compiling that of TEI takes seconds."""
     return etree.RelaxNG(etree.parse(str(place)))
 

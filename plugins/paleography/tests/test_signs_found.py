@@ -30,7 +30,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     )
 
 
-def finished(desk: Desk, name: str, page: str, **settings: object) -> tuple[str, str]:
+def finish_search(desk: Desk, name: str, page: str, **settings: object) -> tuple[str, str]:
     queued = desk.do(name, {"scope_ids": [page], **settings})
     desk.engine.jobs.run_until_idle(desk.library, 60)
     ((state, reason),) = desk.rows("SELECT state, reason FROM job WHERE id = ?", queued["job_id"])
@@ -43,19 +43,19 @@ def test_what_looks_like_a_declared_sign_is_an_instance_of_it(
     sample = samples.sign_page(Example(desk.engine, library, LOCAL_OWNER, tmp_path))
     page, (example,) = sample["page_id"], sample["settings"]["examples"]
     sign = desk.post("/signs", {"name": "A notary's mark", "picture_segment_id": example})["id"]
-    assert finished(desk, "layout.find_signs", page)[0] == "done"
+    assert finish_search(desk, "layout.find_signs", page)[0] == "done"
     (step,) = desk.rows("SELECT id FROM audit WHERE action_name = 'layout.take_shapes'")
     found = desk.get(f"/signs/{sign}/instances")["items"]
     words = {one for (one,) in desk.rows("SELECT id FROM segment WHERE kind_raw = 'sign'")}
     assert {one["segment_id"] for one in found} == words
     assert len(found) == 2
     assert all(one["provenance_kind"] != "human" and 0.68 <= one["certainty"] <= 1 for one in found)
-    assert finished(desk, "layout.find_signs", page)[0] == "done", "a second look says nothing twice"
+    assert finish_search(desk, "layout.find_signs", page)[0] == "done", "a second look says nothing twice"
     assert desk.get(f"/signs/{sign}/instances")["count"] == 2
     desk.undo(step[0])
     assert desk.get(f"/signs/{sign}/instances")["count"] == 0
     desk.post(f"/signs/{sign}/withdraw")
-    finished(desk, "layout.find_signs", page, examples=[example])
+    finish_search(desk, "layout.find_signs", page, examples=[example])
     assert desk.rows("SELECT count(*) FROM sign_instance WHERE withdrawn_at IS NULL") == [(0,)]
     assert desk.rows("SELECT count(*) FROM segment WHERE kind_raw = 'sign' AND deleted_at IS NULL") == [(2,)]
 
@@ -72,7 +72,7 @@ def test_what_a_model_identifies_is_an_instance_of_the_sign_of_that_name(
         provider.add_to(desk.engine, "Loopback")
         seen = [{"id": first, "is_a": "a cross"}, {"id": second, "is_a": "A circle"}]
         provider.answers = [Answer(json.dumps({"signs": seen}))]
-        assert finished(desk, "model_jobs.identify_signs", page, provider="Loopback")[0] == "done"
+        assert finish_search(desk, "model_jobs.identify_signs", page, provider="Loopback")[0] == "done"
         assert "A Cross" in json.dumps(provider.asked[0]["body"]["messages"])
     listed = {one["name"]: one for one in desk.get("/signs")["items"]}
     assert set(listed) == {"A Cross", "A circle"}

@@ -66,7 +66,7 @@ def session(weights: dict[str, Values]) -> Any:
     return onnxruntime.InferenceSession(onnx_model(weights, 2).SerializeToString())
 
 
-def _convolved(x: Values, weights: dict[str, Values], at: str, norm: str, stride: tuple[int, int]) -> Values:
+def _convolve(x: Values, weights: dict[str, Values], at: str, norm: str, stride: tuple[int, int]) -> Values:
     """One picture (channels, height, width) through a convolution and its normalisation, point by point."""
     kernel = weights[f"{at}.weight"]
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1)))
@@ -85,8 +85,8 @@ def _convolved(x: Values, weights: dict[str, Values], at: str, norm: str, stride
 
 
 def _residual(x: Values, weights: dict[str, Values], at: str) -> Values:
-    inner = np.maximum(_convolved(x, weights, f"{at}.change.0", f"{at}.change.1", (1, 1)), 0)
-    return np.maximum(x + _convolved(inner, weights, f"{at}.change.3", f"{at}.change.4", (1, 1)), 0)
+    inner = np.maximum(_convolve(x, weights, f"{at}.change.0", f"{at}.change.1", (1, 1)), 0)
+    return np.maximum(x + _convolve(inner, weights, f"{at}.change.3", f"{at}.change.4", (1, 1)), 0)
 
 
 def _sigmoid(x: Values) -> Values:
@@ -116,7 +116,7 @@ def _network(picture: Values, weights: dict[str, Values]) -> Values:
         ("eyes.7", "eyes.8", (2, 1), "eyes.10"),
         ("eyes.11", "eyes.12", (2, 1), "eyes.14"),
     ):
-        x = np.maximum(_convolved(x, weights, at, norm, stride), 0)
+        x = np.maximum(_convolve(x, weights, at, norm, stride), 0)
         x = _residual(x, weights, residual) if residual else x
     steps = x.transpose(2, 0, 1).reshape(x.shape[2], -1)
     steps = np.maximum(steps @ weights["squeeze.weight"].T + weights["squeeze.bias"], 0)

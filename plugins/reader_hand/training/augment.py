@@ -19,7 +19,7 @@ def augment(ink: Grey, other: Grey, chance: np.random.Generator) -> Grey:
     if chance.random() < 0.25:
         out = _pen(out, chance)
     if chance.random() < 0.15:
-        out = _through(out, other, chance)
+        out = _show_through(out, other, chance)
     if chance.random() < 0.15:
         out = _intrusion(out, other, chance)
     if chance.random() < 0.2:
@@ -65,11 +65,11 @@ def _pen(ink: Grey, chance: np.random.Generator) -> Grey:
     return out  # type: ignore[no-any-return]
 
 
-def _through(ink: Grey, other: Grey, chance: np.random.Generator) -> Grey:
+def _show_through(ink: Grey, other: Grey, chance: np.random.Generator) -> Grey:
     """The writing of the other side of the leaf, mirrored and faint."""
     share = float(chance.uniform(0.1, 0.4))
     behind = cv2.GaussianBlur(
-        np.roll(_fitted(other[:, ::-1], ink.shape[1]), int(chance.integers(-20, 20)), axis=0), (0, 0), 1.2
+        np.roll(_fit_width(other[:, ::-1], ink.shape[1]), int(chance.integers(-20, 20)), axis=0), (0, 0), 1.2
     )
     return np.maximum(ink, (behind * share).astype(np.uint8))
 
@@ -78,7 +78,7 @@ def _intrusion(ink: Grey, other: Grey, chance: np.random.Generator) -> Grey:
     """The feet of the line above or the heads of the line below at the edge of the crop."""
     rows = int(chance.integers(3, 10))
     out = ink.copy()
-    beside = _fitted(other, ink.shape[1])
+    beside = _fit_width(other, ink.shape[1])
     if chance.random() < 0.5:
         out[:rows] = np.maximum(out[:rows], beside[-rows:])
     else:
@@ -86,7 +86,7 @@ def _intrusion(ink: Grey, other: Grey, chance: np.random.Generator) -> Grey:
     return out
 
 
-def _fitted(other: Grey, width: int) -> Grey:
+def _fit_width(other: Grey, width: int) -> Grey:
     if other.shape[1] < width:
         other = np.tile(other, (1, -(-width // other.shape[1])))
     return np.ascontiguousarray(other[:, :width])

@@ -52,7 +52,7 @@ def order(
     return batches
 
 
-def padded(pictures: Sequence[Grey]) -> torch.Tensor:
+def pad_pictures(pictures: Sequence[Grey]) -> torch.Tensor:
     """Pictures of different widths as one tensor of ink from 0 to 1, paper on the right."""
     width = max(picture.shape[1] for picture in pictures)
     out = np.zeros((len(pictures), 1, HEIGHT, -(-width // ROUND) * ROUND), dtype=np.uint8)
@@ -68,7 +68,7 @@ def make(corpus: Prepared, lines: Sequence[Line], chance: np.random.Generator, p
     pictures = drawn if plain else [augment(*pair, chance) for pair in zip(drawn, others, strict=True)]
     texts = [corpus.encode(line.text) or [] for line in lines]
     return Batch(
-        padded(pictures),
+        pad_pictures(pictures),
         torch.tensor([steps(picture.shape[1]) for picture in pictures]),
         torch.tensor([code for text in texts for code in text]),
         torch.tensor([len(text) for text in texts]),

@@ -88,7 +88,7 @@ def write_card(wanted: Settings, state: dict[str, Any]) -> None:
         "calibration": [[0.0, 0.0], [1.0, 1.0]],
     }
     (PACKAGE / CARD).write_text(json.dumps(card), encoding="utf-8")
-    sure, right = sureness(LineModel.shipped(2), corpus, corpus.of(HELD_OUT))
+    sure, right = sureness(LineModel.load_shipped(2), corpus, corpus.of(HELD_OUT))
     card["calibration"] = fit(sure, right)
     calibrated = np.interp(sure, *np.array(card["calibration"]).T)
     card["training"] = {

@@ -40,7 +40,7 @@ class Line:
         self.text = self.text or to_convention(self.raw)
 
 
-class Prepared:
+class PreparedCorpus:
     """A prepared corpus on disk: `pictures.u8` (columns of HEIGHT bytes), `lines.json`, `alphabet.json`."""
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class Prepared:
         """The text as classes of the network from 1; None where a letter is not in the alphabet."""
         return _encode(text, self.codes)
 
-    def of(self, split: str) -> list[Line]:
+    def lines_of(self, split: str) -> list[Line]:
         """The lines of a split; those of the training split are all writable in the alphabet."""
         lines = [line for line in self.lines if line.split == split]
         return [line for line in lines if self.encode(line.text)] if split == TRAIN else lines

@@ -111,7 +111,7 @@ def pictures(sources: Sequence[Mapping[str, Any]]) -> list[Grey]:
 
 def by_hand_reader(sources: Sequence[Mapping[str, Any]]) -> tuple[list[Read], float]:
     """Every line read by the shipped model, and lines a second, pictures decoded before."""
-    model = LineModel.shipped(2)
+    model = LineModel.load_shipped(2)
     greys = pictures(sources)
     batches = (
         [line_picture(grey) for grey in greys[start : start + TOGETHER]]

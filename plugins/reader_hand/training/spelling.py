@@ -34,7 +34,7 @@ def count(corpus: Prepared) -> Ngrams:
 
 def tune(corpus: Prepared) -> None:
     """Print the error rate on held-out lines, without spelling and with each pair of weight and bonus."""
-    model = LineModel.shipped(2)
+    model = LineModel.load_shipped(2)
     lines = corpus.of(HELD_OUT)
     drawn = np.random.default_rng(0).permutation(len(lines))[:TUNED]
     chosen = sorted((lines[at] for at in drawn), key=lambda line: line.width)

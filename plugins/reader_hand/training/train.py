@@ -224,7 +224,7 @@ class Clock:
     begun: float = field(default_factory=time.monotonic)
 
     @property
-    def left(self) -> float:
+    def share_left(self) -> float:
         """The share of the cooling that is left; 1 where there is none."""
         return (
             1.0 if self.cool_down is None else max(0.0, 1 - (time.monotonic() - self.begun) / self.cool_down)
@@ -232,10 +232,12 @@ class Clock:
 
     def rate(self, step: int) -> float:
         """The learning rate at a *step*."""
-        return self.wanted.training.rate * min(1.0, (step + 1) / self.wanted.training.warm_up) * self.left
+        return (
+            self.wanted.training.rate * min(1.0, (step + 1) / self.wanted.training.warm_up) * self.share_left
+        )
 
 
-def ready(wanted: Settings) -> None:
+def set_up_torch(wanted: Settings) -> None:
     """Threads, and no denormal numbers: they make the LSTM several times slower."""
     torch.set_num_threads(wanted.training.threads)
     torch.set_flush_denormal(True)
@@ -246,7 +248,7 @@ def help_along(
 ) -> None:
     """A further process: trains the shared weights until the first process ends."""
     wanted = settings()
-    ready(wanted)
+    set_up_torch(wanted)
     parent = os.getppid()
     change = optimiser(net, wanted)
     change.load_state_dict(kept)
@@ -257,7 +259,7 @@ def help_along(
         train_batch(net, change, batch, clock.rate(step), wanted, guided)
         with seen.get_lock():
             seen.value += batch.samples
-        if os.getppid() != parent or not clock.left:
+        if os.getppid() != parent or not clock.share_left:
             break
 
 
@@ -268,7 +270,7 @@ def main(arguments: Any = None) -> None:
     parser.add_argument("--cool-down", type=float, metavar="MINUTES")
     options = parser.parse_args(arguments)
     wanted = settings()
-    ready(wanted)
+    set_up_torch(wanted)
     run = Run(wanted)
     if options.from_shipped and not run.checkpoint.is_file():
         run.begin_from_shipped()
@@ -300,13 +302,13 @@ def main(arguments: Any = None) -> None:
         now = time.monotonic()
         if len(losses) % LOGGED == 0:
             print(f"  {run.state.samples} samples, loss {np.mean(losses[-LOGGED:]):.3f}", flush=True)
-        if now - since >= wanted.training.checkpoint_every or not clock.left or stops:
+        if now - since >= wanted.training.checkpoint_every or not clock.share_left or stops:
             run.state.seconds += now - since
             if not stops:
                 run.note(losses)
             run.save(target)
             losses, since = [], time.monotonic()
-        if not clock.left or stops:
+        if not clock.share_left or stops:
             break
 
 

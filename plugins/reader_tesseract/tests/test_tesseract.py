@@ -8,7 +8,7 @@ import pytest
 
 from armarium.samples import sample_pages
 from armarium_reader_tesseract import language_data
-from armarium_reader_tesseract.language_data import installed, names_for
+from armarium_reader_tesseract.language_data import list_installed, names_for
 from armarium_reader_tesseract.reader import TesseractReader
 from armarium_reading.api import Refused, exercise_reader
 
@@ -39,7 +39,7 @@ def test_it_finds_lines_without_any_language_data(picture: Path, tmp_path: Path)
 
 
 def test_it_is_a_reader_where_a_language_is_installed(picture: Path, tmp_path: Path) -> None:
-    here = installed(tmp_path / "models")
+    here = list_installed(tmp_path / "models")
     name = next((name for name in WANTED if name in here), None)
     if name is None:
         pytest.skip("This machine has no Tesseract language data (Debian: apt install tesseract-ocr-spa).")
@@ -72,7 +72,7 @@ def test_language_data_is_found_where_it_usually_lies(
     ours = tmp_path / "models"
     ours.mkdir()
     (ours / "spa.traineddata").write_bytes(b"better data")
-    here = installed(ours)
+    here = list_installed(ours)
     assert sorted(here) == ["frk", "script/Latin", "spa"]
     assert here["spa"].parent == ours
     assert TesseractReader.model_for(reading=True, language="de-Latf", folder=ours) == here["frk"]

@@ -9,7 +9,7 @@ from typing import Any
 from reading_desk import Desk
 
 from armarium.principals import LOCAL_OWNER
-from armarium_reading.api import Asked, Caller, ModelRequest, Subject, ask
+from armarium_reading.api import Caller, ModelAnswer, ModelRequest, Subject, ask
 
 
 def request_to(desk: Desk, provider: str = "Loopback", **stated: Any) -> ModelRequest:
@@ -19,7 +19,7 @@ def request_to(desk: Desk, provider: str = "Loopback", **stated: Any) -> ModelRe
     return ModelRequest(provider=provider, subject=subject, **asked)
 
 
-def ask_of(desk: Desk, answer: Any = None, check: Any = None, **stated: Any) -> Asked[Any]:
+def ask_of(desk: Desk, answer: Any = None, check: Any = None, **stated: Any) -> ModelAnswer[Any]:
     """Ask for the owner, in no job."""
     caller = Caller(desk.engine, desk.library, LOCAL_OWNER)
     if check is not None:

@@ -125,13 +125,13 @@ def test_a_page_that_is_restricted_when_its_turn_comes_is_passed_over(
     """Readers of this machine are models too."""
     first, second = desk.page(name="a.png"), desk.page(name="b.png")
 
-    def withheld(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
+    def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         return {first: "No model may have it."} if first in ids and use == "local-model" else {}
 
     hold(desk.engine, True)
     started = {"scope_ids": [first, second], "reader": "fake"}
     job_id = str(desk.run("reading.read_pages", started)["job_id"])
-    monkeypatch.setattr("armarium_reading.permission.withheld", withheld)
+    monkeypatch.setattr("armarium_reading.permission.withheld", withhold)
     hold(desk.engine, False)
     desk.engine.jobs.run_until_idle(desk.library)
     result = desk.job_row(job_id)["result"]

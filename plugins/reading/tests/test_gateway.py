@@ -216,7 +216,7 @@ def test_page_text_that_instructs_the_model_offers_nothing_that_was_not_offered(
 # What is refused before anything is sent.
 
 
-def refused(desk: Desk, loopback: LoopbackProvider, **stated: Any) -> ServiceError:
+def expect_refusal(desk: Desk, loopback: LoopbackProvider, **stated: Any) -> ServiceError:
     with pytest.raises(ServiceError) as caught:
         ask_of(desk, **stated)
     assert loopback.asked == []
@@ -227,28 +227,28 @@ def refused(desk: Desk, loopback: LoopbackProvider, **stated: Any) -> ServiceErr
 def test_whom_nobody_may_ask(desk: Desk, provider: LoopbackProvider) -> None:
     engine = desk.engine
     identity = provider.add_to(engine, "Loopback")
-    assert refused(desk, provider, provider="Nobody").code == "unknown_provider"
-    unlisted = refused(desk, provider, model="huge")
+    assert expect_refusal(desk, provider, provider="Nobody").code == "unknown_provider"
+    unlisted = expect_refusal(desk, provider, model="huge")
     assert (unlisted.status, unlisted.code) == (404, "unknown_model")
     assert "It lists: tiny" in unlisted.detail
     provider.add_to(engine, "Blind", capabilities=["text"], is_default=False)
-    assert refused(desk, provider, provider="Blind").code == "model_needed"
-    assert refused(desk, provider, provider="Blind", model="Tiny", pictures=(PNG,)).code == "no_vision"
+    assert expect_refusal(desk, provider, provider="Blind").code == "model_needed"
+    assert expect_refusal(desk, provider, provider="Blind", model="Tiny", pictures=(PNG,)).code == "no_vision"
     provider.add_to(engine, "Off", enabled=False)
-    off = refused(desk, provider, provider="Off")
+    off = expect_refusal(desk, provider, provider="Off")
     assert (off.status, off.code) == (403, "provider_off")
     engine.run(None, "provider.update", {"provider_id": identity, "enabled": False}, OWNER)
-    assert "Loopback is switched off" in refused(desk, provider).detail
+    assert "Loopback is switched off" in expect_refusal(desk, provider).detail
     provider.add_to(engine, "Keyless", "openai", key=None)
-    assert (refused(desk, provider, provider="Keyless").code) == "key_needed"
+    assert (expect_refusal(desk, provider, provider="Keyless").code) == "key_needed"
     hub = {"name": "Hub", "provider_type": "model-hub", "api_base": provider.url}
     engine.run(None, "provider.create", hub, OWNER)
-    assert refused(desk, provider, provider="Hub").code == "not_a_model"
+    assert expect_refusal(desk, provider, provider="Hub").code == "not_a_model"
 
 
 def test_pages_leave_only_when_somebody_said_so(desk: Desk, provider: LoopbackProvider) -> None:
     provider.add_to(desk.engine, "Cloud", host="http://203.0.113.9")
-    error = refused(desk, provider, provider="Cloud")
+    error = expect_refusal(desk, provider, provider="Cloud")
     assert (error.status, error.code) == (403, "pages_may_not_leave")
     assert "pages_may_leave" in error.detail
 
@@ -258,7 +258,7 @@ def test_local_is_what_is_connected_to_and_not_what_it_is_called(
 ) -> None:
     """A server of another machine that calls itself local-server is no server of this machine."""
     provider.add_to(desk.engine, "Liar", "local-server", host="http://10.1.2.3:11434")
-    assert refused(desk, provider, provider="Liar").code == "pages_may_not_leave"
+    assert expect_refusal(desk, provider, provider="Liar").code == "pages_may_not_leave"
     port = provider.url.rpartition(":")[2]
     provider.answers = ["here"]
     provider.add_to(desk.engine, "Here", "openai", host=f"http://localhost:{port}")
@@ -278,7 +278,7 @@ def test_offline_only_this_machine_is_asked(
     desk = Desk(engine, engine.libraries.get(tmp_path / "Off.library"))
     provider.add_to(engine, "Here")
     provider.add_to(engine, "There", "openai", host="https://models.example")
-    error = refused(desk, provider, provider="There", pages_may_leave=True)
+    error = expect_refusal(desk, provider, provider="There", pages_may_leave=True)
     assert (error.status, error.code) == (403, "offline")
     assert ask_of(desk, provider="Here").answer == ""
 
@@ -287,7 +287,7 @@ def test_a_project_may_ask_this_machine_alone(desk: Desk, provider: LoopbackProv
     provider.add_to(desk.engine, "Here")
     provider.add_to(desk.engine, "There", "openai", host="http://203.0.113.9")
     desk.engine.run(desk.library, "library.set", {"local_only_ai": True}, LOCAL_OWNER)
-    error = refused(desk, provider, provider="There", pages_may_leave=True)
+    error = expect_refusal(desk, provider, provider="There", pages_may_leave=True)
     assert (error.status, error.code) == (403, "offline")
     assert "local_only_ai" in error.detail
     assert ask_of(desk, provider="Here").answer == ""
@@ -301,18 +301,18 @@ def test_rights_are_asked_of_all_that_is_shown(
     page, other, line = desk.page(name="a.png"), desk.page(name="b.png"), "c" * 32
     allowed: dict[str, str] = {}
 
-    def withheld(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
+    def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         enough = {"local-model": ("local", "cloud"), "cloud-model": ("cloud",)}[use]
         return {one: "Not this one." for one in ids if allowed.get(one, "cloud") not in enough}
 
-    monkeypatch.setattr("armarium.history.visibility.withheld", withheld)
+    monkeypatch.setattr("armarium.history.visibility.find_withheld", withhold)
     cloud = {"provider": "Cloud", "pages_may_leave": True, "seconds": 0.2}
     for subject in (Subject(page), Subject(other, also=(page,)), Subject(other, segment_id=line)):
         allowed |= {page: "none", line: "none"}
-        error = refused(desk, provider, provider="Here", subject=subject)
+        error = expect_refusal(desk, provider, provider="Here", subject=subject)
         assert (error.status, error.code) == (403, "rights_restricted")
         allowed |= {page: "local", line: "local"}
-        assert refused(desk, provider, subject=subject, **cloud).code == "rights_restricted"
+        assert expect_refusal(desk, provider, subject=subject, **cloud).code == "rights_restricted"
     assert ask_of(desk, provider="Here", subject=Subject(page)).local
     allowed[page] = "cloud"
     assert ask_of(desk, provider="Here", subject=Subject(page)).local

@@ -21,7 +21,7 @@ KEY = "sk-loopback-0123456789"
 WHOLE = json.dumps(whole("/v1/chat/completions", Answer("Muy señor mío"))).encode()
 
 
-def failed(desk: Desk, **stated: Any) -> tuple[ServiceError, dict[str, Any]]:
+def expect_failure(desk: Desk, **stated: Any) -> tuple[ServiceError, dict[str, Any]]:
     """The refusal, and the one episode of the call."""
     before = len(episodes(desk))
     with pytest.raises(ServiceError) as caught:
@@ -68,7 +68,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_answer_that_is_none(desk: Desk, provider: LoopbackProvider, answer: Answer, words: str) -> None:
     provider.add_to(desk.engine, "Loopback")
     provider.answers = [answer]
-    error, episode = failed(desk)
+    error, episode = expect_failure(desk)
     assert (error.status, error.code) == (503, "provider_failed")
     assert words in error.detail
     assert "credit" not in error.detail
@@ -98,7 +98,7 @@ def test_a_stream_that_tells_of_an_error_or_breaks_off(
     ):
         provider.answers = [Answer(body=first + rest, headers=stream)]
         pieces: list[str] = []
-        error, episode = failed(desk, on_text=pieces.append)
+        error, episode = expect_failure(desk, on_text=pieces.append)
         assert words in error.detail
         assert (pieces, episode["exchange"]["output"]) == (["Muy"], "Muy")
 
@@ -108,7 +108,7 @@ def test_a_slow_answer_and_one_that_never_comes_are_bounded(desk: Desk, provider
     for slow in (Answer("late", seconds=60), Answer("x" * 500, drip=0.2)):
         provider.answers = [slow]
         began = time.monotonic()
-        error, _ = failed(desk, seconds=1.0)
+        error, _ = expect_failure(desk, seconds=1.0)
         assert "has not answered within 1 seconds" in error.detail
         assert time.monotonic() - began < 2.0
 
@@ -116,7 +116,7 @@ def test_a_slow_answer_and_one_that_never_comes_are_bounded(desk: Desk, provider
 def test_a_provider_that_is_not_there(desk: Desk) -> None:
     with LoopbackProvider() as gone:
         gone.add_to(desk.engine, "Gone")
-    error, _ = failed(desk, provider="Gone")
+    error, _ = expect_failure(desk, provider="Gone")
     assert "cannot be reached" in error.detail
 
 
@@ -125,7 +125,7 @@ def test_an_answer_of_300_megabytes_is_not_taken_in(desk: Desk, provider: Loopba
     stated = Answer(body=b"{}", headers={"content-length": str(300 << 20)})
     for huge in (stated, Answer(body=b" " * (1 << 20), endless=True)):
         provider.answers = [huge]
-        error, _ = failed(desk)
+        error, _ = expect_failure(desk)
         assert "larger than" in error.detail
 
 
@@ -135,7 +135,7 @@ def test_a_redirect_is_not_followed(desk: Desk, provider: LoopbackProvider) -> N
         for place in (f"{inner.url}/v1/chat/completions", "http://169.254.169.254/latest", "//evil.example/"):
             for status in (301, 302, 307, 308):
                 provider.answers = [Answer(status=status, body=b"", headers={"location": place})]
-                error, _ = failed(desk)
+                error, _ = expect_failure(desk)
                 assert "sent the request elsewhere" in error.detail
         assert inner.asked == []
 
@@ -149,10 +149,10 @@ def test_a_provider_of_another_machine_cannot_lead_here(
     sender = sending.sender_of(desk.engine)
     monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: next(answers))
     provider.add_to(desk.engine, "Two faces", host=f"http://two-faces.example:{port}")
-    error, _ = failed(desk, provider="Two faces", pages_may_leave=True)
+    error, _ = expect_failure(desk, provider="Two faces", pages_may_leave=True)
     assert "not on the network this request may reach" in error.detail
     # And the other way round: what was taken for this machine is asked there or not at all.
-    error, _ = failed(desk, provider="Two faces")
+    error, _ = expect_failure(desk, provider="Two faces")
     assert "not on the network this request may reach" in error.detail
     assert provider.asked == []
 
@@ -170,7 +170,7 @@ def test_a_key_that_the_provider_echoes_is_nowhere(
     provider.add_to(desk.engine, "Loopback", key=key)
     echoed = {"error": {"message": f"Incorrect API key provided: {key}", "param": f"?key={key}"}}
     provider.answers = [Answer(status=status, body=json.dumps(echoed).encode())]
-    error, _ = failed(desk)
+    error, _ = expect_failure(desk)
     spelled = (key, json.dumps(key)[1:-1])
     told = [json.dumps(error.body()), caplog.text, str(desk.rows("SELECT * FROM episode"))]
     assert not any(one in text for one in spelled for text in told)
@@ -214,7 +214,7 @@ def test_a_provider_that_stays_busy(desk: Desk, provider: LoopbackProvider, quic
     for status in (429, 500, 502, 503, 504, 529):
         provider.answers = [Answer(status=status, body=b"<html>", headers={"retry-after": "soon"})]
         before = len(provider.asked)
-        error, _ = failed(desk)
+        error, _ = expect_failure(desk)
         assert (error.status, error.code) == (503, "provider_busy")
         assert len(provider.asked) - before == sending.TRIES
 
@@ -222,7 +222,7 @@ def test_a_provider_that_stays_busy(desk: Desk, provider: LoopbackProvider, quic
 def test_a_wait_that_is_too_long_is_left_to_the_caller(desk: Desk, provider: LoopbackProvider) -> None:
     provider.add_to(desk.engine, "Loopback")
     provider.answers = [Answer(status=429, body=b"{}", headers={"retry-after": "3600"})]
-    error, _ = failed(desk)
+    error, _ = expect_failure(desk)
     assert error.fields["retry_after"] == 3600.0
     assert "in 3600 seconds" in error.detail
     assert len(provider.asked) == 1
@@ -236,7 +236,7 @@ def test_a_provider_that_is_switched_off_in_mid_run(
     off = {"provider_id": identity, "enabled": False}
     timer = threading.Timer(0.4, lambda: engine.run(None, "provider.update", off, OWNER))
     timer.start()
-    error, _ = failed(desk)
+    error, _ = expect_failure(desk)
     timer.join()
     assert (error.status, error.code) == (403, "provider_off")
     assert len(provider.asked) == 1
@@ -246,7 +246,7 @@ def test_an_answer_that_was_declined_or_cut(desk: Desk, provider: LoopbackProvid
     provider.add_to(desk.engine, "Loopback")
     choice = {"message": {"content": "", "refusal": "I cannot."}, "finish_reason": "stop"}
     provider.answers = [Answer(body=json.dumps({"choices": [choice]}).encode())]
-    error, episode = failed(desk)
+    error, episode = expect_failure(desk)
     assert "declined" in error.detail
     assert episode["exchange"]["said"] == "I cannot."
     choice = {"message": {"content": "Muy se"}, "finish_reason": "length"}

@@ -96,7 +96,7 @@ def test_the_hint_names_the_readers_for_hands_and_how_to_get_them() -> None:
     assert handwriting_hint({**outcome, "by_hand_count": 0}, [kraken]) is None
 
 
-def _shared() -> Path:
+def _shared_folder() -> Path:
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
     folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
     if not folder.is_dir():
@@ -123,6 +123,6 @@ def _score(page: Path) -> float | None:
 
 @pytest.mark.parametrize("folder", ["page-pairs/bronod", "onehand-peraire"])
 def test_real_manuscript_pages_look_handwritten(folder: str) -> None:
-    pages = sorted((_shared() / folder).glob("*.jpg"))
+    pages = sorted((_shared_folder() / folder).glob("*.jpg"))
     found = [_score(page) for page in pages]
     assert sum(score is not None and score > 0 for score in found) >= 0.9 * len(pages), found

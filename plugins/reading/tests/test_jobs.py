@@ -227,7 +227,7 @@ def test_neither_log_nor_audit_holds_what_was_read(desk: Desk) -> None:
     assert not any("שלום" in str(row) or "height 20" in str(row) for row in everything)
 
 
-def linked(desk: Desk, page: str, folder: Path) -> Path:
+def link_picture(desk: Desk, page: str, folder: Path) -> Path:
     """The page's picture as a link to a file that its owner keeps; that file."""
     ((digest,),) = desk.rows("SELECT checksum FROM rendition WHERE document_id = ?", page)
     kept = desk.library.objects.path(digest)
@@ -242,11 +242,11 @@ def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = desk.page()
-    original = linked(desk, page, tmp_path)
+    original = link_picture(desk, page, tmp_path)
     before = original.read_bytes()
     right, seen = JobContext.call_worker, []
 
-    def swapped(self: JobContext, runtime: Any, worker: str, method: str, params: Any, *more: Any) -> Any:
+    def swap_file(self: JobContext, runtime: Any, worker: str, method: str, params: Any, *more: Any) -> Any:
         secret = tmp_path / "secret"
         secret.write_bytes(b"what nobody named")
         original.unlink()
@@ -254,7 +254,7 @@ def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
         seen.append(Path(params["image"]).read_bytes())
         return right(self, runtime, worker, method, params, *more)
 
-    monkeypatch.setattr(JobContext, "call_worker", swapped)
+    monkeypatch.setattr(JobContext, "call_worker", swap_file)
     _, found = desk.job("reading.find_lines", scope_ids=[page])
     assert seen == [before]
     assert found["result"]["lines"] == 2
@@ -263,7 +263,7 @@ def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
 
 def test_a_linked_picture_that_was_changed_is_not_read_for_the_one_it_was(desk: Desk, tmp_path: Path) -> None:
     page = desk.page()
-    original = linked(desk, page, tmp_path)
+    original = link_picture(desk, page, tmp_path)
     original.write_bytes(original.read_bytes() + b"more")
     other = desk.page((255, 255, 254), "2.png")
     _, found = desk.job("reading.find_lines", scope_ids=[page, other])

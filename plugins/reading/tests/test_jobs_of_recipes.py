@@ -29,9 +29,9 @@ def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
 
 def test_where_it_runs_is_known_before_it_is_queued(engine: Engine, desk: Desk) -> None:
     job = engine.recipe_jobs["read-a-line"]
-    assert job.placed(engine, desk.library, job.parse({"reader": "fake"})).model == "fake:fake"
+    assert job.find_placement(engine, desk.library, job.parse({"reader": "fake"})).model == "fake:fake"
     with pytest.raises(NotFound, match="no reader called nobody"):
-        job.placed(engine, desk.library, job.parse({"reader": "nobody"}))
+        job.find_placement(engine, desk.library, job.parse({"reader": "nobody"}))
 
 
 def test_a_job_of_one_page_names_the_pass(desk: Desk) -> None:

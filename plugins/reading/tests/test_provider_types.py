@@ -20,7 +20,7 @@ OURS = {
 PATHS = {"anthropic": "/v1/messages", "google": "/v1beta/models/tiny:streamGenerateContent?alt=sse"}
 
 
-def parsed(path: str, answer: Answer) -> list[Any]:
+def parse_answer(path: str, answer: Answer) -> list[Any]:
     lines = b"".join(events(path, answer)).split(b"\n")
     data = [line[6:] for line in lines if line.startswith(b"data: ")]
     return [json.loads(one) for one in data if one != b"[DONE]"]
@@ -36,7 +36,7 @@ def test_all_types_that_the_engine_is_to_have_are_there() -> None:
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_a_type_passes_the_suite(name: str) -> None:
     path, answer = PATHS.get(name, "/v1/chat/completions"), Answer("Muy señor mío")
-    exercise_provider_type(OURS[name], answer=whole(path, answer), events=parsed(path, answer))
+    exercise_provider_type(OURS[name], answer=whole(path, answer), events=parse_answer(path, answer))
 
 
 class Faulty(ProviderType):

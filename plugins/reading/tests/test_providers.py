@@ -204,11 +204,11 @@ def test_a_keychain_is_used_where_there_is_one(
 def test_a_keychain_that_keeps_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     import keyring
 
-    def broken() -> Any:
+    def fail() -> Any:
         raise RuntimeError("no bus")
 
     assert keys.system_keychain() is None
-    monkeypatch.setattr(keyring, "get_keyring", broken)
+    monkeypatch.setattr(keyring, "get_keyring", fail)
     assert keys.system_keychain() is None
 
 

@@ -108,7 +108,7 @@ class Desk:
         found: dict[str, Any] = self.client.get(f"{URL}/{bakeoff_id}").json()
         return found
 
-    def refused(self, code: str, status: int = 422, **body: Any) -> dict[str, Any]:
+    def expect_refusal(self, code: str, status: int = 422, **body: Any) -> dict[str, Any]:
         """The refusal, with nothing queued."""
         answer = self.client.post(URL, json=body)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text

@@ -51,7 +51,7 @@ def card(identity: str, rank: int | None = None, **more: Any) -> Card:
     return Card(**{**told, **more})
 
 
-def chosen(
+def choose(
     *cards: Card, material: str = "handwriting", languages: tuple[str, ...] = ("en",)
 ) -> dict[str, tuple[str, str | None]]:
     found = choose_contenders(
@@ -65,7 +65,7 @@ def chosen(
 
 def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
     refused = Refusal(kind="no-model-for-language", reason="It does not read it.")
-    told = chosen(
+    told = choose(
         *(card(f"one:{number}@1", number) for number in range(1, 5)),
         card("platform:text@1", refused=refused, installed=False),
         card("mlx:seer@1", refused=refused),
@@ -78,7 +78,7 @@ def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
     assert told["cloud:far@1"] == ("contender", None)
     assert told["platform:text@1"][0] == "contender"
     assert len(told) == 6
-    nobody = chosen()
+    nobody = choose()
     assert set(nobody) == {"linereader", "platform", "vision", "cloud"}
     assert all(why for _, why in nobody.values())
 
@@ -87,9 +87,9 @@ def test_a_print_engine_stands_beside_readers_of_print_when_it_knows_the_languag
     able = [card(f"one:{number}@1", number) for number in range(1, 4)]
     speaks = card("print:latin@1", 4, languages=["la", "en-GB"])
     other = card("printer:greek@1", 5, languages=["el"])
-    assert chosen(*able, other, speaks, material="print")["print:latin@1"] == ("print-baseline", None)
-    assert "printer:greek@1" not in chosen(*able, other, material="typescript")
-    by_hand = chosen(card("print:latin@1", 1), *able)
+    assert choose(*able, other, speaks, material="print")["print:latin@1"] == ("print-baseline", None)
+    assert "printer:greek@1" not in choose(*able, other, material="typescript")
+    by_hand = choose(card("print:latin@1", 1), *able)
     assert "print:latin@1" not in by_hand
     away = card(
         "print:away@1",
@@ -98,7 +98,7 @@ def test_a_print_engine_stands_beside_readers_of_print_when_it_knows_the_languag
         availability_words="It has to be fetched.",
         installed=False,
     )
-    assert chosen(*able, away, material="print")["print:away@1"] == (
+    assert choose(*able, away, material="print")["print:away@1"] == (
         "print-baseline",
         "It has to be fetched.",
     )

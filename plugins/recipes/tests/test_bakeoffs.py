@@ -11,7 +11,7 @@ import yaml
 from bakeoff_desk import URL, Desk, row_of
 
 from armarium.api import Engine, Library
-from armarium_recipes.bakeoffs import settling
+from armarium_recipes.bakeoffs import recovery
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) ->
     assert kept == told
     # Killed between the step and the file: the file is made up for when the project is opened again.
     (desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").unlink()
-    settling.opened(desk.engine, desk.library)
+    recovery.write_missing_files(desk.engine, desk.library)
     assert yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text()) == told
     with desk.library.db.write() as conn:
         conn.exec_driver_sql("DELETE FROM job")
@@ -102,7 +102,7 @@ def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) ->
 
 def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> None:
     desk.give(readers.First)
-    nothing = desk.refused("too_few_lines")
+    nothing = desk.expect_refusal("too_few_lines")
     assert [nothing[key] for key in ("ready", "lines", "pages", "more_lines", "more_pages")] == [
         False,
         0,
@@ -113,10 +113,10 @@ def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> N
     assert (nothing["min_lines"], nothing["min_pages"]) == (100, 2)
     desk.set_up()
     first, _ = desk.page(60)
-    many = desk.refused("too_few_lines", page_ids=[first])
+    many = desk.expect_refusal("too_few_lines", page_ids=[first])
     assert (many["more_lines"], many["more_pages"]) == (40, 1)
     desk.page(39)
-    one_short = desk.refused("too_few_lines")
+    one_short = desk.expect_refusal("too_few_lines")
     assert (one_short["lines"], one_short["pages"], one_short["more_lines"], one_short["more_pages"]) == (
         99,
         2,
@@ -125,8 +125,8 @@ def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> N
     )
     assert "1 more line first" in one_short["detail"]
     desk.page(60, checked=False)
-    assert desk.refused("too_few_lines")["lines"] == 99
-    assert desk.refused("too_few_lines", step="find-lines")["more_lines"] == 1
+    assert desk.expect_refusal("too_few_lines")["lines"] == 99
+    assert desk.expect_refusal("too_few_lines", step="find-lines")["more_lines"] == 1
     desk.page(1)
     assert desk.start()["lines"] == 100
 
@@ -134,12 +134,12 @@ def test_too_few_corrected_lines_are_refused_with_how_many_more(desk: Desk) -> N
 def test_a_project_that_is_not_set_up_and_one_without_readers_are_refused(desk: Desk) -> None:
     desk.give(readers.Printer)
     desk.page(), desk.page()
-    assert desk.refused("not_set_up")["lines"] == 120
-    assert desk.refused("not_set_up", step="find-lines")["ready"] is False
+    assert desk.expect_refusal("not_set_up")["lines"] == 120
+    assert desk.expect_refusal("not_set_up", step="find-lines")["ready"] is False
     desk.set_up()
-    told = desk.refused("no_candidate")
+    told = desk.expect_refusal("no_candidate")
     assert (told["ready"], told["more_lines"]) == (False, 0)
-    assert desk.refused("no_candidate", step="find-lines")["pages"] == 2
+    assert desk.expect_refusal("no_candidate", step="find-lines")["pages"] == 2
     unknown = desk.client.post(URL, json={"page_ids": ["nothing"]})
     assert unknown.status_code == 404
     assert desk.client.post(URL, json={"step": "train"}).status_code == 422

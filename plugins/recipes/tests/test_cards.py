@@ -14,7 +14,7 @@ from rules_shelf import bench_engine
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
-from armarium_recipes.cards.installed import is_open, place_of
+from armarium_recipes.cards.installed_models import is_open, place_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import CARDS, cards_here
 from armarium_recipes.schemas.cards import Card
@@ -138,7 +138,7 @@ def test_a_model_that_was_fetched_says_where_from(engine: Engine) -> None:
     assert cards(engine, None)["linereader:zenodo-7.mlmodel@1"].licence is None
 
 
-def _trained(model_id: str, **more: Any) -> dict[str, Any]:
+def _make_trained(model_id: str, **more: Any) -> dict[str, Any]:
     return {
         "id": model_id,
         "store": "hand",
@@ -169,9 +169,9 @@ def test_models_that_were_trained_here(engine: Engine, library: Library) -> None
     name = "linereader-trained-7"
     for folder in (library.models / "hand", engine.settings.state_dir / "models" / "hand"):
         put(folder, f"{name}.onnx")
-        (folder / f"{name}.card.json").write_text(json.dumps(_trained(name)), "utf-8")
+        (folder / f"{name}.card.json").write_text(json.dumps(_make_trained(name)), "utf-8")
     (library.models / "hand" / "linereader-trained-8.card.json").write_text(
-        json.dumps(_trained("linereader-trained-8")), "utf-8"
+        json.dumps(_make_trained("linereader-trained-8")), "utf-8"
     )
     found = cards(engine, library)
     card = found[f"linereader:{name}@1"]
@@ -187,7 +187,7 @@ def test_models_that_were_trained_here(engine: Engine, library: Library) -> None
     asked = {"scripts": ["Latn"], "languages": ["nci"], "materials": ["handwriting"], "memory_gb": 16.0}
     ranked = rank(found.values(), job="read-a-line", cloud_allowed=False, **asked)
     assert (ranked[0].id, ranked[0].cer_published) == (card.id, 0.06)
-    scored = _trained(name, evaluations=[_score(0.03, 2), _score(0.5, 1)])
+    scored = _make_trained(name, evaluations=[_score(0.03, 2), _score(0.5, 1)])
     (library.models / "hand" / f"{name}.card.json").write_text(json.dumps(scored), "utf-8")
     card = cards(engine, library)[f"linereader:{name}@1"]
     assert card.cer_measured_here == 0.03

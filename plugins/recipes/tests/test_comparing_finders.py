@@ -72,4 +72,4 @@ def test_killed_between_two_pages_it_goes_on_and_counts_each_once(
     told = desk.finish(begun["id"])
     assert row_of(told, "rapidocr:PP-OCRv6-det@6")["lines_found"] == 120
     assert len(calls) == 3
-    assert not list((desk.library.derived / "bakeoffs").iterdir())
+    assert not list((desk.library.derived_folder / "bakeoffs").iterdir())

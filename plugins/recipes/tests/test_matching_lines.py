@@ -13,7 +13,7 @@ def box(x: float, y: float, w: float, h: float, **more: Any) -> dict[str, Any]:
     return {"rect": [x, y, w, h], **more}
 
 
-def slanted(x: float, y: float, w: float, h: float, rise: float) -> dict[str, Any]:
+def make_slanted(x: float, y: float, w: float, h: float, rise: float) -> dict[str, Any]:
     """A line whose right end lies *rise* lower than its left."""
     points = [[x, y], [x + w, y + rise], [x + w, y + rise + h], [x, y + h]]
     return box(x, min(y, y + rise), w, h + abs(rise), polygon=points)
@@ -35,13 +35,13 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[int, in
     "a box that runs on into the next column": (TWO[:1], [box(100, 100, 1700, 40)], (0, 1)),
     "the neighbour column alone": (TWO[:1], [box(1000, 100, 800, 40)], (0, 1)),
     "slanted rows, each box over the next": (
-        [slanted(100, 100, 800, 30, 90), slanted(100, 160, 800, 30, 90)],
-        [slanted(95, 96, 810, 38, 91), slanted(97, 157, 806, 36, 89)],
+        [make_slanted(100, 100, 800, 30, 90), make_slanted(100, 160, 800, 30, 90)],
+        [make_slanted(95, 96, 810, 38, 91), make_slanted(97, 157, 806, 36, 89)],
         (2, 0),
     ),
     "slanted rows, one found lower by a row": (
-        [slanted(100, 100, 800, 30, 90), slanted(100, 160, 800, 30, 90)],
-        [slanted(100, 160, 800, 30, 90), slanted(100, 220, 800, 30, 90)],
+        [make_slanted(100, 100, 800, 30, 90), make_slanted(100, 160, 800, 30, 90)],
+        [make_slanted(100, 160, 800, 30, 90), make_slanted(100, 220, 800, 30, 90)],
         (1, 1),
     ),
     "columns of vertical writing": (

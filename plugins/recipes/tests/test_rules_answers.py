@@ -269,20 +269,20 @@ def test_directions(
     assert (made.recipe.defaults.direction, made.recipe.defaults.line_position) == expected
 
 
-def _chosen(identity: str, step: str = "read") -> list[Override]:
+def _choose(identity: str, step: str = "read") -> list[Override]:
     return [Override(scope="project", step=step, card=CardChoice(id=identity, source="shipped"))]
 
 
 def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(bench: Engine) -> None:
     """Though the rules would take another, and only for the whole project."""
     answers = Answers(**CASES[0][1])
-    made = assembling.assemble(bench, None, answers, _chosen("builtin:fitting@1"))
+    made = assembling.assemble(bench, None, answers, _choose("builtin:fitting@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
     assert read.card is not None
     assert read.card.id == "builtin:fitting@1"
     assert "chosen by a person" in " ".join(read.reasons)
     folder = [
-        one.model_copy(update={"scope": "folder", "folder_id": "f"}) for one in _chosen("builtin:fitting@1")
+        one.model_copy(update={"scope": "folder", "folder_id": "f"}) for one in _choose("builtin:fitting@1")
     ]
     again = assembling.assemble(bench, None, answers, folder)
     assert next(step for step in again.recipe.steps if step.id == "read").card == CardChoice(
@@ -292,7 +292,7 @@ def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(be
 
 def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
     """The rules choose in its place and say so."""
-    made = assembling.assemble(bench, None, Answers(**CASES[0][1]), _chosen("linereader:gone@1"))
+    made = assembling.assemble(bench, None, Answers(**CASES[0][1]), _choose("linereader:gone@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
     assert read.card is not None
     assert read.card.id == "linereader:hand@1"
@@ -302,7 +302,7 @@ def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
 def test_a_licence_that_a_person_accepted_by_choosing(bench: Engine) -> None:
     """The step says so, and the check takes it."""
     hebrew = {**CASES[0][1], "scripts": ["Hebr"], "languages": ["he"]}
-    made = assembling.assemble(bench, None, Answers(**hebrew), _chosen("linereader:10.5281/zenodo.103@1"))
+    made = assembling.assemble(bench, None, Answers(**hebrew), _choose("linereader:10.5281/zenodo.103@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
     assert read.licence_accepted
     assert made.problems == []
@@ -351,5 +351,5 @@ def test_a_purpose_or_material_may_be_said_alone() -> None:
 def test_a_code_is_looked_up_whatever_its_capitals(bench: Engine) -> None:
     """And stands in the recipe as the standards write it."""
     answers = Answers(**{**CASES[0][1], "scripts": ["LATN", "latn"], "languages": ["fra", "fr"]})
-    assert situation.understood(bench, answers).codes == ["Latn"]
-    assert situation.understood(bench, answers).languages == ("fr",)
+    assert situation.understand_answers(bench, answers).codes == ["Latn"]
+    assert situation.understand_answers(bench, answers).languages == ("fr",)

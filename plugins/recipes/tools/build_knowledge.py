@@ -80,7 +80,7 @@ def main(scripts_package: Path) -> None:
     languoids = _languoids()
     rows = [*_languages(languoids), *_without_iso(languoids), *_dialects(languoids)]
     lines = ["\t".join(row) for row in sorted(set(rows), key=_usual_first)]
-    replaced = "\n".join(f"{old}\t{new}" for old, new in sorted(_replaced().items()))
+    replaced = "\n".join(f"{old}\t{new}" for old, new in sorted(_read_replacements().items()))
     _write("languages.tsv.gz", "\n".join(lines) + "\n")
     _write("replaced.tsv.gz", replaced + "\n")
     _write("scripts.tsv.gz", "".join("\t".join(row) + "\n" for row in _scripts(scripts_package)))
@@ -170,7 +170,7 @@ def _dialects(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ..
             yield (*_row(tag, (), one["glottocode"], "dialect", one["name"], ()), above["glottocode"] or "")
 
 
-def _replaced() -> dict[str, str]:
+def _read_replacements() -> dict[str, str]:
     """Codes that are used no more, and the tag that took their place."""
     part1 = {one["Id"]: one["Part1"] or one["Id"] for one in _tab("iso-639-3.tab")}
     found = {

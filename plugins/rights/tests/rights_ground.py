@@ -55,7 +55,7 @@ class Ground:
     pages: dict[str, Page]
 
     @property
-    def hidden(self) -> Page:
+    def hidden_page(self) -> Page:
         return self.pages["hidden"]
 
     @property

@@ -12,14 +12,14 @@ def test_a_project_without_records_is_not_asked_about(
     ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    any_record = RightsOfProject.any
+    any_record = RightsOfProject.has_any
 
     def counting(self: RightsOfProject, raw: object) -> bool:
         asked.append("any")
         return any_record(self, raw)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(RightsOfProject, "any", counting)
-    monkeypatch.setattr(RightsOfProject, "withheld", None)
+    monkeypatch.setattr(RightsOfProject, "has_any", counting)
+    monkeypatch.setattr(RightsOfProject, "find_withheld", None)
     _, headers = ground.token()
     path = f"/api/documents/{ground.open.id}"
     for given in ({}, headers):

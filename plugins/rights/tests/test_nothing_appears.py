@@ -96,7 +96,7 @@ def stranger(ground: Ground) -> dict[str, str]:
 def test_nothing_of_a_restricted_page_appears_in_any_answer(
     ground: Ground, stranger: dict[str, str], above: str
 ) -> None:
-    page = ground.hidden
+    page = ground.hidden_page
     asked = list(dict.fromkeys(requests(ground, page)))
     before = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
     target = {"the page": page.id, "the folder": ground.box, "the project": "library"}[above]
@@ -116,7 +116,7 @@ def test_nothing_of_a_restricted_page_appears_in_any_answer(
 
 
 def test_the_owner_and_a_named_reader_see_all_of_it(ground: Ground) -> None:
-    page = ground.hidden
+    page = ground.hidden_page
     reader_id, reader = ground.token()
     asked = [path for path in dict.fromkeys(requests(ground, page)) if shows(ground.client.get(path), page)]
     assert len(asked) > 30
@@ -130,20 +130,20 @@ def test_the_other_page_is_shown_as_before(ground: Ground, stranger: dict[str, s
     page = ground.open
     asked = [path for path in dict.fromkeys(requests(ground, page)) if ground.box not in path]
     before = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
-    ground.restrict(ground.hidden.id)
+    ground.restrict(ground.hidden_page.id)
     after = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
     assert {path for path in asked if before[path] and not after[path]} == set()
 
 
 def test_lists_say_how_much_is_withheld(ground: Ground, stranger: dict[str, str]) -> None:
-    ground.restrict(ground.hidden.id)
+    ground.restrict(ground.hidden_page.id)
     for path, withheld in (
         (f"/api/documents?parent_id={ground.box}", 1),
         (f"/api/documents/{ground.box}/view", 1),
         ("/api/bookmarks", 1),
         ("/api/annotations", 1),
         ("/api/reading/episodes", 1),
-        (f"/api/documents/run-history?ids={ground.open.id}&ids={ground.hidden.id}", 1),
+        (f"/api/documents/run-history?ids={ground.open.id}&ids={ground.hidden_page.id}", 1),
     ):
         seen = ground.client.get(path, headers=stranger)
         assert (seen.status_code, seen.json().get("withheld", 0)) == (200, withheld), (path, seen.text)
@@ -153,7 +153,7 @@ def test_lists_say_how_much_is_withheld(ground: Ground, stranger: dict[str, str]
 def test_a_restricted_line_takes_the_whole_pictures_and_texts_of_its_page_with_it(
     ground: Ground, stranger: dict[str, str]
 ) -> None:
-    page = ground.hidden
+    page = ground.hidden_page
     first, second = page.lines
     secret = ground.client.get(f"/api/segments/{first}/readings").json()["items"][0]["content"]
     assert "corrected" in secret or "first line" in secret

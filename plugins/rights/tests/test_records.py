@@ -30,7 +30,7 @@ def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_records_above_a_target_only_tighten(ground: Ground) -> None:
-    page, line = ground.hidden.id, ground.hidden.lines[0]
+    page, line = ground.hidden_page.id, ground.hidden_page.lines[0]
     free = {"restricted": False, "readers": None, "model_use": None, "labels": [], "holders": [],
             "conditions": [], "record_ids": []}  # fmt: skip
     assert effective(ground, "segment", line) == {"target_kind": "segment", "target_id": line, **free}
@@ -62,22 +62,22 @@ def test_records_above_a_target_only_tighten(ground: Ground) -> None:
 
 
 def test_a_record_that_names_no_reader_is_the_owners_alone(ground: Ground) -> None:
-    ground.restrict(ground.hidden.id)
-    assert effective(ground, "document", ground.hidden.id)["readers"] == []
+    ground.restrict(ground.hidden_page.id)
+    assert effective(ground, "document", ground.hidden_page.id)["readers"] == []
     _, other = ground.token()
-    assert ground.client.get(f"/api/documents/{ground.hidden.id}", headers=other).status_code == 403
-    assert ground.client.get(f"/api/documents/{ground.hidden.id}").status_code == 200
+    assert ground.client.get(f"/api/documents/{ground.hidden_page.id}", headers=other).status_code == 403
+    assert ground.client.get(f"/api/documents/{ground.hidden_page.id}").status_code == 200
 
 
 def test_a_withdrawn_record_counts_no_more_and_comes_back_with_the_undo(ground: Ground) -> None:
-    record = ground.restrict(ground.hidden.id)
+    record = ground.restrict(ground.hidden_page.id)
     answer = ground.client.post(f"/api/rights/{record['id']}/withdraw")
     assert (answer.status_code, answer.json()["withdrawn_at"] is not None) == (200, True)
-    assert effective(ground, "document", ground.hidden.id)["restricted"] is False
+    assert effective(ground, "document", ground.hidden_page.id)["restricted"] is False
     again = ground.client.post(f"/api/rights/{record['id']}/withdraw")
     assert (again.status_code, again.json()["code"]) == (409, "already_withdrawn")
     undo(ground, answer.json()["audit_id"])
-    assert effective(ground, "document", ground.hidden.id)["restricted"] is True
+    assert effective(ground, "document", ground.hidden_page.id)["restricted"] is True
 
 
 def test_a_record_about_nothing_or_with_what_is_not_the_callers_is_refused(ground: Ground) -> None:
@@ -109,7 +109,7 @@ def test_unknown_records_and_targets_are_named(ground: Ground) -> None:
 
 
 def test_a_machine_tightens_and_loosens_nothing(ground: Ground) -> None:
-    page = ground.hidden.id
+    page = ground.hidden_page.id
     own = {"target_kind": "document", "target_id": page, "restricted": True, "readers": [MACHINE.token_id]}
     outcome = ground.engine.run(ground.library, "rights.set", own, MACHINE)
     assert outcome.result is not None
@@ -128,7 +128,7 @@ def test_a_machine_tightens_and_loosens_nothing(ground: Ground) -> None:
 
 def test_a_machine_does_not_move_a_page_from_beneath_a_record(ground: Ground) -> None:
     """Nor does its undo; a person may."""
-    page = ground.hidden.id
+    page = ground.hidden_page.id
     other = ground.do("document.create", {"name": "Elsewhere"})["id"]
     ground.do("rights.set", {"target_kind": "document", "target_id": ground.box, "model_use": "none"})
     move = {"ids": [page], "parent_id": other}
@@ -141,7 +141,7 @@ def test_a_machine_does_not_move_a_page_from_beneath_a_record(ground: Ground) ->
 
 
 def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(ground: Ground) -> None:
-    page, line = ground.hidden.id, ground.hidden.lines[0]
+    page, line = ground.hidden_page.id, ground.hidden_page.lines[0]
     made = ground.engine.run(
         ground.library, "document.update", {"document_id": page, "is_starred": True}, LOCAL_OWNER
     )
@@ -163,8 +163,8 @@ def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(ground: Ground
 
 
 def test_the_command_says_it_in_words(ground: Ground) -> None:
-    ground.restrict(ground.hidden.id, readers=["a-reader"], holders=["The house"], model_use="local")
-    assert in_words(effective(ground, "document", ground.hidden.id)) == (
+    ground.restrict(ground.hidden_page.id, readers=["a-reader"], holders=["The house"], model_use="local")
+    assert in_words(effective(ground, "document", ground.hidden_page.id)) == (
         "Seen by: the owner, a-reader\nModels: those of this machine\nHolders: The house"
     )
     assert (

@@ -11,7 +11,7 @@ import pytest
 from rights_ground import EDITOR, MACHINE, Ground
 
 from armarium.actions.change_stream import Event
-from armarium.api import Forbidden, Library, Principal, withheld
+from armarium.api import Forbidden, Library, Principal, find_withheld
 from armarium.principals import LOCAL_OWNER
 from armarium.web.stream_routes import is_withheld
 
@@ -30,7 +30,7 @@ def events_of(ground: Ground, work: Callable[[], Any]) -> list[Event]:
     return ground.engine.events.since(after) or []
 
 
-def heard(ground: Ground, found: list[Event], who: Principal) -> list[str]:
+def list_heard(ground: Ground, found: list[Event], who: Principal) -> list[str]:
     """The actions and jobs among *found* that a listener is told of."""
     import asyncio
 
@@ -45,7 +45,7 @@ def heard(ground: Ground, found: list[Event], who: Principal) -> list[str]:
 
 
 def test_the_change_stream_tells_a_stranger_nothing_of_a_restricted_page(ground: Ground) -> None:
-    page, other = ground.hidden, ground.open
+    page, other = ground.hidden_page, ground.open
     ground.restrict(ground.box)
 
     def work() -> None:
@@ -54,12 +54,12 @@ def test_the_change_stream_tells_a_stranger_nothing_of_a_restricted_page(ground:
             ground.do("representation.create", {"segment_id": one.lines[1], "text": "anew"})
 
     found = events_of(ground, work)
-    told = heard(ground, found, EDITOR)
+    told = list_heard(ground, found, EDITOR)
     assert told == ["document.update", "representation.create"]
-    assert len(heard(ground, found, LOCAL_OWNER)) == 4
+    assert len(list_heard(ground, found, LOCAL_OWNER)) == 4
     path = str(ground.library.path)
     job = Event(1, "job", b'{"id":"%s"}' % _job_about(ground, page.id).encode(), path)
-    assert (heard(ground, [job], EDITOR), len(heard(ground, [job], LOCAL_OWNER))) == ([], 1)
+    assert (list_heard(ground, [job], EDITOR), len(list_heard(ground, [job], LOCAL_OWNER))) == ([], 1)
 
 
 def _job_about(ground: Ground, document_id: str) -> str:
@@ -70,13 +70,13 @@ def _job_about(ground: Ground, document_id: str) -> str:
 
 
 def test_jobs_and_logs_about_a_restricted_page_are_not_listed(ground: Ground, stranger: Headers) -> None:
-    job_id = _job_about(ground, ground.hidden.id)
+    job_id = _job_about(ground, ground.hidden_page.id)
     assert ground.client.get(f"/api/activity/jobs/{job_id}", headers=stranger).status_code == 200
-    ground.restrict(ground.hidden.id)
+    ground.restrict(ground.hidden_page.id)
     for path in (f"/api/activity/jobs/{job_id}", f"/api/activity/jobs/{job_id}/log"):
         assert ground.client.get(path, headers=stranger).json()["code"] == "rights_restricted"
     activity = ground.client.get("/api/activity", headers=stranger)
-    assert (ground.hidden.word in activity.text, ground.open.word in activity.text) == (False, True)
+    assert (ground.hidden_page.word in activity.text, ground.open.word in activity.text) == (False, True)
     assert activity.json()["withheld"] > 0
 
 
@@ -86,8 +86,8 @@ def test_the_columns_of_a_dataset_are_of_all_and_sifted_for_each(ground: Ground,
     ground.restrict(ground.box)
     seen = post("/api/documents/dataset/query", json=query, headers=stranger).json()
     everything = post("/api/documents/dataset/query", json=query).json()
-    assert ground.hidden.word not in str(seen)
-    assert ground.hidden.word in str(everything)
+    assert ground.hidden_page.word not in str(seen)
+    assert ground.hidden_page.word in str(everything)
     assert seen["total"] + seen["withheld"] == everything["total"]
     assert everything["withheld"] == 0
 
@@ -107,7 +107,7 @@ def test_an_export_leaves_a_restricted_line_out_and_counts_it(ground: Ground, st
 def test_a_stranger_takes_nothing_restricted_to_another_project(ground: Ground, tmp_path: Path) -> None:
     ground.engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
     target = ground.engine.libraries.get(tmp_path / "To.library")
-    ground.restrict(ground.hidden.id)
+    ground.restrict(ground.hidden_page.id)
 
     def bring(who: Principal) -> dict[str, Any]:
         params = {"source_library": str(ground.library.path), "items": [ground.box], "mode": "copy"}
@@ -128,7 +128,7 @@ def _names_seen(library: Library, ground: Ground, who: Principal) -> int:
 
     with asking(who), library.db.read() as conn:
         (count,) = raw_of(conn).execute(
-            "SELECT count(*) FROM document WHERE name LIKE ?", (f"%{ground.hidden.word}%",)
+            "SELECT count(*) FROM document WHERE name LIKE ?", (f"%{ground.hidden_page.word}%",)
         ).fetchone()  # fmt: skip
     return int(count)
 
@@ -169,42 +169,42 @@ def test_what_is_made_of_a_restricted_line_is_restricted(ground: Ground, strange
 
 
 def test_one_function_says_what_may_be_done(ground: Ground) -> None:
-    page, line = ground.hidden.id, ground.hidden.lines[0]
+    page, line = ground.hidden_page.id, ground.hidden_page.lines[0]
     uses = ("show", "local-model", "cloud-model", "export")
 
-    def barred(target: str, who: Principal = EDITOR) -> list[str]:
-        return [use for use in uses if withheld(ground.library, who, [target], use)]
+    def list_barred(target: str, who: Principal = EDITOR) -> list[str]:
+        return [use for use in uses if find_withheld(ground.library, who, [target], use)]
 
-    assert barred(page) == []
+    assert list_barred(page) == []
     record = ground.do("rights.set", {"target_kind": "library", "target_id": "library", "model_use": "cloud"})
-    assert barred(page) == []
+    assert list_barred(page) == []
     ground.do("rights.set", {"target_kind": "document", "target_id": ground.box, "model_use": "local"})
-    assert barred(page) == barred(line) == ["cloud-model"]
+    assert list_barred(page) == list_barred(line) == ["cloud-model"]
     ground.do("rights.set", {"target_kind": "segment", "target_id": line, "model_use": "none"})
-    assert barred(line) == barred(page) == ["local-model", "cloud-model", "export"]
-    assert barred(ground.hidden.lines[1]) == ["cloud-model"]
+    assert list_barred(line) == list_barred(page) == ["local-model", "cloud-model", "export"]
+    assert list_barred(ground.hidden_page.lines[1]) == ["cloud-model"]
     ground.restrict(page, readers=["a-reader"])
-    assert barred(page) == list(uses)
-    assert "show" not in barred(page, LOCAL_OWNER)
-    assert "show" not in barred(page, Principal("person", "r", "viewer", token_id="a-reader"))
-    assert "export" in barred(page, LOCAL_OWNER)
-    assert barred(ground.open.id) == []
+    assert list_barred(page) == list(uses)
+    assert "show" not in list_barred(page, LOCAL_OWNER)
+    assert "show" not in list_barred(page, Principal("person", "r", "viewer", token_id="a-reader"))
+    assert "export" in list_barred(page, LOCAL_OWNER)
+    assert list_barred(ground.open.id) == []
     ground.do("rights.withdraw", {"record_id": record["id"]})
 
 
 def test_a_session_of_a_readers_device_reads(ground: Ground) -> None:
-    ground.restrict(ground.hidden.id, readers=["device-1"])
+    ground.restrict(ground.hidden_page.id, readers=["device-1"])
     session = Principal(
         "person", "r", "viewer", token_id="session-9", device_id="device-1", token_kind="session"
     )
-    assert withheld(ground.library, session, [ground.hidden.id], "show") == {}
+    assert find_withheld(ground.library, session, [ground.hidden_page.id], "show") == {}
 
 
 def test_a_reader_and_a_stranger_at_once_see_each_what_is_theirs(ground: Ground, stranger: Headers) -> None:
     """Connections are lent in turn; none keeps what it showed to the last one."""
     reader_id, reader = ground.token()
-    ground.restrict(ground.hidden.id, readers=[reader_id])
-    path = f"/api/documents/{ground.hidden.id}"
+    ground.restrict(ground.hidden_page.id, readers=[reader_id])
+    path = f"/api/documents/{ground.hidden_page.id}"
     wrong: list[tuple[int, int]] = []
 
     def ask(headers: Headers, status: int) -> None:
@@ -234,7 +234,7 @@ def test_artifacts_of_a_restricted_page_are_refused_by_their_own_ids(ground: Gro
         for name, page in ground.pages.items()
     }
     assert all(found.values())
-    ground.restrict(ground.hidden.id, readers=[reader_id])
+    ground.restrict(ground.hidden_page.id, readers=[reader_id])
     edit = {"op": "delete", "indices": [0]}
     for name, refused in (("hidden", True), ("open", False)):
         for one in found[name]:

@@ -73,14 +73,14 @@ def come(ctx: ActionContext, p: ComeParams) -> None:
     ctx.conn.execute(looks.insert().values(id=f"look-{p.called}", page_id=p.document_id))
 
 
-class Found(Message):
+class FoundNotes(Message):
     """What a stranger lists."""
 
     items: list[Any]
     count: int
 
 
-@query("/api/guests/{kind}", summary="All of a kind", answer=Found)
+@query("/api/guests/{kind}", summary="All of a kind", answer=FoundNotes)
 def list_guests(conn: Any, kind: str) -> dict[str, Any]:
     """Every row that there is."""
     items = Rows(metadata.tables[f"guests_{kind}"]).all(conn)
@@ -122,18 +122,18 @@ def ground(engine: Engine, library: Library, client: Any) -> Ground:
 
 def test_a_strangers_rows_and_routes_are_covered(ground: Ground) -> None:
     _, headers = ground.token()
-    ground.restrict(ground.hidden.id)
+    ground.restrict(ground.hidden_page.id)
 
-    def listed(kind: str, given: dict[str, str]) -> tuple[list[str], int]:
+    def list_items(kind: str, given: dict[str, str]) -> tuple[list[str], int]:
         answer = ground.client.get(f"/api/guests/{kind}", headers=given).json()
         return sorted(row["id"] for row in answer["items"]), answer.get("withheld", 0)
 
     for kind in ("visit", "remark", "look"):
-        assert listed(kind, headers) == ([f"{kind}-open"], 1)
-        assert listed(kind, {}) == ([f"{kind}-hidden", f"{kind}-open"], 0)
+        assert list_items(kind, headers) == ([f"{kind}-open"], 1)
+        assert list_items(kind, {}) == ([f"{kind}-hidden", f"{kind}-open"], 0)
     refused = ground.client.get("/api/guests/visit/visit-hidden", headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "rights_restricted")
     assert ground.client.get("/api/guests/visit/visit-open", headers=headers).json() == {
         "visitor": ground.open.word
     }
-    assert ground.client.get("/api/guests/visit/visit-hidden").json() == {"visitor": ground.hidden.word}
+    assert ground.client.get("/api/guests/visit/visit-hidden").json() == {"visitor": ground.hidden_page.word}

@@ -76,7 +76,7 @@ class SearchDesk:
         found: dict[str, Any] = answer.json()
         return found
 
-    def refused(self, status: int, query: str = "x", **more: Any) -> str:
+    def expect_refusal(self, status: int, query: str = "x", **more: Any) -> str:
         answer = self.client.post("/api/search", json={"query": query, **more})
         assert answer.status_code == status, answer.text
         return str(answer.json()["detail"])

@@ -48,14 +48,14 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTerm:
     """A term of a query: its words, whether their beginning is enough, whether it is left out."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
     is_excluded: bool = False
 
-    def written(self) -> str:
+    def write(self) -> str:
         text = " ".join(self.words)
         shown = f'"{text}"' if len(self.words) > 1 else text + ("*" if self.is_prefix else "")
         return f"NOT {shown}" if self.is_excluded else shown
@@ -78,7 +78,9 @@ class Asked:
         return found
 
 
-def expected(leaves: Iterable[Leaf], query: list[Asked], *, for_owner: bool) -> list[tuple[str, float]]:
+def expect_hits(
+    leaves: Iterable[Leaf], query: list[AskedTerm], *, for_owner: bool
+) -> list[tuple[str, float]]:
     """The ids that are found with their scores, the best first."""
     wanted = [one for one in query if not one.is_excluded]
     unwanted = [one for one in query if one.is_excluded]

@@ -24,7 +24,7 @@ def provider() -> Iterator[LoopbackProvider]:
         yield running
 
 
-def compiled(
+def compile_query(
     desk: SearchDesk, query: str = SENTENCE, **more: Any
 ) -> tuple[list[str], str | None, str | None]:
     answer = desk.ask(query, compile=True, **more)
@@ -38,12 +38,12 @@ def test_a_model_writes_query_and_filters_and_only_the_sentence_is_sent(
 ) -> None:
     old = desk.page("la peste en la villa", date_iso="1762")
     new = desk.page("otra peste", date_iso="1832")
-    assert compiled(desk)[0:2] == ([], None)
-    assert "No model that may be asked" in str(compiled(desk)[2])
+    assert compile_query(desk)[0:2] == ([], None)
+    assert "No model that may be asked" in str(compile_query(desk)[2])
     provider.add_to(desk.engine, "Loopback")
     provider.answers = [json.dumps({"query": "peste", "date_to": "1799"})]
-    assert compiled(desk) == ([old.id], "peste", None)
-    assert compiled(desk, filters={"date_from": "1800", "date_to": "1900"})[0] == [new.id]
+    assert compile_query(desk) == ([old.id], "peste", None)
+    assert compile_query(desk, filters={"date_from": "1800", "date_to": "1900"})[0] == [new.id]
     sent = json.dumps(provider.asked)
     assert SENTENCE in sent
     assert "villa" not in sent
@@ -68,10 +68,10 @@ def test_what_a_model_does_wrong_leaves_the_words_as_they_were_written(
     ]
     for answer in wrong:
         provider.answers = [answer]
-        found, query, error = compiled(desk, "peste")
+        found, query, error = compile_query(desk, "peste")
         assert (found, query) == ([page.id], None), answer
         assert str(error).endswith("The words were searched as they were written."), answer
-    found, query, error = compiled(desk, "peste", provider="Nobody")
+    found, query, error = compile_query(desk, "peste", provider="Nobody")
     assert (found, query) == ([page.id], None)
     assert "Nobody" in str(error)
 
@@ -82,8 +82,8 @@ def test_a_viewer_has_no_model_asked_and_nothing_leaves_unasked(
     page = desk.page("la peste")
     provider.answers = [json.dumps({"query": "peste"})]
     provider.add_to(desk.engine, "Far", host="http://203.0.113.9")
-    assert "No model that may be asked" in str(compiled(desk)[2])
-    assert "Far" in str(compiled(desk, provider="Far")[2])
+    assert "No model that may be asked" in str(compile_query(desk)[2])
+    assert "Far" in str(compile_query(desk, provider="Far")[2])
     provider.add_to(desk.engine, "Loopback")
     viewer = replace(LOCAL_OWNER, role="viewer", name="a guest", token_id="guest")
     answer = desk.ask_as(viewer, "peste", compile=True)
@@ -116,7 +116,7 @@ def test_no_connection_is_held_while_a_model_is_asked(
         return None, None
 
     monkeypatch.setattr(type(desk.library.db), "read", counted)
-    monkeypatch.setattr(compiling, "_whom", no_model)
+    monkeypatch.setattr(compiling, "_choose_provider", no_model)
     desk.page("la peste")
     assert len(desk.ask("peste", compile=True)["results"]) == 1
     assert held == [0]

@@ -18,14 +18,14 @@ from armarium_search.plugin import armarium_plugin as search
 from armarium_source_model.plugin import armarium_plugin as source_model
 
 
-def _starred(conn: Connection, text: str) -> Iterable[str]:
+def _find_starred(conn: Connection, text: str) -> Iterable[str]:
     """A family that knows people as the names of starred documents."""
     rows = raw_of(conn).execute("SELECT id, name FROM document WHERE is_starred").fetchall()
     return [row[0] for row in rows if text.casefold() in row[1].casefold()]
 
 
 def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterable[Hit]:
-    for document_id in _starred(conn, " ".join(words))[:most]:  # type: ignore[index]
+    for document_id in _find_starred(conn, " ".join(words))[:most]:  # type: ignore[index]
         answer = {"id": "e1", "canonical_name": "Juan"}
         yield Hit("e1", (document_id,), "Juan Diego, a person", answer, {"interpretation_id": None})
 
@@ -34,7 +34,7 @@ PEOPLE = Plugin(
     name="folk",
     summary="People, as the names of starred documents",
     extras={
-        SCOPES: (Scope("people", _starred), Scope("folk", _starred)),
+        SCOPES: (Scope("people", _find_starred), Scope("folk", _find_starred)),
         KINDS: (Kind("entities", _entities, "entity"), Kind("folk", _entities, "interpretation")),
     },
 )
@@ -46,14 +46,14 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     return make_engine(plugins=plugins)
 
 
-def starred(desk: SearchDesk, name: str) -> str:
+def star(desk: SearchDesk, name: str) -> str:
     page = desk.page("alpha", name=name)
     desk.do("document.update", {"document_id": page.id, "is_starred": True})
     return page.id
 
 
 def test_scopes_and_hits_of_another_family(desk: SearchDesk) -> None:
-    page = starred(desk, "Juan Diego")
+    page = star(desk, "Juan Diego")
     desk.page("alpha", name="Juan")
     assert desk.ids("people:juan") == [page]
     assert desk.ids('folk:"juan diego" alpha') == [page]
@@ -67,11 +67,11 @@ def test_scopes_and_hits_of_another_family(desk: SearchDesk) -> None:
     assert result["content_preview"] == "Juan Diego, a person"
     folk = desk.ask("diego", include=["folk"])["results"][0]["metadata"]
     assert (folk["matched_via"], folk["interpretation_id"]) == ("interpretation", None)
-    assert "folk" in desk.refused(400, include=["people"])
+    assert "folk" in desk.expect_refusal(400, include=["people"])
 
 
 def test_what_a_hit_rests_on_is_shown_to_those_who_may_see_it(desk: SearchDesk) -> None:
-    page = starred(desk, "Juan Diego")
+    page = star(desk, "Juan Diego")
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True, "readers": []})
     assert desk.ids_for(EDITOR, "people:juan") == []
     answer: dict[str, Any] = desk.ask_as(EDITOR, "juan", include=["entities"])

@@ -40,30 +40,30 @@ def test_a_lone_surrogate_is_refused(desk: SearchDesk) -> None:
 
 
 def test_ten_thousand_terms_are_refused(desk: SearchDesk) -> None:
-    assert "at most 64 words" in desk.refused(422, " ".join(["ab"] * 3_000))
+    assert "at most 64 words" in desk.expect_refusal(422, " ".join(["ab"] * 3_000))
     assert desk.client.post("/api/search", json={"query": "a " * 10_000}).status_code == 422
 
 
 def test_four_thousand_filters_are_refused(desk: SearchDesk) -> None:
-    desk.refused(422, filters={"doc_types": ["page"] * 4_000})
+    desk.expect_refusal(422, filters={"doc_types": ["page"] * 4_000})
     assert desk.ask("alpha", filters={"doc_types": ["page"] * 1_000})["count"] == 0
 
 
 def test_what_only_leaves_out_is_refused(desk: SearchDesk) -> None:
-    assert "what to leave out" in desk.refused(422, "NOT alpha")
-    assert "what to leave out" in desk.refused(422, "NOT name:alpha")
+    assert "what to leave out" in desk.expect_refusal(422, "NOT alpha")
+    assert "what to leave out" in desk.expect_refusal(422, "NOT name:alpha")
 
 
 def test_unknown_words_are_refused_with_those_there_are(desk: SearchDesk) -> None:
-    assert "content, entities, claims" in desk.refused(400, include=["everything"])
-    assert "hybrid, semantic, fulltext" in desk.refused(400, search_type="magic")
-    assert "relevance, date, name, size" in desk.refused(400, sort_by="colour")
-    assert "asc, desc" in desk.refused(400, sort_direction="up")
-    desk.refused(422, limit=101)
-    desk.refused(422, unknown=1)
-    desk.refused(422, filters={"unknown": 1})
-    desk.refused(404, filters={"parent_id": "nowhere"})
-    assert "no date" in desk.refused(422, "dates:yesterday")
+    assert "content, entities, claims" in desk.expect_refusal(400, include=["everything"])
+    assert "hybrid, semantic, fulltext" in desk.expect_refusal(400, search_type="magic")
+    assert "relevance, date, name, size" in desk.expect_refusal(400, sort_by="colour")
+    assert "asc, desc" in desk.expect_refusal(400, sort_direction="up")
+    desk.expect_refusal(422, limit=101)
+    desk.expect_refusal(422, unknown=1)
+    desk.expect_refusal(422, filters={"unknown": 1})
+    desk.expect_refusal(404, filters={"parent_id": "nowhere"})
+    assert "no date" in desk.expect_refusal(422, "dates:yesterday")
 
 
 def test_a_very_long_word_and_a_very_long_line(desk: SearchDesk) -> None:

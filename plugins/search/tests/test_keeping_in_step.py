@@ -8,23 +8,23 @@ from armarium.api import raw_of
 from armarium.projects.doctor import examine
 
 
-def examined(desk: SearchDesk, *, rebuild: bool = False) -> list[str]:
+def examine_index(desk: SearchDesk, *, rebuild: bool = False) -> list[str]:
     found = examine(desk.engine, desk.library.path, files=False, rebuild=rebuild)
     return [one["what"] for one in found["findings"]]
 
 
 def test_the_doctor_verifies_and_rebuilds(desk: SearchDesk) -> None:
     page = desk.page("alpha beta", name="Gamma")
-    assert examined(desk) == []
+    assert examine_index(desk) == []
     with desk.library.db.write() as conn:
         raw_of(conn).execute("UPDATE source_model_page_text SET words = 'delta', text = 'delta'")
         raw_of(conn).execute("UPDATE search_name SET name = 'delta'")
         raw_of(conn).execute("INSERT INTO search_text (rowid, words, halves) VALUES (99, 'ghost', '')")
-    found = " ".join(examined(desk))
+    found = " ".join(examine_index(desk))
     for words in ("kept text of 1 pages", "words by which 2 documents", "index search_text does not agree"):
         assert words in found
     assert desk.ids("alpha") == []
-    assert examined(desk, rebuild=True) == []
+    assert examine_index(desk, rebuild=True) == []
     assert desk.ids("alpha") == [page.id]
     assert desk.ids("gamma") == [page.id]
 
@@ -35,7 +35,7 @@ def test_another_rule_for_what_counts_is_followed_by_a_job_that_says_it_is_behin
     assert desk.ask("alpha")["pages_behind"] == 1
     desk.run_jobs()
     assert desk.ask("alpha")["pages_behind"] == 0
-    assert examined(desk) == []
+    assert examine_index(desk) == []
 
 
 def test_many_pages_at_once_are_left_to_a_job(desk: SearchDesk, monkeypatch: object) -> None:
@@ -52,7 +52,7 @@ def test_many_pages_at_once_are_left_to_a_job(desk: SearchDesk, monkeypatch: obj
     assert desk.ask("alpha")["pages_behind"] == 2
     desk.run_jobs()
     assert desk.ask("alpha")["pages_behind"] == 0
-    assert examined(desk) == []
+    assert examine_index(desk) == []
 
 
 def test_a_project_without_texts_and_names_gets_them_when_it_is_opened(desk: SearchDesk) -> None:
@@ -70,7 +70,7 @@ def test_a_project_without_texts_and_names_gets_them_when_it_is_opened(desk: Sea
     desk.run_jobs()
     assert desk.ids("alpha") == desk.ids("gamma") == [page.id]
     assert desk.ask("omega", include=["artifacts"])["artifact_hits"][0]["document_id"] == page.id
-    assert examined(desk) == []
+    assert examine_index(desk) == []
 
 
 def test_another_pass_another_order_and_joined_lines_are_followed(desk: SearchDesk) -> None:
@@ -90,7 +90,7 @@ def test_another_pass_another_order_and_joined_lines_are_followed(desk: SearchDe
     desk.do("segment.pass_choose", {"pass_id": page.pass_id})
     desk.do("segment.update", {"segment_id": page.lines[0], "expected_version": 2, "is_furniture": True})
     assert desk.ids("alpha") == []
-    assert examined(desk) == []
+    assert examine_index(desk) == []
 
 
 def test_empty_trash_leaves_nothing_behind(desk: SearchDesk) -> None:
@@ -100,7 +100,7 @@ def test_empty_trash_leaves_nothing_behind(desk: SearchDesk) -> None:
     desk.client.post("/api/documents/trash/empty")
     for table in ("source_model_page_text", "search_artifact"):
         assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)]
-    assert examined(desk) == []
+    assert examine_index(desk) == []
 
 
 def test_corrections_of_one_line_leave_what_counts_on_the_whole_page(desk: SearchDesk) -> None:
@@ -115,10 +115,10 @@ def test_corrections_of_one_line_leave_what_counts_on_the_whole_page(desk: Searc
     }
     for line, text in steps.items():
         desk.correct(page.lines[line], text)
-        assert examined(desk) == [], text
+        assert examine_index(desk) == [], text
     assert desk.ids("delta") == desk.ids('"nuevo gamma"') == desk.ids("strasse") == [page.id]
     assert desk.ids("convento") == desk.ids("viejo") == []
     desk.undo()
     assert desk.ids("strasse") == []
     assert desk.ids('"alpha beta"') == [page.id]
-    assert examined(desk) == []
+    assert examine_index(desk) == []

@@ -17,7 +17,7 @@ TEXTS = (
 )
 
 
-def taught(desk: SearchDesk) -> list[str]:
+def teach(desk: SearchDesk) -> list[str]:
     pages = [desk.page(text, f"{text} otra vez").id for text in TEXTS]
     desk.do("search.embed", {})
     desk.run_jobs()
@@ -44,7 +44,7 @@ def test_without_vectors_a_hybrid_search_answers_words_and_says_so(desk: SearchD
 
 
 def test_passages_are_found_by_likeness_stale_ones_are_said_and_brought_up_to_date(desk: SearchDesk) -> None:
-    pages = taught(desk)
+    pages = teach(desk)
     answer = desk.ask("conuento de Sant Franzisco", search_type="semantic", min_score=0.2)
     assert answer["search_type"] == "semantic"
     assert answer["results"][0]["document_id"] == pages[0]
@@ -76,7 +76,7 @@ def test_passages_are_found_by_likeness_stale_ones_are_said_and_brought_up_to_da
 
 
 def test_what_is_withheld_or_in_the_trash_is_near_nothing(desk: SearchDesk) -> None:
-    pages = taught(desk)
+    pages = teach(desk)
     desk.do(
         "rights.set", {"target_kind": "document", "target_id": pages[0], "restricted": True, "readers": []}
     )

@@ -16,7 +16,7 @@ def keep(desk: SearchDesk, query: str, **more: Any) -> dict[str, Any]:
     return made
 
 
-def listed(desk: SearchDesk) -> list[str]:
+def list_names(desk: SearchDesk) -> list[str]:
     answer = desk.client.get(SAVED).json()
     assert answer["count"] == len(answer["items"])
     return [one["id"] for one in answer["items"]]
@@ -61,14 +61,14 @@ def test_duplicates_deletions_and_their_undo(desk: SearchDesk) -> None:
     assert (twin["query"], twin["folder_path"]) == ("alpha", "/Letters")
     gone = desk.client.delete(f"{SAVED}/{made['id']}").json()
     assert (gone["status"], gone["id"]) == ("deleted", made["id"])
-    assert listed(desk) == [twin["id"]]
+    assert list_names(desk) == [twin["id"]]
     for method, path in (("DELETE", ""), ("POST", "/duplicate"), ("PUT", "")):
         answer = desk.client.request(
             method, f"{SAVED}/{made['id']}{path}", json={} if method == "PUT" else None
         )
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown_search")
     desk.undo(gone["audit_id"])
-    assert set(listed(desk)) == {made["id"], twin["id"]}
+    assert set(list_names(desk)) == {made["id"], twin["id"]}
 
 
 def test_they_are_put_in_order_folder_by_folder(desk: SearchDesk) -> None:
@@ -76,9 +76,9 @@ def test_they_are_put_in_order_folder_by_folder(desk: SearchDesk) -> None:
     other = keep(desk, "other", folder_path="/Letters")["id"]
     answer = desk.client.post(f"{SAVED}/reorder", json=[three, one])
     assert (answer.status_code, answer.json()["status"], answer.json()["count"]) == (200, "reordered", 3)
-    assert listed(desk) == [three, one, two, other]
+    assert list_names(desk) == [three, one, two, other]
     desk.undo(answer.json()["audit_id"])
-    assert listed(desk) == [one, two, three, other]
+    assert list_names(desk) == [one, two, three, other]
     lost = desk.client.post(f"{SAVED}/reorder", params={"folder_path": "/Letters"}, json=[one])
     assert (lost.status_code, lost.json()["code"]) == (422, "not_in_folder")
     twice = desk.client.post(f"{SAVED}/reorder", json=[one, one])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from search_desk import EDITOR, SearchDesk
-from search_oracle import Asked, Leaf, expected
+from search_oracle import AskedTerm, Leaf, expect_hits
 
 QUESTIONS = int(os.environ.get("ARMARIUM_SEARCH_QUESTIONS", "150"))
 WORDS = (
@@ -91,29 +91,29 @@ class Project:
             steps = [self.correct, self.correct, self.correct, self.trash, self.withhold]
         self.chance.choice(steps)(leaf)
 
-    def question(self) -> list[Asked]:
+    def question(self) -> list[AskedTerm]:
         chance = self.chance
 
         def word() -> str:
             return chance.choice(WORDS).lower().translate(str.maketrans("éñ", "en"))
 
-        terms = [Asked((word(),))]
+        terms = [AskedTerm((word(),))]
         for _ in range(chance.randint(0, 2)):
             kind = chance.random()
             excluded = chance.random() < 0.25
             if kind < 0.3:
-                terms.append(Asked((word(), word()), is_excluded=excluded))
+                terms.append(AskedTerm((word(), word()), is_excluded=excluded))
             elif kind < 0.5:
-                terms.append(Asked((word()[:2],), is_prefix=True, is_excluded=excluded))
+                terms.append(AskedTerm((word()[:2],), is_prefix=True, is_excluded=excluded))
             else:
-                terms.append(Asked((word(),), is_excluded=excluded))
+                terms.append(AskedTerm((word(),), is_excluded=excluded))
         return terms
 
     def compare(self) -> None:
         asked = self.question()
         for who, for_owner in ((None, True), (EDITOR, False)):
-            wanted = expected(self.leaves, asked, for_owner=for_owner)
-            query = " ".join(one.written() for one in asked)
+            wanted = expect_hits(self.leaves, asked, for_owner=for_owner)
+            query = " ".join(one.write() for one in asked)
             sent = {"limit": 100, "include": ["content"]}
             answer = self.desk.ask(query, **sent) if who is None else self.desk.ask_as(who, query, **sent)
             found = [(one["document_id"], one["score"]) for one in answer["results"]]

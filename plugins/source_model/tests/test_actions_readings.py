@@ -25,7 +25,7 @@ from armarium_source_model.api import (
 from armarium_source_model.queries.readings import counting_of_segment, readings_of
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     with pytest.raises(kind) as caught:
         desk.run(name, **params)
     return caught.value
@@ -89,13 +89,13 @@ def test_a_correction_of_what_no_longer_counts_is_refused_and_names_what_does(de
     segment_id = desk.machine_lines(page, ["Deer Sir"])["segment_ids"][0]
     machine = readings(desk, segment_id)["items"][0]["id"]
     mine = desk.correct(segment_id, "Dear Sir")
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "representation.create", segment_id=segment_id, text="x", expected_counting_id=machine
     )
     assert (refusal.fields["counting_id"], refusal.fields["counting_text"]) == (mine, "Dear Sir")
     assert readings(desk, segment_id)["count"] == 2
     empty = desk.machine_lines(page, [None])["segment_ids"][0]
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "representation.create", segment_id=empty, text="x", expected_counting_id=machine
     )
     assert (refusal.fields["counting_id"], refusal.fields["counting_text"]) == (None, None)
@@ -104,8 +104,8 @@ def test_a_correction_of_what_no_longer_counts_is_refused_and_names_what_does(de
 
 def test_a_reading_needs_words_and_a_kind_the_project_has(desk: Any) -> None:
     segment_id = desk.machine_lines(desk.page(), ["a"])["segment_ids"][0]
-    refused(Invalid, desk, "representation.create", segment_id=segment_id, text="")
-    refusal = refused(
+    expect_refusal(Invalid, desk, "representation.create", segment_id=segment_id, text="")
+    refusal = expect_refusal(
         Invalid, desk, "representation.create", segment_id=segment_id, text="a", kind="paraphrase"
     )
     assert refusal.code == "unknown_kind"
@@ -113,9 +113,12 @@ def test_a_reading_needs_words_and_a_kind_the_project_has(desk: Any) -> None:
     desk.run("reading_kind.create", key="paraphrase", label="Paraphrase")
     assert desk.run("representation.create", segment_id=segment_id, text="a", kind="paraphrase")["counting"]
     assert (
-        refused(Conflict, desk, "reading_kind.create", key="paraphrase", label="x").code == "already_exists"
+        expect_refusal(Conflict, desk, "reading_kind.create", key="paraphrase", label="x").code
+        == "already_exists"
     )
-    assert refused(Invalid, desk, "reading_kind.create", key="Über", label="x").code == "invalid_request"
+    assert (
+        expect_refusal(Invalid, desk, "reading_kind.create", key="Über", label="x").code == "invalid_request"
+    )
 
 
 def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
@@ -134,7 +137,7 @@ def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
             "other_reading_counts",
         ),
     ):
-        refusal = refused(kind, desk, "representation.create_many", corrections=[wanted[0], second])
+        refusal = expect_refusal(kind, desk, "representation.create_many", corrections=[wanted[0], second])
         assert (refusal.status, refusal.code, refusal.fields["index"]) == (status, code, 1)
         assert refusal.detail.startswith("corrections[1]: ")
         assert [readings(desk, one), readings(desk, two)] == before
@@ -200,7 +203,7 @@ def test_only_a_person_chooses_the_reading_that_counts(desk: Any) -> None:
     segment_id = desk.machine_lines(desk.page(), ["a"])["segment_ids"][0]
     machine = readings(desk, segment_id)["items"][0]["id"]
     for somebody in (AGENT, RUN):
-        refusal = refused(
+        refusal = expect_refusal(
             Forbidden, desk.as_(somebody), "reading.choose", segment_id=segment_id, representation_id=machine
         )
         assert refusal.code == "person_only"
@@ -212,18 +215,23 @@ def test_a_choice_is_of_one_of_the_segments_own_live_readings_of_that_kind(desk:
     foreign = readings(desk, b)["items"][0]["id"]
     own = readings(desk, a)["items"][0]["id"]
     choose = {"segment_id": a, "kind": "transcription"}
-    refused(NotFound, desk, "reading.choose", representation_id="nowhere", **choose)
+    expect_refusal(NotFound, desk, "reading.choose", representation_id="nowhere", **choose)
     assert (
-        refused(Invalid, desk, "reading.choose", representation_id=foreign, **choose).code == "other_segment"
+        expect_refusal(Invalid, desk, "reading.choose", representation_id=foreign, **choose).code
+        == "other_segment"
     )
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid, desk, "reading.choose", segment_id=a, kind="translation", representation_id=own
     )
     assert refusal.code == "other_kind"
-    refusal = refused(Invalid, desk, "reading.choose", segment_id=a, kind="guess", representation_id=own)
+    refusal = expect_refusal(
+        Invalid, desk, "reading.choose", segment_id=a, kind="guess", representation_id=own
+    )
     assert refusal.code == "unknown_kind"
     desk.run("reading.retract", representation_id=own)
-    assert refused(Invalid, desk, "reading.choose", representation_id=own, **choose).code == "retracted"
+    assert (
+        expect_refusal(Invalid, desk, "reading.choose", representation_id=own, **choose).code == "retracted"
+    )
 
 
 def test_earlier_choices_stay_and_null_withdraws(desk: Any) -> None:
@@ -249,15 +257,21 @@ def test_a_retracted_reading_stays_readable_and_stops_counting(desk: Any) -> Non
     segment_id = desk.machine_lines(page, ["Deer Sir"])["segment_ids"][0]
     mine = desk.correct(segment_id, "Dear Sir")
     assert (
-        refused(Forbidden, desk.as_(AGENT), "reading.retract", representation_id=mine).code == "person_only"
+        expect_refusal(Forbidden, desk.as_(AGENT), "reading.retract", representation_id=mine).code
+        == "person_only"
     )
     answer = desk.run("reading.retract", representation_id=mine)
     assert (answer["retracted"], answer["counting"]) == (True, False)
     assert text_of(desk, page).text == "Deer Sir"
     assert readings(desk, segment_id)["count"] == 2
-    assert refused(Conflict, desk, "reading.retract", representation_id=mine).code == "already_retracted"
-    refused(NotFound, desk, "reading.retract", representation_id="nowhere")
-    assert refused(Invalid, desk, "reading.retract", representation_id="legacy:a:0").code == "provisional_id"
+    assert (
+        expect_refusal(Conflict, desk, "reading.retract", representation_id=mine).code == "already_retracted"
+    )
+    expect_refusal(NotFound, desk, "reading.retract", representation_id="nowhere")
+    assert (
+        expect_refusal(Invalid, desk, "reading.retract", representation_id="legacy:a:0").code
+        == "provisional_id"
+    )
 
 
 def test_a_text_of_a_whole_document_is_no_reading(desk: Any) -> None:
@@ -271,7 +285,10 @@ def test_a_text_of_a_whole_document_is_no_reading(desk: Any) -> None:
         )
 
     inside(desk, write)
-    assert "whole document" in refused(NotFound, desk, "reading.retract", representation_id="whole").detail
+    assert (
+        "whole document"
+        in expect_refusal(NotFound, desk, "reading.retract", representation_id="whole").detail
+    )
 
 
 def test_what_was_derived_from_a_corrected_reading_is_stale(desk: Any) -> None:
@@ -311,14 +328,17 @@ def test_readings_of_a_reader_go_to_lines_of_the_pass_it_names(desk: Any) -> Non
         0.5,
     )
     foreign = {"segment_id": two["segment_ids"][0], "text": "x"}
-    assert refused(Conflict, desk, "reading.take", readings=[foreign], **take).code == "other_pass"
-    refused(NotFound, desk, "reading.take", readings=[{"segment_id": "nowhere", "text": "x"}], **take)
+    assert expect_refusal(Conflict, desk, "reading.take", readings=[foreign], **take).code == "other_pass"
+    expect_refusal(NotFound, desk, "reading.take", readings=[{"segment_id": "nowhere", "text": "x"}], **take)
     legacy = {"segment_id": "legacy:a:1", "text": "x"}
-    assert refused(Invalid, desk, "reading.take", readings=[legacy], **take).code == "provisional_id"
-    assert refused(Invalid, desk, "reading.take", readings=[], kind="guess", **take).code == "unknown_kind"
-    refused(Conflict, desk, "reading.take", readings=[], **{**take, "document_id": desk.page()})
+    assert expect_refusal(Invalid, desk, "reading.take", readings=[legacy], **take).code == "provisional_id"
+    assert (
+        expect_refusal(Invalid, desk, "reading.take", readings=[], kind="guess", **take).code
+        == "unknown_kind"
+    )
+    expect_refusal(Conflict, desk, "reading.take", readings=[], **{**take, "document_id": desk.page()})
     desk.run("segment.delete", segment_ids=[text["segment_id"]], expected_versions=[1])
-    assert refused(Conflict, desk, "reading.take", readings=[text], **take).code == "segment_deleted"
+    assert expect_refusal(Conflict, desk, "reading.take", readings=[text], **take).code == "segment_deleted"
 
 
 def test_an_import_is_of_nobody_here_and_never_the_working_pass(desk: Any) -> None:

@@ -14,7 +14,7 @@ from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.segments import get_segment, segment_versions
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     """The refusal that an action meets; nothing may be written by it."""
     with desk.library.db.read() as conn:
         before = conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
@@ -37,20 +37,22 @@ def test_who_made_a_pass_follows_from_who_asks_and_never_from_the_body(desk: Any
     )
     agent = desk.as_(AGENT).run("segment.pass_create", document_id=page, name="c")
     assert (agent["provenance_kind"], agent["created_by"]) == ("agent", "an agent")
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid, desk, "segment.pass_create", document_id=page, name="x", provenance_kind="human"
     )
     assert refusal.code == "invalid_request"
 
 
 def test_a_pass_needs_a_page_that_is_there_and_an_artifact_of_it(desk: Any) -> None:
-    assert refused(NotFound, desk, "segment.pass_create", document_id="0" * 32, name="a").status == 404
+    assert expect_refusal(NotFound, desk, "segment.pass_create", document_id="0" * 32, name="a").status == 404
     page = desk.page()
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="legacy:a:0"
     )
     assert refusal.code == "provisional_id"
-    refused(NotFound, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="nowhere")
+    expect_refusal(
+        NotFound, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="nowhere"
+    )
 
 
 def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
@@ -74,7 +76,7 @@ def test_an_artifact_of_another_page_gives_no_pass(desk: Any) -> None:
         PERSON,
         in_transaction=write,
     )
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid, desk, "segment.pass_create", document_id=page, name="a", source_artifact_id="a1"
     )
     assert refusal.code == "foreign_artifact"
@@ -91,26 +93,30 @@ def test_a_withdrawn_pass_disappears_with_its_segments_and_comes_back(desk: Any)
         assert list_passes(conn, page) == []
         assert working_pass(conn, page) == (None, "none")
         assert follow(conn, segment_id)[1] == []
-    refused(Conflict, desk, "segment.pass_delete", pass_id=pass_id)
-    refused(Conflict, desk, "segment.update", segment_id=segment_id, expected_version=1, kind="word")
+    expect_refusal(Conflict, desk, "segment.pass_delete", pass_id=pass_id)
+    expect_refusal(Conflict, desk, "segment.update", segment_id=segment_id, expected_version=1, kind="word")
     desk.run("segment.pass_restore", pass_id=pass_id)
     with desk.library.db.read() as conn:
         assert [one["id"] for one in list_passes(conn, page)] == [pass_id]
-    refused(Conflict, desk, "segment.pass_restore", pass_id=pass_id)
+    expect_refusal(Conflict, desk, "segment.pass_restore", pass_id=pass_id)
 
 
 @pytest.mark.parametrize("name", ["pass_delete", "pass_restore", "pass_choose", "pass_ground_truth"])
 def test_an_unknown_or_provisional_pass_is_refused(desk: Any, name: str) -> None:
     more = {"ground_truth": True} if name == "pass_ground_truth" else {}
-    refused(NotFound, desk, f"segment.{name}", pass_id="nowhere", **more)
-    assert refused(Invalid, desk, f"segment.{name}", pass_id="legacy:a", **more).code == "provisional_id"
+    expect_refusal(NotFound, desk, f"segment.{name}", pass_id="nowhere", **more)
+    assert (
+        expect_refusal(Invalid, desk, f"segment.{name}", pass_id="legacy:a", **more).code == "provisional_id"
+    )
 
 
 def test_only_a_person_chooses_the_working_pass(desk: Any) -> None:
     page = desk.page()
     first, second = desk.new_pass(page), desk.new_pass(page)
-    assert refused(Forbidden, desk.as_(AGENT), "segment.pass_choose", pass_id=first).code == "person_only"
-    refused(Conflict, desk, "segment.pass_choose", pass_id=first, working=False)
+    assert (
+        expect_refusal(Forbidden, desk.as_(AGENT), "segment.pass_choose", pass_id=first).code == "person_only"
+    )
+    expect_refusal(Conflict, desk, "segment.pass_choose", pass_id=first, working=False)
     chosen = desk.run("segment.pass_choose", pass_id=first)
     assert (chosen["working"], chosen["working_basis"]) == (True, "chosen")
     desk.run("segment.pass_choose", pass_id=second)
@@ -127,7 +133,9 @@ def test_only_a_person_chooses_the_working_pass(desk: Any) -> None:
 
 def test_only_a_person_says_that_a_pass_is_ground_truth(desk: Any) -> None:
     pass_id = desk.new_pass(desk.page())
-    refusal = refused(Invalid, desk.as_(RUN), "segment.pass_ground_truth", pass_id=pass_id, ground_truth=True)
+    refusal = expect_refusal(
+        Invalid, desk.as_(RUN), "segment.pass_ground_truth", pass_id=pass_id, ground_truth=True
+    )
     assert refusal.code == "ground_truth_needs_a_person"
     assert desk.run("segment.pass_ground_truth", pass_id=pass_id, ground_truth=True)["ground_truth"]
     assert not desk.as_(RUN).run("segment.pass_ground_truth", pass_id=pass_id, ground_truth=False)[
@@ -212,27 +220,31 @@ def test_a_segment_that_cannot_be_held_is_refused_in_words(
 ) -> None:
     page = desk.page()
     params = {"document_id": page, "pass_id": desk.new_pass(page), "kind": "line", **more}
-    assert words in refused(Invalid, desk, "segment.create", **params).detail
+    assert words in expect_refusal(Invalid, desk, "segment.create", **params).detail
 
 
 def test_a_segment_goes_into_a_pass_and_a_parent_of_its_own_page(desk: Any) -> None:
     page, other = desk.page(), desk.page()
     pass_id, rival, foreign = desk.new_pass(page), desk.new_pass(page), desk.new_pass(other)
     base = {"kind": "line", "anchor": anchor()}
-    refused(NotFound, desk, "segment.create", document_id="nowhere", pass_id=pass_id, **base)
-    refused(NotFound, desk, "segment.create", document_id=page, pass_id="nowhere", **base)
-    refusal = refused(Conflict, desk, "segment.create", document_id=page, pass_id=foreign, **base)
+    expect_refusal(NotFound, desk, "segment.create", document_id="nowhere", pass_id=pass_id, **base)
+    expect_refusal(NotFound, desk, "segment.create", document_id=page, pass_id="nowhere", **base)
+    refusal = expect_refusal(Conflict, desk, "segment.create", document_id=page, pass_id=foreign, **base)
     assert refusal.code == "other_document"
     base |= {"document_id": page, "pass_id": pass_id}
     stranger = desk.lines(page, rival, 1)[0]
-    assert refused(Conflict, desk, "segment.create", parent_segment_id=stranger, **base).code == "other_pass"
-    refused(NotFound, desk, "segment.create", parent_segment_id="nowhere", **base)
+    assert (
+        expect_refusal(Conflict, desk, "segment.create", parent_segment_id=stranger, **base).code
+        == "other_pass"
+    )
+    expect_refusal(NotFound, desk, "segment.create", parent_segment_id="nowhere", **base)
     parent = desk.lines(page, pass_id, 1)[0]
     desk.run("segment.delete", segment_ids=[parent], expected_versions=[1])
     assert (
-        refused(Conflict, desk, "segment.create", parent_segment_id=parent, **base).code == "segment_deleted"
+        expect_refusal(Conflict, desk, "segment.create", parent_segment_id=parent, **base).code
+        == "segment_deleted"
     )
-    refused(
+    expect_refusal(
         NotFound, desk, "segment.create", **{**base, "anchor": {**anchor(), "rendition_id": "no-picture"}}
     )
 
@@ -242,12 +254,12 @@ def test_a_refusal_of_many_names_the_index_and_nothing_is_written(desk: Any) -> 
     pass_id = desk.new_pass(page)
     good = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": anchor()}
     bad = {**good, "anchor": {"rect": [0.5, 0.5, 0.9, 0.1]}}
-    refusal = refused(Invalid, desk, "segment.create_many", segments=[good, good, bad])
+    refusal = expect_refusal(Invalid, desk, "segment.create_many", segments=[good, good, bad])
     assert refusal.fields["index"] == 2
     assert refusal.detail.startswith("segments[2]: ")
     with desk.library.db.read() as conn:
         assert segments_of(conn, pass_id) == []
-    refused(Invalid, desk, "segment.create_many", segments=[])
+    expect_refusal(Invalid, desk, "segment.create_many", segments=[])
 
 
 def test_a_page_in_the_trash_or_under_a_lock_takes_no_segments(desk: Any) -> None:
@@ -256,11 +268,11 @@ def test_a_page_in_the_trash_or_under_a_lock_takes_no_segments(desk: Any) -> Non
     desk.run("document.lock", document_id=page, locked=True)
     editor = desk.as_(replace(PERSON, role="editor", name="an editor"))
     params = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": anchor()}
-    assert refused(Forbidden, editor, "segment.create", **params).code == "node_locked"
-    refused(Forbidden, editor, "segment.pass_create", document_id=page, name="a")
+    assert expect_refusal(Forbidden, editor, "segment.create", **params).code == "node_locked"
+    expect_refusal(Forbidden, editor, "segment.pass_create", document_id=page, name="a")
     desk.run("document.lock", document_id=page, locked=False)
     desk.run("document.delete", ids=[page])
-    assert refused(Conflict, desk, "segment.create", **params).code == "document_in_trash"
+    assert expect_refusal(Conflict, desk, "segment.create", **params).code == "document_in_trash"
 
 
 # Changing segments
@@ -271,7 +283,7 @@ def test_a_stale_edit_names_exactly_the_fields_that_moved(desk: Any) -> None:
     segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
     desk.run("segment.update", segment_id=segment_id, expected_version=1, anchor=anchor(5), direction="rtl")
     desk.run("segment.update", segment_id=segment_id, expected_version=2, language="he")
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "segment.update", segment_id=segment_id, expected_version=1, kind="word"
     )
     assert refusal.body() == {
@@ -283,11 +295,11 @@ def test_a_stale_edit_names_exactly_the_fields_that_moved(desk: Any) -> None:
         "current_version": 3,
         "changed": ["anchor", "language", "direction"],
     }
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "segment.update", segment_id=segment_id, expected_version=2, kind="word"
     )
     assert refusal.fields["changed"] == ["language"]
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "segment.update", segment_id=segment_id, expected_version=9, kind="word"
     )
     assert refusal.fields["changed"] == []
@@ -298,7 +310,7 @@ def test_what_moved_and_moved_back_did_not_move(desk: Any) -> None:
     segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
     desk.run("segment.update", segment_id=segment_id, expected_version=1, kind_raw="heading")
     desk.undo()
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, "segment.update", segment_id=segment_id, expected_version=1, kind="word"
     )
     assert refusal.fields["changed"] == []
@@ -335,21 +347,27 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
     same = desk.run("segment.update", segment_id=segment_id, expected_version=3, kind_raw="header")
     assert same["version"] == 3
     for name in ("anchor", "kind", "is_furniture"):
-        refusal = refused(
+        refusal = expect_refusal(
             Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, **{name: None}
         )
         assert "cannot be cleared" in refusal.detail
-    refused(Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, pass_id=pass_id)
-    refused(Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, baseline=[[0, 0]])
+    expect_refusal(
+        Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, pass_id=pass_id
+    )
+    expect_refusal(
+        Invalid, desk, "segment.update", segment_id=segment_id, expected_version=3, baseline=[[0, 0]]
+    )
 
 
 def test_a_segment_never_stands_inside_itself(desk: Any) -> None:
     page = desk.page()
     a, b = desk.lines(page, desk.new_pass(page), 2)
     desk.run("segment.update", segment_id=b, expected_version=1, parent_segment_id=a)
-    refusal = refused(Conflict, desk, "segment.update", segment_id=a, expected_version=1, parent_segment_id=b)
+    refusal = expect_refusal(
+        Conflict, desk, "segment.update", segment_id=a, expected_version=1, parent_segment_id=b
+    )
     assert refusal.code == "parent_ring"
-    refused(Conflict, desk, "segment.update", segment_id=a, expected_version=1, parent_segment_id=a)
+    expect_refusal(Conflict, desk, "segment.update", segment_id=a, expected_version=1, parent_segment_id=a)
 
 
 @pytest.mark.parametrize(
@@ -362,8 +380,8 @@ def test_a_segment_never_stands_inside_itself(desk: Any) -> None:
     ],
 )
 def test_an_unknown_or_provisional_segment_is_refused(desk: Any, name: str, more: dict[str, Any]) -> None:
-    refused(NotFound, desk, name, segment_id="nowhere", **more)
-    assert refused(Invalid, desk, name, segment_id="legacy:a:3", **more).code == "provisional_id"
+    expect_refusal(NotFound, desk, name, segment_id="nowhere", **more)
+    assert expect_refusal(Invalid, desk, name, segment_id="legacy:a:3", **more).code == "provisional_id"
 
 
 # Withdrawing and bringing back
@@ -382,16 +400,16 @@ def test_deleting_is_soft_noted_and_versioned(desk: Any) -> None:
         versions = segment_versions(conn, a)
     assert [(one["version"], one["deleted"]) for one in versions] == [(1, False), (2, True)]
     assert versions[1]["reason"] == "bleed-through"
-    refusal = refused(Conflict, desk, "segment.update", segment_id=a, expected_version=2, kind="word")
+    refusal = expect_refusal(Conflict, desk, "segment.update", segment_id=a, expected_version=2, kind="word")
     assert refusal.code == "segment_deleted"
-    refused(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2])
-    refused(Conflict, desk, "representation.create", segment_id=a, text="x")
+    expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2])
+    expect_refusal(Conflict, desk, "representation.create", segment_id=a, text="x")
     desk.run("segment.undelete", segment_ids=[a])
     with desk.library.db.read() as conn:
         trail, live = follow(conn, a)
         assert [note["kind"] for note in trail] == ["deleted", "restored"]
         assert live == [a]
-    refused(Conflict, desk, "segment.undelete", segment_ids=[a])
+    expect_refusal(Conflict, desk, "segment.undelete", segment_ids=[a])
 
 
 def test_undo_of_a_deletion_leaves_a_note_that_resolves(desk: Any) -> None:
@@ -418,22 +436,25 @@ def test_deleting_refuses_what_does_not_fit(desk: Any) -> None:
     a = desk.lines(page, desk.new_pass(page), 1)[0]
     b = desk.lines(page, desk.new_pass(page), 1)[0]
     assert (
-        refused(Invalid, desk, "segment.delete", segment_ids=[a], expected_versions=[]).code == "uneven_lists"
+        expect_refusal(Invalid, desk, "segment.delete", segment_ids=[a], expected_versions=[]).code
+        == "uneven_lists"
     )
-    refusal = refused(Invalid, desk, "segment.delete", segment_ids=[a, a], expected_versions=[1, 1])
+    refusal = expect_refusal(Invalid, desk, "segment.delete", segment_ids=[a, a], expected_versions=[1, 1])
     assert refusal.code == "named_twice"
     assert (
-        refused(Conflict, desk, "segment.delete", segment_ids=[a, b], expected_versions=[1, 1]).code
+        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a, b], expected_versions=[1, 1]).code
         == "other_pass"
     )
     assert (
-        refused(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2]).code
+        expect_refusal(Conflict, desk, "segment.delete", segment_ids=[a], expected_versions=[2]).code
         == "stale_version"
     )
-    refused(NotFound, desk, "segment.delete", segment_ids=["nowhere"], expected_versions=[1])
-    refused(NotFound, desk, "segment.undelete", segment_ids=["nowhere"])
+    expect_refusal(NotFound, desk, "segment.delete", segment_ids=["nowhere"], expected_versions=[1])
+    expect_refusal(NotFound, desk, "segment.undelete", segment_ids=["nowhere"])
     for name, more in (("segment.delete", {"expected_versions": [1]}), ("segment.undelete", {})):
-        assert refused(Invalid, desk, name, segment_ids=["legacy:a:0"], **more).code == "provisional_id"
+        assert (
+            expect_refusal(Invalid, desk, name, segment_ids=["legacy:a:0"], **more).code == "provisional_id"
+        )
 
 
 # What readers bring
@@ -477,7 +498,7 @@ def test_a_person_who_starts_a_reader_does_not_become_its_author(desk: Any) -> N
     ):
         if name == "reading.take":
             more |= {"pass_id": taken["pass_id"]}
-        refusal = refused(Invalid, desk.as_(RUN), name, document_id=page, provider="user", **more)
+        refusal = expect_refusal(Invalid, desk.as_(RUN), name, document_id=page, provider="user", **more)
         assert refusal.code == "not_a_person"
 
 
@@ -503,7 +524,7 @@ def test_shapes_of_a_reader_are_brought_into_the_image_or_kept_apart_with_the_re
     assert "one line" in flat.metadata["geometry_problem"]
     assert nan.baseline is None
     assert "finite" in nan.metadata["geometry_problem"]
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid,
         desk,
         "segment.take_lines",
@@ -523,7 +544,7 @@ def test_a_reader_names_parents_by_its_own_keys(desk: Any) -> None:
     taken = desk.run("segment.take_lines", lines=[line, region], **params)
     with desk.library.db.read() as conn:
         assert get_segment(conn, taken["segment_ids"][0]).parent_segment_id == taken["segment_ids"][1]
-    refused(Conflict, desk, "segment.take_lines", lines=[{**line, "parent_key": "nobody"}], **params)
-    refused(Conflict, desk, "segment.take_lines", lines=[line, line], **params)
-    refused(Conflict, desk, "segment.take_lines", lines=[], rendition_id="nowhere", **params)
-    refused(NotFound, desk, "segment.take_lines", lines=[], **{**params, "document_id": "nowhere"})
+    expect_refusal(Conflict, desk, "segment.take_lines", lines=[{**line, "parent_key": "nobody"}], **params)
+    expect_refusal(Conflict, desk, "segment.take_lines", lines=[line, line], **params)
+    expect_refusal(Conflict, desk, "segment.take_lines", lines=[], rendition_id="nowhere", **params)
+    expect_refusal(NotFound, desk, "segment.take_lines", lines=[], **{**params, "document_id": "nowhere"})

@@ -141,13 +141,13 @@ def test_an_area_goes_with_its_pass_kind_and_readings(desk: Any) -> None:
     area = (0.0, 0.0, 1.0, 0.15)
     with desk.library.db.read() as conn:
 
-        def found(**narrowed: Any) -> list[Any]:
+        def find_areas(**narrowed: Any) -> list[Any]:
             return [(one["id"], one["text"]) for one in list_segments(conn, page, area=area, **narrowed)]
 
         first, word = (taken["segment_ids"][0], "one"), (other["segment_ids"][0], "ONE")
-        assert found() == [first, word]
-        assert found(pass_id=other["pass_id"]) == [word]
-        assert found(kind="line") == [first]
+        assert find_areas() == [first, word]
+        assert find_areas(pass_id=other["pass_id"]) == [word]
+        assert find_areas(kind="line") == [first]
     desk.run("segment.pass_delete", pass_id=other["pass_id"])
     with desk.library.db.read() as conn:
-        assert found() == [first]
+        assert find_areas() == [first]

@@ -97,23 +97,23 @@ def model(name: str, at: str = "1") -> PassFacts:
     return PassFacts(name, "workflow", at)
 
 
-def imported(name: str, at: str = "1") -> PassFacts:
+def make_imported(name: str, at: str = "1") -> PassFacts:
     return PassFacts(name, "external_import", at, None, True)
 
 
 def test_the_ladder_of_the_working_pass() -> None:
     text_layer = PassFacts("t", "external_import", "1", "text-layer", True)
     assert working_pass([]) == Working(None, "none")
-    assert working_pass([imported("a"), imported("b", "2")]) == Working("b", "imported-only")
-    assert not working_pass([imported("a")]).is_working
-    assert working_pass([imported("a", "9"), model("b"), model("c", "2")]) == Working(
+    assert working_pass([make_imported("a"), make_imported("b", "2")]) == Working("b", "imported-only")
+    assert not working_pass([make_imported("a")]).is_working
+    assert working_pass([make_imported("a", "9"), model("b"), model("c", "2")]) == Working(
         "c", "newest-machine-unchosen"
     )
     assert working_pass([model("b"), model("c", "2")], rule="relaxed") == Working("c", "newest")
     assert working_pass([model("b"), text_layer]) == Working("t", "text-layer")
     assert working_pass([text_layer, person("p")]) == Working("p", "human-touched")
     assert working_pass([model("b"), model("c", "2")], touched=["b"]) == Working("b", "human-touched")
-    assert working_pass([imported("a"), model("b")], touched=["a"]) == Working("a", "human-touched")
+    assert working_pass([make_imported("a"), model("b")], touched=["a"]) == Working("a", "human-touched")
     assert working_pass([person("p", "2"), model("b")], chosen_id="b") == Working("b", "chosen")
     assert working_pass([person("p"), person("q", "2")], chosen_id="withdrawn") == Working(
         "q", "human-touched"

@@ -37,7 +37,7 @@ class Deed:
 
 
 @dataclass
-class Told:
+class ExpectedCounting:
     """What the model says counts."""
 
     reading: str | None
@@ -45,7 +45,7 @@ class Told:
     disputed: bool
 
 
-def tell(deeds: list[Deed], rule: str) -> Told:
+def tell(deeds: list[Deed], rule: str) -> ExpectedCounting:
     """The reading that counts after *deeds*, by the words of the rule alone."""
     standing = [deed for deed in deeds if deed.in_effect]
     gone = {deed.reading for deed in standing if deed.what == "retract"}
@@ -62,11 +62,11 @@ def tell(deeds: list[Deed], rule: str) -> Told:
         if rank > 1 or deed.maker != "human":
             ranked.append((rank, at, deed))
     if not ranked:
-        return Told(None, "none", False)
+        return ExpectedCounting(None, "none", False)
     rank, _, first = max(ranked, key=lambda one: one[:2])
     basis = ("newest-machine-unchosen", "newest-human", "correction", "chosen")[rank - 1]
     current = sum(deed.maker == "human" and deed.reading not in retired for deed in live)
-    return Told(first.reading, basis, rule == "strict" and rank < 4 and current > 1)
+    return ExpectedCounting(first.reading, basis, rule == "strict" and rank < 4 and current > 1)
 
 
 class Line:

@@ -14,7 +14,7 @@ from armarium_source_model.queries.segments import get_segment
 from armarium_source_model.queries.text import page_text
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     with pytest.raises(kind) as caught:
         desk.run(name, **params)
     return caught.value
@@ -122,25 +122,27 @@ def test_merging_refuses_what_does_not_fit(desk: Any) -> None:
     a, b, c = desk.lines(page, pass_id)
     foreign = desk.lines(page, desk.new_pass(page), 1)[0]
     merge = "segment.merge"
-    assert refused(Invalid, desk, merge, segment_ids=[a], keep_id=a).code == "nothing_to_merge"
-    assert refused(Invalid, desk, merge, segment_ids=[b, b], keep_id=a).code == "named_twice"
+    assert expect_refusal(Invalid, desk, merge, segment_ids=[a], keep_id=a).code == "nothing_to_merge"
+    assert expect_refusal(Invalid, desk, merge, segment_ids=[b, b], keep_id=a).code == "named_twice"
     assert (
-        refused(Invalid, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[1, 1]).code
+        expect_refusal(Invalid, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[1, 1]).code
         == "uneven_lists"
     )
-    assert refused(Invalid, desk, merge, segment_ids=["legacy:a:0"], keep_id=a).code == "provisional_id"
-    assert refused(Conflict, desk, merge, segment_ids=[foreign], keep_id=a).code == "other_pass"
     assert (
-        refused(Conflict, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[7]).code
+        expect_refusal(Invalid, desk, merge, segment_ids=["legacy:a:0"], keep_id=a).code == "provisional_id"
+    )
+    assert expect_refusal(Conflict, desk, merge, segment_ids=[foreign], keep_id=a).code == "other_pass"
+    assert (
+        expect_refusal(Conflict, desk, merge, segment_ids=[b], keep_id=a, expected_versions=[7]).code
         == "stale_version"
     )
-    refused(NotFound, desk, merge, segment_ids=["nowhere"], keep_id=a)
-    refused(NotFound, desk, merge, segment_ids=[a], keep_id="nowhere")
+    expect_refusal(NotFound, desk, merge, segment_ids=["nowhere"], keep_id=a)
+    expect_refusal(NotFound, desk, merge, segment_ids=[a], keep_id="nowhere")
     desk.run(merge, segment_ids=[b], keep_id=a)
-    refusal = refused(Conflict, desk, merge, segment_ids=[a], keep_id=b)
+    refusal = expect_refusal(Conflict, desk, merge, segment_ids=[a], keep_id=b)
     assert refusal.code == "forwarding_would_loop"
-    assert refused(Conflict, desk, merge, segment_ids=[c], keep_id=b).code == "segment_deleted"
-    assert refused(Conflict, desk, merge, segment_ids=[b], keep_id=c).fields["live_segment_ids"] == [a]
+    assert expect_refusal(Conflict, desk, merge, segment_ids=[c], keep_id=b).code == "segment_deleted"
+    assert expect_refusal(Conflict, desk, merge, segment_ids=[b], keep_id=c).fields["live_segment_ids"] == [a]
 
 
 def test_a_chain_of_merges_leads_to_its_end(desk: Any) -> None:
@@ -224,17 +226,21 @@ def test_splitting_refuses_what_does_not_fit(desk: Any) -> None:
     page = desk.page()
     whole = desk.lines(page, desk.new_pass(page), 1)[0]
     split = {"segment_id": whole, "expected_version": 1}
-    refused(Invalid, desk, "segment.split", **split, parts=parts(None))
+    expect_refusal(Invalid, desk, "segment.split", **split, parts=parts(None))
     bad = [*parts(None), {"anchor": {"rect": [0.5, 0.5, 0.9, 0.1]}}]
-    refusal = refused(Invalid, desk, "segment.split", **split, parts=bad)
+    refusal = expect_refusal(Invalid, desk, "segment.split", **split, parts=bad)
     assert (refusal.fields["index"], refusal.detail[:10]) == (1, "parts[1]: ")
     flat = [*parts(None), {**parts(None)[0], "baseline": [[0.1, 0.1]]}]
-    assert refused(Invalid, desk, "segment.split", **split, parts=flat).fields["index"] == 1
+    assert expect_refusal(Invalid, desk, "segment.split", **split, parts=flat).fields["index"] == 1
     good = parts(None, None)
-    refusal = refused(Conflict, desk, "segment.split", segment_id=whole, expected_version=2, parts=good)
+    refusal = expect_refusal(
+        Conflict, desk, "segment.split", segment_id=whole, expected_version=2, parts=good
+    )
     assert refusal.code == "stale_version"
-    refused(NotFound, desk, "segment.split", segment_id="nowhere", expected_version=1, parts=good)
-    refusal = refused(Invalid, desk, "segment.split", segment_id="legacy:a:0", expected_version=1, parts=good)
+    expect_refusal(NotFound, desk, "segment.split", segment_id="nowhere", expected_version=1, parts=good)
+    refusal = expect_refusal(
+        Invalid, desk, "segment.split", segment_id="legacy:a:0", expected_version=1, parts=good
+    )
     assert refusal.code == "provisional_id"
 
 
@@ -258,7 +264,7 @@ def rivals(desk: Any) -> dict[str, Any]:
 
 
 def test_a_machine_proposes_and_only_a_person_accepts(desk: Any, rivals: dict[str, Any]) -> None:
-    refusal = refused(Invalid, desk.as_(AGENT), "segment.match_accept", match_id=rivals["match"])
+    refusal = expect_refusal(Invalid, desk.as_(AGENT), "segment.match_accept", match_id=rivals["match"])
     assert refusal.code == "match_needs_a_person"
     accepted = desk.run("segment.match_accept", match_id=rivals["match"])
     assert (accepted["state"], accepted["proposed_by_kind"], accepted["accepted_by"]) == (
@@ -267,7 +273,7 @@ def test_a_machine_proposes_and_only_a_person_accepts(desk: Any, rivals: dict[st
         "owner",
     )
     for name in ("accept", "reject", "withdraw"):
-        refusal = refused(Conflict, desk, f"segment.match_{name}", match_id=rivals["match"])
+        refusal = expect_refusal(Conflict, desk, f"segment.match_{name}", match_id=rivals["match"])
         assert refusal.code == "already_decided"
     desk.undo()
     assert desk.as_(AGENT).run("segment.match_reject", match_id=rivals["match"])["state"] == "rejected"
@@ -277,23 +283,26 @@ def test_a_match_is_between_two_passes_of_one_page(desk: Any, rivals: dict[str, 
     old, new = rivals["old"], rivals["new"]
     propose = "segment.match_propose"
     elsewhere = desk.machine_lines(desk.page(), [None])["segment_ids"][0]
-    refusal = refused(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=elsewhere)
+    refusal = expect_refusal(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=elsewhere)
     assert refusal.code == "other_document"
-    assert refused(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=old[1]).code == "same_pass"
-    refusal = refused(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=new[0])
-    assert (refusal.code, refusal.fields["id"]) == ("already_exists", rivals["match"])
-    refused(NotFound, desk, propose, from_segment_id=old[0], to_segment_id="nowhere")
     assert (
-        refused(Invalid, desk, propose, from_segment_id=old[0], to_segment_id="legacy:a:1").code
+        expect_refusal(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=old[1]).code
+        == "same_pass"
+    )
+    refusal = expect_refusal(Conflict, desk, propose, from_segment_id=old[0], to_segment_id=new[0])
+    assert (refusal.code, refusal.fields["id"]) == ("already_exists", rivals["match"])
+    expect_refusal(NotFound, desk, propose, from_segment_id=old[0], to_segment_id="nowhere")
+    assert (
+        expect_refusal(Invalid, desk, propose, from_segment_id=old[0], to_segment_id="legacy:a:1").code
         == "provisional_id"
     )
-    refused(Invalid, desk, propose, from_segment_id=old[0], to_segment_id=new[1], certainty=1.5)
+    expect_refusal(Invalid, desk, propose, from_segment_id=old[0], to_segment_id=new[1], certainty=1.5)
 
 
 def test_a_withdrawn_proposal_is_gone(desk: Any, rivals: dict[str, Any]) -> None:
     desk.run("segment.match_withdraw", match_id=rivals["match"])
     for name in ("accept", "reject", "withdraw"):
-        refused(NotFound, desk, f"segment.match_{name}", match_id=rivals["match"])
+        expect_refusal(NotFound, desk, f"segment.match_{name}", match_id=rivals["match"])
     desk.run("segment.match_propose", from_segment_id=rivals["old"][0], to_segment_id=rivals["new"][0])
 
 
@@ -302,7 +311,9 @@ def test_readings_are_copied_across_an_accepted_match_and_uncarried(
 ) -> None:
     old, new = rivals["old"][0], rivals["new"][0]
     mine = desk.correct(old, "Dear Sir")
-    assert refused(Conflict, desk, "segment.carry", match_id=rivals["match"]).code == "match_not_accepted"
+    assert (
+        expect_refusal(Conflict, desk, "segment.carry", match_id=rivals["match"]).code == "match_not_accepted"
+    )
     desk.run("segment.match_accept", match_id=rivals["match"])
     answer = desk.run("segment.carry", match_id=rivals["match"])
     assert len(answer["carried"]) == 2

@@ -84,7 +84,7 @@ class History:
         with suppress(Conflict, Invalid, NotFound):
             getattr(self, what)(segment_id, other, two)
 
-    def _ran(self) -> None:
+    def _check_after_run(self) -> None:
         self.steps.append(self.desk.audit_id)
 
     def _version(self, segment_id: str) -> int:
@@ -104,11 +104,11 @@ class History:
         )
         self.cited.append(made["id"])
         self.drawn.add(made["id"])
-        self._ran()
+        self._check_after_run()
 
     def merge(self, one: str, other: str, _: int) -> None:
         self.desk.run("segment.merge", segment_ids=[one, other], keep_id=one)
-        self._ran()
+        self._check_after_run()
 
     def split(self, one: str, _other: str, two: int) -> None:
         y = 0.1 + (two % 10) / 20
@@ -120,33 +120,33 @@ class History:
             "segment.split", segment_id=one, expected_version=self._version(one), parts=parts
         )
         self.cited += made["segment_ids"][1:]
-        self._ran()
+        self._check_after_run()
 
     def delete(self, one: str, _other: str, _: int) -> None:
         self.desk.run("segment.delete", segment_ids=[one], expected_versions=[self._version(one)])
-        self._ran()
+        self._check_after_run()
 
     def undelete(self, one: str, _other: str, _: int) -> None:
         self.desk.run("segment.undelete", segment_ids=[one])
-        self._ran()
+        self._check_after_run()
 
     def move(self, one: str, _other: str, two: int) -> None:
         rect = [0.1, 0.05 + (two % 16) / 20, 0.5, 0.04]
         self.desk.run(
             "segment.update", segment_id=one, expected_version=self._version(one), anchor={"rect": rect}
         )
-        self._ran()
+        self._check_after_run()
 
     def restore_version(self, one: str, _other: str, two: int) -> None:
         version = self._version(one)
         self.desk.run(
             "segment.restore_version", segment_id=one, expected_version=version, version=1 + two % version
         )
-        self._ran()
+        self._check_after_run()
 
     def correct(self, one: str, _other: str, two: int) -> None:
         self.desk.run("representation.create", segment_id=one, text=f"text {two}")
-        self._ran()
+        self._check_after_run()
 
     def machine(self, one: str, _other: str, two: int) -> None:
         self.desk.as_(AGENT).run("representation.create", segment_id=one, text=f"machine {two}")
@@ -156,14 +156,14 @@ class History:
             items = readings_of(conn, one)["items"]
         chosen = items[two % len(items)]["id"] if items else None
         self.desk.run("reading.choose", segment_id=one, representation_id=chosen)
-        self._ran()
+        self._check_after_run()
 
     def retract(self, one: str, _other: str, two: int) -> None:
         with self.desk.library.db.read() as conn:
             items = readings_of(conn, one)["items"]
         if items:
             self.desk.run("reading.retract", representation_id=items[two % len(items)]["id"])
-            self._ran()
+            self._check_after_run()
 
     def undo(self, _one: str, _other: str, two: int) -> None:
         if self.steps:

@@ -13,7 +13,7 @@ from armarium_source_model.queries.links import links_of, naming
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     with pytest.raises(kind) as caught:
         desk.run(name, **params)
     return caught.value
@@ -45,7 +45,7 @@ def test_an_alias_and_its_key_are_one_link(desk: Any, ends: Any) -> None:
     one, other, _ = ends
     made = desk.run("link.create", from_id=one, to_id=other, link_type="references")
     assert made["result"]["link_type"] == "cites"
-    refusal = refused(Conflict, desk, "link.create", from_id=one, to_id=other, link_type="cites")
+    refusal = expect_refusal(Conflict, desk, "link.create", from_id=one, to_id=other, link_type="cites")
     assert (refusal.code, refusal.fields["id"]) == ("already_exists", made["result"]["link_id"])
     link(desk, other, one, "cites")
 
@@ -55,7 +55,7 @@ def test_a_link_the_same_both_ways_stands_once(desk: Any, ends: Any) -> None:
     made = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
     assert made["result"]["directed"] is False
     assert (
-        refused(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code
+        expect_refusal(Conflict, desk, "link.create", from_id=other, to_id=one, link_type="same_as").code
         == "already_exists"
     )
 
@@ -64,23 +64,27 @@ def test_what_cannot_be_linked_is_refused_in_words(desk: Any, ends: Any) -> None
     one, other, third = ends
     base = {"from_id": one, "to_id": other, "link_type": "glosses"}
     create = "link.create"
-    refusal = refused(Invalid, desk, create, **{**base, "link_type": "likes"})
+    refusal = expect_refusal(Invalid, desk, create, **{**base, "link_type": "likes"})
     assert refusal.code == "unknown_link_type"
     assert "next_logical" in refusal.detail
-    assert refused(Invalid, desk, create, **{**base, "to_id": one}).code == "equal_ends"
-    assert refused(Invalid, desk, create, from_id=one, link_type="glosses").code == "invalid_request"
-    assert refused(Invalid, desk, create, **{**base, "to_id": ""}).code == "invalid_request"
-    assert refused(Invalid, desk, create, **{**base, "to_id": "legacy:a:0"}).code == "provisional_id"
-    assert refused(Invalid, desk, create, **base, certainty=2).code == "invalid_request"
-    refused(NotFound, desk, create, **{**base, "to_id": "nowhere"})
-    refused(NotFound, desk, create, **base, to_kind="document")
+    assert expect_refusal(Invalid, desk, create, **{**base, "to_id": one}).code == "equal_ends"
+    assert expect_refusal(Invalid, desk, create, from_id=one, link_type="glosses").code == "invalid_request"
+    assert expect_refusal(Invalid, desk, create, **{**base, "to_id": ""}).code == "invalid_request"
+    assert expect_refusal(Invalid, desk, create, **{**base, "to_id": "legacy:a:0"}).code == "provisional_id"
+    assert expect_refusal(Invalid, desk, create, **base, certainty=2).code == "invalid_request"
+    expect_refusal(NotFound, desk, create, **{**base, "to_id": "nowhere"})
+    expect_refusal(NotFound, desk, create, **base, to_kind="document")
     for kind in ("entity", "claim", "canvas_item"):
-        assert kind in refused(NotFound, desk, create, **base, to_kind=kind).detail
-    assert refused(Invalid, desk, create, **{**base, "to_id": "no uri"}, to_kind="uri").code == "bad_uri"
+        assert kind in expect_refusal(NotFound, desk, create, **base, to_kind=kind).detail
+    assert (
+        expect_refusal(Invalid, desk, create, **{**base, "to_id": "no uri"}, to_kind="uri").code == "bad_uri"
+    )
     page = desk.page()
-    assert refused(Invalid, desk, create, **{**base, "to_id": page}, to_kind="note").code == "other_kind"
+    assert (
+        expect_refusal(Invalid, desk, create, **{**base, "to_id": page}, to_kind="note").code == "other_kind"
+    )
     desk.run("segment.delete", segment_ids=[third], expected_versions=[1])
-    assert refused(Conflict, desk, create, **{**base, "to_id": third}).code == "segment_deleted"
+    assert expect_refusal(Conflict, desk, create, **{**base, "to_id": third}).code == "segment_deleted"
 
 
 def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
@@ -95,7 +99,7 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
     plugin.extras["link_ends"] = [Entities()]
     try:
         made = link(desk, ends[0], "rome", "names", to_kind="entity")
-        assert refused(
+        assert expect_refusal(
             Conflict,
             desk,
             "link.create",
@@ -141,9 +145,9 @@ def test_documents_and_notes_are_ends_and_locks_hold(desk: Any, ends: Any) -> No
         page = conn.exec_driver_sql("SELECT document_id FROM segment").scalar()
     desk.run("document.lock", document_id=note, locked=True)
     editor = desk.as_(replace(PERSON, role="editor", name="an editor"))
-    refused(Forbidden, editor, "link.delete", link_id=made)
+    expect_refusal(Forbidden, editor, "link.delete", link_id=made)
     desk.run("document.lock", document_id=page, locked=True)
-    refused(
+    expect_refusal(
         Forbidden,
         editor,
         "link.create",
@@ -232,14 +236,14 @@ def test_what_lies_on_a_canvas_is_an_end(with_canvas: Any) -> None:
     with desk.library.db.read() as conn:
         assert [(one["id"], one["other_kind"]) for one in links_of(conn, page)] == [(made, "canvas_item")]
     given = {"from_id": "nowhere", "to_id": page, "link_type": "free", "to_kind": "document"}
-    refusal = refused(NotFound, desk, "link.create", from_kind="canvas_item", **given)
+    refusal = expect_refusal(NotFound, desk, "link.create", from_kind="canvas_item", **given)
     assert refusal.code == "canvas_item_not_found"
 
 
 def test_every_alias_leads_to_a_type_and_labels_are_told_apart() -> None:
     assert all(key in LINK_TYPES for key in ALIASES.values())
     assert all(
-        one.directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values()
+        one.is_directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values()
     )
     assert authority_of("http://viaf.org/viaf/102333412") == ("viaf", "102333412")
     assert authority_of("https://d-nb.info/gnd/118540238") == ("gnd", "118540238")

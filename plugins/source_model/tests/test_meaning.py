@@ -126,15 +126,15 @@ def test_what_was_said_of_an_absorbed_line_is_found_from_the_one_that_holds_it(
         "link.create", from_id=absorbed, to_kind="uri", to_id="https://www.geonames.org/1", link_type="names"
     )
 
-    def found(segment_id: str) -> list[str]:
+    def find_statements(segment_id: str) -> list[str]:
         items = client.get("/api/annotations", params={"segment_id": segment_id}).json()["items"]
         return [one["id"] for one in items]
 
-    assert found(kept) == notes[:1]
+    assert find_statements(kept) == notes[:1]
     desk.run("segment.merge", segment_ids=[absorbed, third], keep_id=absorbed)
     desk.run("segment.merge", segment_ids=[kept, absorbed], keep_id=kept)
-    assert found(kept) == notes
-    assert found(absorbed) == notes[1:2]
+    assert find_statements(kept) == notes
+    assert find_statements(absorbed) == notes[1:2]
     links = client.get(f"/api/links/of/{kept}").json()["links"]
     assert [(one["absorbed_id"], one["inbound"], one["other_id"]) for one in links] == [
         (absorbed, True, far),
@@ -146,14 +146,14 @@ def test_what_was_said_of_an_absorbed_line_is_found_from_the_one_that_holds_it(
         assert [one["segment_id"] for one in naming(conn, desk.engine)["segments"]] == [kept]
         assert all(one["absorbed_id"] is None for one in links_of(conn, far))
     desk.run("segment.undelete", segment_ids=[absorbed])
-    assert found(kept) == notes[:1]
+    assert find_statements(kept) == notes[:1]
     assert client.get(f"/api/links/of/{kept}").json()["links"] == []
 
 
 # ---------------------------------------------------------------------------------------------- orders
 
 
-def ordered(desk: Desk, page: str, pass_id: str, *lines: str) -> tuple[str, list[str]]:
+def make_order(desk: Desk, page: str, pass_id: str, *lines: str) -> tuple[str, list[str]]:
     order = desk.run("reading_order.create", document_id=page, pass_id=pass_id, name="Mine", kind="imposed")[
         "id"
     ]
@@ -172,8 +172,8 @@ def test_a_line_that_is_split_keeps_both_halves_in_its_orders(desk: Desk) -> Non
     page = desk.page()
     taken = desk.machine_lines(page, ["one two", "three"])
     first, second = taken["segment_ids"]
-    order, _ = ordered(desk, page, taken["pass_id"], second, first)
-    withdrawn, _ = ordered(desk, page, taken["pass_id"], first, second)
+    order, _ = make_order(desk, page, taken["pass_id"], second, first)
+    withdrawn, _ = make_order(desk, page, taken["pass_id"], first, second)
     desk.run("reading_order.withdraw", order_id=withdrawn)
     parts = [
         {"anchor": {"rect": [0.1, 0.1, 0.3, 0.04]}, "text": "one"},
@@ -196,7 +196,7 @@ def test_there_is_room_for_parts_however_often_a_line_is_split(desk: Desk) -> No
     page = desk.page()
     taken = desk.machine_lines(page, ["first", "last"])
     first, last = taken["segment_ids"]
-    order, _ = ordered(desk, page, taken["pass_id"], first, last)
+    order, _ = make_order(desk, page, taken["pass_id"], first, last)
     for n in range(40):
         parts = [
             {"anchor": anchor(0), "text": "first"},
@@ -217,7 +217,7 @@ def test_a_line_outside_an_order_takes_the_place_of_what_it_absorbs(desk: Desk) 
     page = desk.page()
     taken = desk.machine_lines(page, ["one", "two", "three"])
     one, two, three = taken["segment_ids"]
-    order, _ = ordered(desk, page, taken["pass_id"], three, two)
+    order, _ = make_order(desk, page, taken["pass_id"], three, two)
     desk.run("segment.merge", segment_ids=[one, two], keep_id=one)
     assert text_by(desk, page, taken["pass_id"], order) == "three\none\ntwo"
 
@@ -226,7 +226,7 @@ def test_neighbours_are_what_the_text_reads_and_say_what_is_withdrawn(client: An
     page = desk.page()
     taken = desk.machine_lines(page, ["heading", "inside", "after", "last"])
     heading, inside, after, last = taken["segment_ids"]
-    order, entries = ordered(desk, page, taken["pass_id"], heading, after, last)
+    order, entries = make_order(desk, page, taken["pass_id"], heading, after, last)
     desk.run("reading_order.place", order_id=order, segment_id=inside, parent_entry_id=entries[0])
     assert text_by(desk, page, taken["pass_id"], order) == "heading\ninside\nafter\nlast"
 
@@ -259,7 +259,7 @@ def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Des
         ],
     )
     region, line, more = taken["segment_ids"]
-    order, entries = ordered(desk, page, taken["pass_id"], region, more)
+    order, entries = make_order(desk, page, taken["pass_id"], region, more)
     desk.run("reading_order.place", order_id=order, segment_id=line, parent_entry_id=entries[0])
     assert text_by(desk, page, taken["pass_id"], order) == "the line\n\nmore"
     with desk.library.db.read() as conn:
@@ -364,7 +364,7 @@ def test_a_provisional_pass_has_the_text_it_will_have_as_segments(
 
 def test_an_order_is_of_no_provisional_pass(client: Any, desk: Desk) -> None:
     page, pass_id = old_page(desk, {"bbox": [0.1, 0.1, 0.3, 0.05], "text": "x", "level": "line"})
-    order, _ = ordered(desk, page, desk.new_pass(page))
+    order, _ = make_order(desk, page, desk.new_pass(page))
     place = f"/api/segments/document/{page}/text"
     answer = client.get(place, params={"pass_id": pass_id, "order": order})
     assert (answer.status_code, answer.json()["code"]) == (422, "order_other_pass")
@@ -378,14 +378,14 @@ def test_boxes_are_combined_as_their_page_is_written(desk: Desk, direction: str 
     page = desk.run("document.create", name="Page", doc_type="page", parent_id=folder)["id"]
     if direction is not None:
         desk.run("source_setting.set", level="node", key="direction", target_id=folder, value=direction)
-    assert _combined(desk, page, "A", "B") == words
+    assert _combine(desk, page, "A", "B") == words
 
 
 def test_boxes_are_combined_as_their_letters_run_where_nothing_is_stated(desk: Desk) -> None:
-    assert _combined(desk, desk.page(), "بسم", "الله") == "الله بسم"
+    assert _combine(desk, desk.page(), "بسم", "الله") == "الله بسم"
 
 
-def _combined(desk: Desk, page: str, left: str, right: str) -> str:
+def _combine(desk: Desk, page: str, left: str, right: str) -> str:
     boxes = [
         {"bbox": [0.1, 0.1, 0.2, 0.05], "text": left},
         {"bbox": [0.5, 0.1, 0.2, 0.05], "text": right},
@@ -404,7 +404,7 @@ def _combined(desk: Desk, page: str, left: str, right: str) -> str:
 # ---------------------------------------------------------------------------------------------- passes
 
 
-def imported(desk: Desk, page: str, checksum: str = "0" * 64) -> str:
+def import_pass(desk: Desk, page: str, checksum: str = "0" * 64) -> str:
     """A pass as an import makes it."""
     from armarium_source_model.api import NewPass, create_pass
 
@@ -422,10 +422,10 @@ def imported(desk: Desk, page: str, checksum: str = "0" * 64) -> str:
 
 def test_a_withdrawn_import_does_not_come_back_beside_its_twin(desk: Desk) -> None:
     page = desk.page()
-    first = imported(desk, page)
+    first = import_pass(desk, page)
     desk.run("segment.pass_delete", pass_id=first)
     withdrawal = desk.audit_id
-    second = imported(desk, page)
+    second = import_pass(desk, page)
     with pytest.raises(Conflict, match="imported again") as refused:
         desk.run("segment.pass_restore", pass_id=first)
     assert (refused.value.code, refused.value.fields["pass_id"]) == ("already_a_pass", second)
@@ -435,7 +435,7 @@ def test_a_withdrawn_import_does_not_come_back_beside_its_twin(desk: Desk) -> No
         assert [one["id"] for one in list_passes(conn, page)] == [second]
     desk.run("segment.pass_delete", pass_id=second)
     desk.run("segment.pass_restore", pass_id=first)
-    elsewhere = imported(desk, desk.page())
+    elsewhere = import_pass(desk, desk.page())
     desk.run("segment.pass_delete", pass_id=elsewhere)
     desk.run("segment.pass_restore", pass_id=elsewhere)
 

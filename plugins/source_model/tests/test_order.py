@@ -14,7 +14,7 @@ LINE = 0.02
 PITCH = 0.028
 
 
-def turned(shape: Shape, direction: str) -> Shape:
+def turn_shape(shape: Shape, direction: str) -> Shape:
     """A shape of a left-to-right layout on a square page, as it stands on a page of another direction."""
     x, y, w, h = shape.x, shape.y, shape.w, shape.h
     if direction == "rtl":
@@ -89,7 +89,7 @@ def test_columns_margins_and_furniture_in_every_direction(
     layout: tuple[list[Shape], list[str]], direction: str, chance: random.Random
 ) -> None:
     shapes, wanted = layout
-    shapes = [turned(shape, direction) for shape in shapes]
+    shapes = [turn_shape(shape, direction) for shape in shapes]
     if direction == "ttb":
         # Head and foot of a vertical page are still its top and bottom: they are left out of this comparison.
         furniture = {shape.id for shape in shapes if shape.is_furniture}

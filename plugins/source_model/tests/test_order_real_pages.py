@@ -150,7 +150,7 @@ def runs(group: Any) -> list[list[str]]:
     return [run for run in found if run]
 
 
-def derived(page: Page) -> list[str]:
+def derive_order(page: Page) -> list[str]:
     slope = page_slope(page.baselines, page.aspect)
     return PageWriting(page.shapes, PageFacts(aspect=page.aspect), page.texts, slope=slope).sequence()
 
@@ -171,7 +171,7 @@ def assert_lines_in_order(page: Page, sequence: list[str]) -> None:
 @pytest.mark.parametrize("name", EXACT)
 def test_the_derived_order_is_the_written_one(name: str) -> None:
     page = real(name)
-    sequence = derived(page)
+    sequence = derive_order(page)
     for run in page.written:
         assert [one for one in sequence if one in set(run)] == run
     assert_lines_in_order(page, sequence)
@@ -181,11 +181,11 @@ def test_the_derived_order_is_the_written_one(name: str) -> None:
 def test_lines_of_vertical_pages_follow_each_other_from_right_to_left(name: str) -> None:
     page = real(name)
     assert line_shape_direction(page.shapes, page.aspect) == "ttb"
-    assert_lines_in_order(page, derived(page))
+    assert_lines_in_order(page, derive_order(page))
 
 
 def is_exact(page: Page) -> bool:
-    sequence = derived(page)
+    sequence = derive_order(page)
     try:
         assert_lines_in_order(page, sequence)
     except AssertionError:

@@ -13,7 +13,7 @@ from armarium_source_model.queries.text import page_text
 from armarium_testing.digest import table_digests
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     with pytest.raises(kind) as caught:
         desk.run(name, **params)
     return caught.value
@@ -135,34 +135,42 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, taken: Any) ->
     order_id = order_of(desk, page, taken["pass_id"])
     entry = place(desk, order_id, one)
     go = "reading_order.place"
-    refusal = refused(Conflict, desk, go, order_id=order_id, segment_id=one)
+    refusal = expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=one)
     assert (refusal.code, refusal.fields["entry_id"]) == ("already_in_order", entry["id"])
-    refusal = refused(Conflict, desk, go, order_id=order_id, segment_id=one, expected_version=7, at_end=True)
+    refusal = expect_refusal(
+        Conflict, desk, go, order_id=order_id, segment_id=one, expected_version=7, at_end=True
+    )
     assert (refusal.code, refusal.fields["current_version"]) == ("stale_version", 1)
     foreign = desk.machine_lines(page, [None], "m2")["segment_ids"][0]
-    assert refused(Conflict, desk, go, order_id=order_id, segment_id=foreign).code == "other_pass"
-    assert refused(Invalid, desk, go, order_id=order_id, segment_id="legacy:a:0").code == "provisional_id"
-    refused(NotFound, desk, go, order_id=order_id, segment_id="nowhere")
-    refused(NotFound, desk, go, order_id="nowhere", segment_id=two)
-    refused(NotFound, desk, go, order_id=order_id, segment_id=two, after_entry_id="nowhere")
-    refused(NotFound, desk, go, order_id=order_id, segment_id=two, parent_entry_id="nowhere")
-    refused(Invalid, desk, go, order_id=order_id, segment_id=two, after_entry_id=entry["id"], at_end=True)
+    assert expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=foreign).code == "other_pass"
+    assert (
+        expect_refusal(Invalid, desk, go, order_id=order_id, segment_id="legacy:a:0").code == "provisional_id"
+    )
+    expect_refusal(NotFound, desk, go, order_id=order_id, segment_id="nowhere")
+    expect_refusal(NotFound, desk, go, order_id="nowhere", segment_id=two)
+    expect_refusal(NotFound, desk, go, order_id=order_id, segment_id=two, after_entry_id="nowhere")
+    expect_refusal(NotFound, desk, go, order_id=order_id, segment_id=two, parent_entry_id="nowhere")
+    expect_refusal(
+        Invalid, desk, go, order_id=order_id, segment_id=two, after_entry_id=entry["id"], at_end=True
+    )
     child = place(desk, order_id, two, parent_entry_id=entry["id"])
     three = taken["segment_ids"][2]
-    refusal = refused(Invalid, desk, go, order_id=order_id, segment_id=three, after_entry_id=child["id"])
+    refusal = expect_refusal(
+        Invalid, desk, go, order_id=order_id, segment_id=three, after_entry_id=child["id"]
+    )
     assert refusal.code == "other_level"
-    refusal = refused(
+    refusal = expect_refusal(
         Conflict, desk, go, order_id=order_id, segment_id=one, parent_entry_id=child["id"], expected_version=1
     )
     assert refusal.code == "parent_ring"
-    refused(
+    expect_refusal(
         Invalid, desk, go, order_id=order_id, segment_id=one, after_entry_id=entry["id"], expected_version=1
     )
-    refusal = refused(Conflict, desk, "reading_order.remove", order_id=order_id, entry_id=entry["id"])
+    refusal = expect_refusal(Conflict, desk, "reading_order.remove", order_id=order_id, entry_id=entry["id"])
     assert refusal.code == "entry_holds_others"
-    refused(NotFound, desk, "reading_order.remove", order_id=order_id, entry_id="nowhere")
+    expect_refusal(NotFound, desk, "reading_order.remove", order_id=order_id, entry_id="nowhere")
     desk.run("segment.delete", segment_ids=[three], expected_versions=[1])
-    assert refused(Conflict, desk, go, order_id=order_id, segment_id=three).code == "segment_deleted"
+    assert expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=three).code == "segment_deleted"
 
 
 def test_many_segments_are_put_in_at_once_and_taken_out_by_one_undo(desk: Any, page: str) -> None:
@@ -207,7 +215,7 @@ def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: An
 
     def fill(kind: type[ServiceError], *places: Any, order_id: str = order_id) -> ServiceError:
         named = [one if isinstance(one, dict) else {"segment_id": one} for one in places]
-        refusal = refused(kind, desk, "reading_order.fill", order_id=order_id, segments=named)
+        refusal = expect_refusal(kind, desk, "reading_order.fill", order_id=order_id, segments=named)
         assert sequence(desk, entry["order_id"]) == [one]
         return refusal
 
@@ -240,10 +248,10 @@ def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: An
 def test_an_order_is_made_over_a_pass_of_its_own_page(desk: Any, page: str) -> None:
     create = {"name": "x", "kind": "imposed"}
     other = desk.new_pass(desk.page())
-    refused(Conflict, desk, "reading_order.create", document_id=page, pass_id=other, **create)
-    refused(NotFound, desk, "reading_order.create", document_id=page, pass_id="nowhere", **create)
-    refused(NotFound, desk, "reading_order.create", document_id="nowhere", pass_id=other, **create)
-    refused(Invalid, desk, "reading_order.create", document_id=page, pass_id="legacy:a", **create)
+    expect_refusal(Conflict, desk, "reading_order.create", document_id=page, pass_id=other, **create)
+    expect_refusal(NotFound, desk, "reading_order.create", document_id=page, pass_id="nowhere", **create)
+    expect_refusal(NotFound, desk, "reading_order.create", document_id="nowhere", pass_id=other, **create)
+    expect_refusal(Invalid, desk, "reading_order.create", document_id=page, pass_id="legacy:a", **create)
 
 
 def test_a_withdrawn_order_is_refused_until_it_is_restored(

@@ -31,7 +31,7 @@ class Listening:
         self.statements: dict[str, str] = {}
         self.what: str | None = None
 
-    def heard(self, statement: str) -> None:
+    def note_statement(self, statement: str) -> None:
         if self.what is not None:
             self.statements.setdefault(statement, self.what)
 
@@ -52,7 +52,7 @@ def listening(monkeypatch: Any) -> Listening:
 
     def connect(*args: Any, **named: Any) -> sqlite3.Connection:
         made = plain(*args, **named)
-        made.set_trace_callback(found.heard)
+        made.set_trace_callback(found.note_statement)
         return made
 
     monkeypatch.setattr(sqlite3, "connect", connect)

@@ -12,7 +12,7 @@ from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.scripts import ISO_15924, direction_of_script, is_language, is_script, script_of
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     with pytest.raises(kind) as caught:
         desk.run(name, **params)
     return caught.value
@@ -123,7 +123,7 @@ def test_the_encoding_is_kept_on_the_projects_row_of_the_script(desk: Any) -> No
     desk.run("library.set", scripts=rows)
     assert facts(desk, document_id=page)["encoding"]["value"] == "full"
     state(desk, "script", "Qaaa", page)
-    refusal = refused(
+    refusal = expect_refusal(
         Invalid, desk, "source_setting.set", level="node", target_id=page, key="script", value="Qaab"
     )
     assert "declares" in refusal.detail
@@ -148,11 +148,11 @@ def test_a_fact_that_cannot_be_stated_is_refused_and_the_sentence_names_why(desk
         ({"value": ""}, "empty_value"),
         ({"target_id": "legacy:a"}, "provisional_id"),
     ):
-        assert refused(Invalid, desk, put, **{**base, **change}).code == code
-    refused(NotFound, desk, put, **{**base, "target_id": "nowhere"})
+        assert expect_refusal(Invalid, desk, put, **{**base, **change}).code == code
+    expect_refusal(NotFound, desk, put, **{**base, "target_id": "nowhere"})
     clear = {"level": "node", "key": "script"}
-    assert refused(Invalid, desk, "source_setting.clear", **clear).code == "target_required"
-    refused(NotFound, desk, "source_setting.clear", **clear, target_id="nowhere")
+    assert expect_refusal(Invalid, desk, "source_setting.clear", **clear).code == "target_required"
+    expect_refusal(NotFound, desk, "source_setting.clear", **clear, target_id="nowhere")
 
 
 def test_settings_over_http(client: Any, desk: Any) -> None:

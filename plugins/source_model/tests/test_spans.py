@@ -13,7 +13,7 @@ from source_model_desk import AGENT, PERSON, Desk, anchor
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
 from armarium_source_model.plugin import armarium_plugin
-from armarium_source_model.spans import Corrected, span_in_new_text
+from armarium_source_model.spans import ReadingChange, span_in_new_text
 
 
 @pytest.fixture
@@ -147,10 +147,10 @@ def test_annotations_cross_an_accepted_match_and_are_uncarried(client: Any, desk
 
 
 def test_other_families_move_their_spans_too(make_engine: Any, tmp_path: Any) -> None:
-    met: list[Corrected] = []
+    met: list[ReadingChange] = []
 
     class Mover:
-        def move(self, ctx: Any, corrected: Corrected) -> list[tuple[str, str]]:
+        def move(self, ctx: Any, corrected: ReadingChange) -> list[tuple[str, str]]:
             met.append(corrected)
             return [("mention-1", "It says no.")]
 

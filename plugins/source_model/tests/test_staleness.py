@@ -7,7 +7,7 @@ from typing import Any
 from source_model_desk import RUN
 
 from armarium_source_model.api import (
-    Derived,
+    DerivedRow,
     page_text,
     segment_fingerprints,
     stale_readings,
@@ -24,11 +24,11 @@ def test_rows_are_stale_once_their_text_is_another_and_fresh_again_when_it_is_ta
         lines = segment_fingerprints(conn, [one, two, bare])
         assert lines == {one: text_fingerprint("Deer Sir"), two: text_fingerprint("the end")}
         rows = [
-            Derived("name", page, lines[one], one),
-            Derived("date", page, lines[two], two),
-            Derived("summary", page, page_text(conn, page).fingerprint),
-            Derived("vector", other, page_text(conn, other).fingerprint),
-            Derived("ghost", page, lines[one], bare),
+            DerivedRow("name", page, lines[one], one),
+            DerivedRow("date", page, lines[two], two),
+            DerivedRow("summary", page, page_text(conn, page).fingerprint),
+            DerivedRow("vector", other, page_text(conn, other).fingerprint),
+            DerivedRow("ghost", page, lines[one], bare),
         ]
         assert stale_rows(conn, rows) == ["ghost"]
     desk.correct(one, "Dear Sir")

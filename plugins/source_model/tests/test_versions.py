@@ -12,7 +12,7 @@ from armarium_source_model.queries.forwarding import follow
 from armarium_source_model.queries.segments import segment_versions
 
 
-def refused(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
+def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
     """The refusal that an action meets; nothing may be written by it."""
     with desk.library.db.read() as conn:
         before = conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
@@ -28,7 +28,7 @@ def test_versions_come_out_of_history_and_one_can_be_written_back(desk: Any) -> 
     segment_id = desk.lines(page, desk.new_pass(page), 1)[0]
     with desk.library.db.read() as conn:
         assert segment_versions(conn, segment_id) == []
-    refusal = refused(
+    refusal = expect_refusal(
         NotFound, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=1
     )
     assert refusal.code == "unknown_version"
@@ -54,8 +54,12 @@ def test_versions_come_out_of_history_and_one_can_be_written_back(desk: Any) -> 
     assert [one["provenance_kind"] for one in versions] == ["human", "human", "agent", "human"]
     assert versions[1]["baseline"] == versions[2]["baseline"] == [[0, 0.5], [1, 0.5]]
     assert versions[0]["anchor"] == versions[3]["anchor"]
-    refused(NotFound, desk, "segment.restore_version", segment_id=segment_id, version=9, expected_version=4)
-    refused(Conflict, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=3)
+    expect_refusal(
+        NotFound, desk, "segment.restore_version", segment_id=segment_id, version=9, expected_version=4
+    )
+    expect_refusal(
+        Conflict, desk, "segment.restore_version", segment_id=segment_id, version=1, expected_version=3
+    )
 
 
 def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(desk: Any) -> None:
@@ -71,9 +75,9 @@ def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(de
             return follow(conn, segment_id)[1]
 
     go = "segment.restore_version"
-    refusal = refused(Conflict, desk, go, segment_id=a, version=1, expected_version=2)
+    refusal = expect_refusal(Conflict, desk, go, segment_id=a, version=1, expected_version=2)
     assert (refusal.code, refusal.fields["current_version"]) == ("stale_version", 3)
-    refused(NotFound, desk, go, segment_id=a, version=9, expected_version=3)
+    expect_refusal(NotFound, desk, go, segment_id=a, version=9, expected_version=3)
     assert (live(a), live(b)) == ([], [c])
     made = desk.run(go, segment_id=a, version=1, expected_version=3)
     assert (made["version"], made["deleted_at"], made["anchor"]["rect"]) == (4, None, anchor()["rect"])
@@ -87,7 +91,9 @@ def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(de
     desk.undo(*back)
     assert (live(a), live(b)) == ([a], [b])
     desk.run("segment.pass_delete", pass_id=pass_id)
-    assert refused(Conflict, desk, go, segment_id=a, version=1, expected_version=6).code == "pass_deleted"
+    assert (
+        expect_refusal(Conflict, desk, go, segment_id=a, version=1, expected_version=6).code == "pass_deleted"
+    )
 
 
 def test_a_version_whose_parent_stands_inside_the_segment_now_is_not_written_back(desk: Any) -> None:
@@ -96,7 +102,9 @@ def test_a_version_whose_parent_stands_inside_the_segment_now_is_not_written_bac
     desk.run("segment.update", segment_id=a, expected_version=1, parent_segment_id=b)
     desk.run("segment.update", segment_id=a, expected_version=2, parent_segment_id=None)
     desk.run("segment.update", segment_id=b, expected_version=1, parent_segment_id=a)
-    refusal = refused(Conflict, desk, "segment.restore_version", segment_id=a, version=2, expected_version=3)
+    refusal = expect_refusal(
+        Conflict, desk, "segment.restore_version", segment_id=a, version=2, expected_version=3
+    )
     assert refusal.code == "parent_ring"
 
 

@@ -149,7 +149,7 @@ class SyncDesk:
         """The live document of this name."""
         return str(self.rows("SELECT id FROM document WHERE name = ? AND deleted_at IS NULL", name)[0][0])
 
-    def refused(self, name: str, params: dict[str, Any], who: Any = LOCAL_OWNER) -> ServiceError:
+    def expect_refusal(self, name: str, params: dict[str, Any], who: Any = LOCAL_OWNER) -> ServiceError:
         """Run an action that is to be refused; the refusal."""
         try:
             self.do(name, params, who)

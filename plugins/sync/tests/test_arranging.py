@@ -137,7 +137,7 @@ def test_killed_between_two_moves_the_undo_goes_on_when_the_project_is_opened(
     moves = 0
     move = Disk.move
 
-    def killed(self: Disk, source: str, target: str) -> None:
+    def kill(self: Disk, source: str, target: str) -> None:
         nonlocal moves
         moves += 1
         if moves > after:
@@ -145,7 +145,7 @@ def test_killed_between_two_moves_the_undo_goes_on_when_the_project_is_opened(
         move(self, source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Disk, "move", killed)
+        patch.setattr(Disk, "move", kill)
         with pytest.raises(Killed):
             desk.engine.undo(desk.library, [audit_id], LOCAL_OWNER)
     desk.look(folder_id)
@@ -203,12 +203,12 @@ def test_what_cannot_be_arranged_is_refused_with_the_reason(kept: tuple[SyncDesk
 def test_refusals_of_arranging(kept: tuple[SyncDesk, str], tmp_path: Path) -> None:
     desk, folder_id = kept
     one = {"document_id": desk.document_of("0001.png"), "from_path": "letters/0001.png", "to_path": "x.png"}
-    refused = desk.refused("sync.arrange", {"folder_id": folder_id, "moves": [one]})
+    refused = desk.expect_refusal("sync.arrange", {"folder_id": folder_id, "moves": [one]})
     assert refused.code == "stale_arrangement"
     answer = desk.client.put(f"/api/sync-folders/{folder_id}/mode", json={"mode": "index"})
     assert answer.status_code == 200
     assert answer.json()["mode"] == "index"
-    assert desk.refused("sync.arrange", {"folder_id": folder_id, "moves": []}).code == "not_arranged"
+    assert desk.expect_refusal("sync.arrange", {"folder_id": folder_id, "moves": []}).code == "not_arranged"
     assert desk.client.put("/api/sync-folders/nobody/mode", json={"mode": "index"}).status_code == 404
 
 
@@ -218,13 +218,13 @@ def test_a_move_whose_target_came_to_be_taken_is_left_and_followed(
     desk, folder_id = kept
     page = desk.document_of("0002.png")
     desk.do("document.update", {"document_id": page, "name": "Second.png"})
-    carried = arranging._carried
+    carried = arranging._carry_out
 
-    def taken(disk: Any, row: Any) -> str | None:
+    def take_target(disk: Any, row: Any) -> str | None:
         (desk.folder / row.to_path).write_bytes(b"somebody's")
         return carried(disk, row)
 
-    monkeypatch.setattr(arranging, "_carried", taken)
+    monkeypatch.setattr(arranging, "_carry_out", take_target)
     arrange(desk, folder_id)
     after = on_disk(desk.folder)
     assert after["letters/Second.png"] == b"somebody's"

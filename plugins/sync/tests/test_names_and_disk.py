@@ -16,8 +16,8 @@ from armarium_formats.pagexml.driver import PageXml
 from armarium_formats.tei.driver import Tei
 from armarium_sync import disk as disk_module
 from armarium_sync.disk import Disk, Unusable
-from armarium_sync.identifiers import lasting_id, stamped
-from armarium_sync.names import folded, lasting_id_of, lawful, layout_name, maker_of, numbered
+from armarium_sync.identifiers import lasting_id, stamp_content
+from armarium_sync.names import fold_path, lasting_id_of, lawful, layout_name, maker_of, number_name
 
 ID = "0123456789abcdef0123456789abcdef"
 
@@ -43,7 +43,7 @@ TITLES = (
 
 @pytest.mark.parametrize("title", TITLES)
 def test_a_name_is_one_that_every_system_takes(title: str, tmp_path: Path) -> None:
-    for name in (layout_name(title, ID, ".xml"), lawful(title), numbered(lawful(title), 12)):
+    for name in (layout_name(title, ID, ".xml"), lawful(title), number_name(lawful(title), 12)):
         for form in ("NFC", "NFD"):
             spelled = unicodedata.normalize(form, name + ".loss.json")
             assert len(spelled.encode()) <= 255
@@ -59,8 +59,8 @@ def test_a_name_is_one_that_every_system_takes(title: str, tmp_path: Path) -> No
 
 
 def test_two_spellings_of_one_name_are_one() -> None:
-    assert folded("Mañana.XML") == folded(unicodedata.normalize("NFD", "mañana.xml"))
-    assert folded("a.xml") != folded("b.xml")
+    assert fold_path("Mañana.XML") == fold_path(unicodedata.normalize("NFD", "mañana.xml"))
+    assert fold_path("a.xml") != fold_path("b.xml")
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_a_file_names_its_source_in_its_own_place_and_obeys_its_schema(driver: A
         "service-order": "as written",
         "service-reading-kind": "x",
     }
-    data = stamped(content, driver.name, about)
+    data = stamp_content(content, driver.name, about)
     assert driver.validate(data.decode()) == []
     assert lasting_id(data, "renamed.xml") == ID
-    again = stamped(data.decode(), driver.name, {**about, "service-source": "f" * 32})
+    again = stamp_content(data.decode(), driver.name, {**about, "service-source": "f" * 32})
     assert again.count(b"service-source") == 1
     assert lasting_id(again, "renamed.xml") == "f" * 32
     # Read in and written again it still names one source.
     (back,) = driver.read(data, ReadContext("a.xml"))
     rewritten = driver.write(back, WriteContext(created="2026-01-02T03:04:05.678Z")).content
-    third = stamped(rewritten, driver.name, about)
+    third = stamp_content(rewritten, driver.name, about)
     assert third.count(b"service-source") == 1
     assert driver.validate(third.decode()) == []
 

@@ -21,7 +21,7 @@ def test_the_family_conforms(engine: Engine, tmp_path: Path) -> None:
     assert exercise_plugin(engine, "sync", tmp_path / "kit") == []
 
 
-def tied(desk: SyncDesk, path: Path | str, formats: tuple[str, ...] = ("pagexml",), **more: Any) -> Any:
+def tie_folder(desk: SyncDesk, path: Path | str, formats: tuple[str, ...] = ("pagexml",), **more: Any) -> Any:
     body = {"path": str(path), "formats": list(formats), **more}
     return desk.client.post("/api/sync-folders", json=body)
 
@@ -43,7 +43,7 @@ def test_what_may_not_be_tied_is_refused_in_words(desk: SyncDesk, tmp_path: Path
         (desk.folder, ("pagexml",), {"other": 1}, 422, "invalid_request"),
     ]
     for path, formats, more, status, code in cases:
-        answer = tied(desk, path, formats, **more)
+        answer = tie_folder(desk, path, formats, **more)
         assert (answer.status_code, answer.json().get("code")) == (status, code), (path, answer.text)
         assert len(answer.json()["detail"]) > 20
     assert desk.client.get("/api/sync-folders").json() == {"folders": []}
@@ -54,7 +54,7 @@ def test_two_ties_never_share_files(desk: SyncDesk, tmp_path: Path) -> None:
     (desk.folder / "inner").mkdir()
     (tmp_path / "other name").symlink_to(desk.folder)
     for place in (desk.folder, desk.folder / "inner", tmp_path / "other name"):
-        answer = tied(desk, place)
+        answer = tie_folder(desk, place)
         assert answer.status_code == 409
         assert answer.json()["code"] == "already_tied"
     other = tmp_path / "Other.library"
@@ -64,7 +64,7 @@ def test_two_ties_never_share_files(desk: SyncDesk, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="share files"):
         desk.engine.run(stranger, "sync.tie", params, LOCAL_OWNER)
     assert desk.client.delete(f"/api/sync-folders/{folder_id}").json()["status"] == "untied"
-    assert tied(desk, desk.folder / "inner").status_code == 200
+    assert tie_folder(desk, desk.folder / "inner").status_code == 200
 
 
 def test_a_folder_that_may_only_be_read_is_refused(desk: SyncDesk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,12 +73,12 @@ def test_a_folder_that_may_only_be_read_is_refused(desk: SyncDesk, monkeypatch: 
 
     with monkeypatch.context() as patch:
         patch.setattr("armarium_sync.disk.Disk.mark", refuse)
-        answer = tied(desk, desk.folder)
+        answer = tie_folder(desk, desk.folder)
     assert answer.status_code == 422
     assert answer.json()["code"] == "not_writable"
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refuse)
-        assert tied(desk, desk.folder / "new").json()["code"] == "not_writable"
+        assert tie_folder(desk, desk.folder / "new").json()["code"] == "not_writable"
     root = desk.scans("a.png")
     folder_id = desk.tie()
     with monkeypatch.context() as patch:
@@ -89,7 +89,7 @@ def test_a_folder_that_may_only_be_read_is_refused(desk: SyncDesk, monkeypatch: 
 
 
 def test_a_name_that_no_disk_takes_is_refused(desk: SyncDesk) -> None:
-    answer = tied(desk, desk.folder / ("n" * 300))
+    answer = tie_folder(desk, desk.folder / ("n" * 300))
     assert answer.status_code == 422
     assert answer.json()["code"] == "not_writable"
 
@@ -101,7 +101,7 @@ def test_mode_needs_a_project_folder_and_something_to_do(desk: SyncDesk) -> None
     assert answer.json()["code"] == "no_project_folder"
     desk.client.delete(f"/api/sync-folders/{folder_id}")
     desk.scans("a.png")
-    answer = tied(desk, desk.folder, (), mode="keep-arranged")
+    answer = tie_folder(desk, desk.folder, (), mode="keep-arranged")
     assert answer.status_code == 200
     url = f"/api/sync-folders/{answer.json()['id']}/mode"
     assert desk.client.put(url, json={"mode": "index"}).json()["code"] == "no_formats"
@@ -118,7 +118,7 @@ def test_unknown_folders_and_files_are_named(desk: SyncDesk) -> None:
         answer = desk.client.request(method, f"/api/sync-folders/nobody{path}", json=body)
         assert answer.status_code == 404
         assert answer.json()["code"] == "unknown_sync_folder"
-    assert desk.refused("sync.take_in", {"file_id": "nobody"}).code == "unknown_sync_file"
+    assert desk.expect_refusal("sync.take_in", {"file_id": "nobody"}).code == "unknown_sync_file"
 
 
 def test_files_that_are_not_to_be_taken_in_are_refused(desk: SyncDesk) -> None:
@@ -130,18 +130,18 @@ def test_files_that_are_not_to_be_taken_in_are_refused(desk: SyncDesk) -> None:
     ids = dict(desk.rows("SELECT path, id FROM sync_file"))
     own = f"pagexml/{desk.file(page).name}"
     for path, words in (("notes.txt", "no file that"), (own, "knows this version")):
-        refused = desk.refused("sync.take_in", {"file_id": ids[path]})
+        refused = desk.expect_refusal("sync.take_in", {"file_id": ids[path]})
         assert refused.code == "not_read_back"
         assert words in refused.detail
     desk.file(page).unlink()
-    assert "not there any more" in desk.refused("sync.take_in", {"file_id": ids[own]}).detail
-    assert desk.refused("sync.follow", {"file_id": ids["notes.txt"]}).code == "not_moved"
+    assert "not there any more" in desk.expect_refusal("sync.take_in", {"file_id": ids[own]}).detail
+    assert desk.expect_refusal("sync.follow", {"file_id": ids["notes.txt"]}).code == "not_moved"
     (desk.folder / "notes.txt").unlink()
     (desk.folder / "notes.txt").mkdir()
-    assert desk.refused("sync.follow", {"file_id": ids["notes.txt"]}).code == "not_read_back"
+    assert desk.expect_refusal("sync.follow", {"file_id": ids["notes.txt"]}).code == "not_read_back"
     desk.folder.rename(f"{desk.folder}-away")
     for name in ("take_in", "follow"):
-        assert desk.refused(f"sync.{name}", {"file_id": ids[own]}).code == "folder_gone"
+        assert desk.expect_refusal(f"sync.{name}", {"file_id": ids[own]}).code == "folder_gone"
 
 
 def test_untying_leaves_the_files_and_tied_again_they_are_known(desk: SyncDesk) -> None:
@@ -261,10 +261,10 @@ def test_a_watched_folder_keeps_the_engine_and_says_why(
     until(lambda: bool(list(folder.rglob("*.loss.json"))))
     until(lambda: desk.entry(folder_id)["watched"] == "events of the disk")
     until(lambda: not desk.rows("SELECT 1 FROM job WHERE state IN ('waiting', 'running')"))
-    until(lambda: str(folder) in engine.stay.described()["stays_because"])
-    assert "It watches the folder" in engine.stay.described()["stays_because"]
+    until(lambda: str(folder) in engine.stay.describe()["stays_because"])
+    assert "It watches the folder" in engine.stay.describe()["stays_because"]
     assert not engine.stay.is_over()
     desk.edit(desk.file(page), "Dear Madam")
     until(lambda: len(desk.passes(page)) == 2)
     desk.do("sync.intake", {"folder_id": folder_id, "on": False})
-    assert "watches" not in engine.stay.described()["stays_because"]
+    assert "watches" not in engine.stay.describe()["stays_because"]

@@ -162,11 +162,11 @@ class LoopbackModelHub:
             self.jobs[job_id] = FarJob(json.loads(body))
             if self.start_jobs:
                 threading.Thread(target=self.run, args=(job_id,), daemon=True).start()
-            return 200, self._told(job_id)
+            return 200, self._describe_job(job_id)
         if len(parts) == 1:
             wanted = dict(one.split("=", 1) for one in query.get("label", []))
             found = [
-                self._told(job_id)
+                self._describe_job(job_id)
                 for job_id, job in self.jobs.items()
                 if wanted.items() <= job.spec["labels"].items()
             ]
@@ -177,12 +177,12 @@ class LoopbackModelHub:
                 job.stage = "CANCELED"
             if job.process is not None:
                 job.process.kill()
-            return 200, self._told(parts[1])
+            return 200, self._describe_job(parts[1])
         assert parts[2:] == ["logs"]
         lines = "".join(f"data: {json.dumps({'data': line, 'timestamp': ''})}\n\n" for line in job.log)
         return 200, f": keep-alive\n\n{lines}".encode()
 
-    def _told(self, job_id: str) -> dict[str, Any]:
+    def _describe_job(self, job_id: str) -> dict[str, Any]:
         job = self.jobs[job_id]
         spec = {key: value for key, value in job.spec.items() if key != "secrets"}
         message = f"Killed with {TOKEN}" if job.stage == "ERROR" else None

@@ -42,7 +42,7 @@ def run(desk: Desk, **body: Any) -> dict[str, Any]:
     return found
 
 
-def refused(desk: Desk, **body: Any) -> str:
+def expect_refusal(desk: Desk, **body: Any) -> str:
     """The code of the refusal, with nothing queued."""
     answer = desk.client.post("/api/evaluation/runs", json={"add_out_of_the_box": False, **body})
     assert answer.status_code in (404, 409, 422), answer.text
@@ -92,13 +92,13 @@ def test_a_trained_model_is_measured_on_what_it_holds_out_alone(desk: Desk) -> N
     trained = desk.train([taught], held_out_ids=[held], epochs=1)["reader_id"]
     candidate = {"model": trained, "reader": "linereader"}
     for page in (taught, other):
-        assert refused(desk, candidates=[candidate], held_out_ids=[page]) == "may_have_trained"
+        assert expect_refusal(desk, candidates=[candidate], held_out_ids=[page]) == "may_have_trained"
     bare = desk.train([taught], epochs=1)["reader_id"]
-    assert refused(desk, candidates=[{**candidate, "model": bare}]) == "nothing_held_out"
+    assert expect_refusal(desk, candidates=[{**candidate, "model": bare}]) == "nothing_held_out"
     # A student of that model may have seen what its teacher saw, whatever its own card holds out.
     student = desk.train([other], held_out_ids=[taught, held], base=trained, epochs=1)["reader_id"]
     again = {"model": student, "reader": "linereader"}
-    assert refused(desk, candidates=[again], held_out_ids=[taught]) == "may_have_trained"
+    assert expect_refusal(desk, candidates=[again], held_out_ids=[taught]) == "may_have_trained"
     answer = desk.client.post(
         "/api/evaluation/runs", json={"candidates": [candidate, again], "add_out_of_the_box": False}
     )
@@ -164,18 +164,18 @@ def test_a_reader_that_fails_is_not_measured_and_never_a_hundred_per_cent(desk: 
 @pytest.mark.usefixtures("readers")
 def test_what_cannot_be_measured_honestly_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     page, _ = desk.page(["unchecked"])
-    assert refused(desk, candidates=[CAREFUL]) == "no_pages"
-    assert refused(desk, candidates=[CAREFUL], held_out_ids=[page]) == "nothing_checked"
-    assert refused(desk, held_out_ids=[page]) == "no_candidates"
-    assert refused(desk, candidates=[{"model": "nobody", "reader": "linereader"}]) == "model_not_here"
-    assert refused(desk, candidates=[{**CAREFUL, "provider": "anyone"}]) == "remote_candidate"
-    assert refused(desk, candidates=[{"model": "m", "reader": "pen"}]) == "invalid_request"
+    assert expect_refusal(desk, candidates=[CAREFUL]) == "no_pages"
+    assert expect_refusal(desk, candidates=[CAREFUL], held_out_ids=[page]) == "nothing_checked"
+    assert expect_refusal(desk, held_out_ids=[page]) == "no_candidates"
+    assert expect_refusal(desk, candidates=[{"model": "nobody", "reader": "linereader"}]) == "model_not_here"
+    assert expect_refusal(desk, candidates=[{**CAREFUL, "provider": "anyone"}]) == "remote_candidate"
+    assert expect_refusal(desk, candidates=[{"model": "m", "reader": "pen"}]) == "invalid_request"
     with monkeypatch.context() as patched:
         patched.setattr(planning, "choose", _refusing)
-        assert refused(desk, candidates=[CAREFUL], held_out_ids=[page]) == "model_not_here"
+        assert expect_refusal(desk, candidates=[CAREFUL], held_out_ids=[page]) == "model_not_here"
     barred = checked_page(desk)
     desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
-    assert refused(desk, candidates=[CAREFUL], held_out_ids=[barred]) == "nothing_checked"
+    assert expect_refusal(desk, candidates=[CAREFUL], held_out_ids=[barred]) == "nothing_checked"
     assert desk.client.get("/api/evaluation/runs/nothing").json()["code"] == "unknown_evaluation"
 
 
@@ -194,7 +194,8 @@ def test_a_vision_model_is_measured_where_this_machine_serves_it(desk: Desk) -> 
         provider.add_to(desk.engine, "Far", host="http://93.184.216.34")
         seen = {"model": "tiny", "reader": "vision"}
         assert (
-            refused(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page]) == "remote_candidate"
+            expect_refusal(desk, candidates=[{**seen, "provider": "Far"}], held_out_ids=[page])
+            == "remote_candidate"
         )
         told = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])
     (model,) = told["result"]["models"]
@@ -211,7 +212,7 @@ def test_intervals_and_the_paired_test_behave_as_their_textbooks_say() -> None:
     assert low == pytest.approx(rate - error, abs=error / 4)
     assert high == pytest.approx(rate + error, abs=error / 4)
     worse = lines + np.array([2, 0])
-    assert (measuring.paired(lines, worse) or 1) < 0.001
+    assert (measuring.paired_p_value(lines, worse) or 1) < 0.001
     shuffled = chance.permutation(lines)
-    assert (measuring.paired(lines, shuffled) or 0) > 0.5
-    assert measuring.paired(lines, lines[1:]) is None
+    assert (measuring.paired_p_value(lines, shuffled) or 0) > 0.5
+    assert measuring.paired_p_value(lines, lines[1:]) is None

@@ -36,7 +36,7 @@ def runtime_python() -> Path:
     pytest.skip("The trainer's runtime is not installed here (armarium runtime install hand-trainer).")
 
 
-def started(python: Path) -> WorkerProcess:
+def start_worker(python: Path) -> WorkerProcess:
     packages = {"armarium_hand_trainer": PACKAGE}
     return WorkerProcess("armarium_hand_trainer.trainer:HandTrainer", python=python, packages=packages)
 
@@ -71,10 +71,10 @@ def test_a_base_goes_through_the_trainer_and_comes_back_as_a_reader(tmp_path: Pa
     python = runtime_python()
     given = {"folder": str(tmp_path / "t"), "base": base(), "batch_size": 2}
     laid_out(tmp_path / "t", ["abc de", "new letter Ж", "cab", "kept"], [320, 400, 200, 240])
-    worker = started(python)
+    worker = start_worker(python)
     first = worker.call("epoch", {**given, "epoch": 1})
     worker.kill()
-    worker = started(python)
+    worker = start_worker(python)
     again = worker.call("epoch", {**given, "epoch": 1})
     assert again == first
     second = worker.call("epoch", {**given, "epoch": 2})
@@ -99,12 +99,12 @@ def test_what_the_network_says_is_what_the_file_says(tmp_path: Path) -> None:
         "from pathlib import Path; import numpy as np, torch\n"
         "from armarium_hand_trainer.net import base_net, steps_of\n"
         "from armarium_hand_trainer.graph import weights_of\n"
-        "from armarium_hand_trainer.lines import padded\n"
+        "from armarium_hand_trainer.lines import pad_pictures\n"
         "base = json.loads(sys.argv[2])\n"
         "net = base_net(weights_of(Path(base['path'])), len(base['alphabet']) + 1).eval()\n"
         "inks = [np.load(path) for path in json.loads(sys.argv[3])]\n"
         "lengths = torch.tensor([steps_of(ink.shape[1]) for ink in inks])\n"
-        "out = torch.log_softmax(net(padded(inks), lengths), -1).detach().numpy()\n"
+        "out = torch.log_softmax(net(pad_pictures(inks), lengths), -1).detach().numpy()\n"
         "np.save(sys.argv[4], out)\n"
     )
     chance = np.random.default_rng(1)
@@ -118,7 +118,7 @@ def test_what_the_network_says_is_what_the_file_says(tmp_path: Path) -> None:
     folders = [str(PACKAGE.parent), str(Path(armarium_worker.__file__).parents[1])]
     words = [json.dumps(folders), json.dumps(base()), json.dumps(paths), str(tmp_path / "out.npy")]
     subprocess.run([str(python), "-c", code, *words], check=True)
-    theirs = LineModel.shipped(1).answers([np.load(path) for path in paths])
+    theirs = LineModel.load_shipped(1).answers([np.load(path) for path in paths])
     ours = np.load(tmp_path / "out.npy")
     for number, answer in enumerate(theirs):
         assert np.abs(ours[: len(answer), number] - answer).max() < 0.02
@@ -130,7 +130,7 @@ def test_what_the_network_says_is_what_the_file_says(tmp_path: Path) -> None:
 def test_lines_that_cannot_be_taught_are_refused_in_words(tmp_path: Path, text: str, width: int) -> None:
     python = runtime_python()
     laid_out(tmp_path / "t", [text], [width])
-    worker = started(python)
+    worker = start_worker(python)
     with pytest.raises(WorkerRefused, match="narrower than their texts"):
         worker.call("epoch", {"folder": str(tmp_path / "t"), "base": base(), "epoch": 1})
     with pytest.raises(WorkerRefused):

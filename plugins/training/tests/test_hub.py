@@ -80,7 +80,7 @@ def test_all_shards_are_asked_for_in_one_question(
     desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    listed = HubCompute._listed
+    listed = HubCompute._list_jobs
 
     def counting(self: HubCompute) -> Any:
         before = hub.asked_for("GET", "/api/jobs/")
@@ -88,7 +88,7 @@ def test_all_shards_are_asked_for_in_one_question(
         asked.append(hub.asked_for("GET", "/api/jobs/") - before)
         return found
 
-    monkeypatch.setattr(HubCompute, "_listed", counting)
+    monkeypatch.setattr(HubCompute, "_list_jobs", counting)
     told = looked_at(desk, read(desk, [desk.picture(2) for _ in range(3)], shard_size=1))
     assert told["counts"]["landed"] == 3
     assert set(asked) == {1}

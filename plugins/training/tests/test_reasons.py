@@ -24,11 +24,11 @@ def provider(desk: Desk) -> Iterator[LoopbackProvider]:
         yield running
 
 
-def reasoned(text: str, reasons: str = "A long s.", uncertain: bool = False) -> str:
+def make_reasoned(text: str, reasons: str = "A long s.", uncertain: bool = False) -> str:
     return json.dumps({"reasons": reasons, "uncertain": uncertain, "transcription": text})
 
 
-def checked(desk: Desk, texts: list[str]) -> str:
+def check_texts(desk: Desk, texts: list[str]) -> str:
     page, lines = desk.page(["read"] * len(texts), by="teacher")
     for line, text in zip(lines, texts, strict=True):
         desk.correct(line, text)
@@ -41,11 +41,11 @@ def gather(desk: Desk, scope: list[str], **more: Any) -> Any:
 
 
 def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackProvider) -> None:
-    page, held = checked(desk, ["one", "two", "three"]), checked(desk, ["kept"])
+    page, held = check_texts(desk, ["one", "two", "three"]), check_texts(desk, ["kept"])
     bare, _ = desk.page(["never checked"], by="another")
     answers: list[str | Answer] = [
-        Answer(reasoned("one"), thinking="Hm."),
-        reasoned("two", reasons=" "),
+        Answer(make_reasoned("one"), thinking="Hm."),
+        make_reasoned("two", reasons=" "),
         "no json",
         "no json",
         "no json",
@@ -70,8 +70,8 @@ def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackPr
 def test_killed_between_two_lines_no_line_is_asked_twice(
     desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = checked(desk, ["one", "two", "three"])
-    provider.answers = [reasoned("x")]
+    page = check_texts(desk, ["one", "two", "three"])
+    provider.answers = [make_reasoned("x")]
     save = jobs.JobContext.save
     calls: list[int] = []
 
@@ -92,7 +92,7 @@ def test_killed_between_two_lines_no_line_is_asked_twice(
 
 
 def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvider, tmp_path: Path) -> None:
-    page = checked(desk, ["one"])
+    page = check_texts(desk, ["one"])
     bare, _ = desk.page(["never checked"], by="another")
     prompts = desk.library.path / "recipe"
     (prompts / "empty.txt").write_text(" ")
@@ -115,15 +115,15 @@ def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvid
         assert desk.client.get(f"/api/training/{path}/{NOWHERE}").status_code == 404
     assert desk.client.post(f"/api/training/reasons/{NOWHERE}/cancel").json()["code"] == "unknown_gathering"
     (prompts / "prompt.txt").write_text("Say why.")
-    provider.answers = [reasoned("one")]
+    provider.answers = [make_reasoned("one")]
     job_id = gather(desk, [page], prompt_file="prompt.txt").json()["job_id"]
     cancelled = desk.client.post(f"/api/training/reasons/{job_id}/cancel")
     assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
 
 
 def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: LoopbackProvider) -> None:
-    page = checked(desk, ["one"])
-    provider.answers = [reasoned("one")]
+    page = check_texts(desk, ["one"])
+    provider.answers = [make_reasoned("one")]
     job_id = gather(desk, [page]).json()["job_id"]
     desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
     desk.engine.jobs.run_until_idle(desk.library)
@@ -135,7 +135,7 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
 def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     desk: Desk, provider: LoopbackProvider
 ) -> None:
-    page = checked(desk, ["abcdefghij"])
+    page = check_texts(desk, ["abcdefghij"])
     folder = desk.library.models / "vision"
     folder.mkdir(parents=True)
     for name in ("tiny",):
@@ -149,7 +149,7 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
         {**one, "label": "base", "arm": "answer", "role": "baseline"},
     ]
     # Plain misses two of ten letters; why misses one and doubted it, and with reasoning off three; the base all.
-    provider.answers = ["abcdefghxx", reasoned("abcdefghix", uncertain=True), "abcdefgxxx", "xxxxxxxxxx"]
+    provider.answers = ["abcdefghxx", make_reasoned("abcdefghix", uncertain=True), "abcdefgxxx", "xxxxxxxxxx"]
     body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders, "noise_band": 0.1}
     answer = desk.client.post("/api/training/reasons-ab", json=body)
     assert answer.status_code == 202, answer.text

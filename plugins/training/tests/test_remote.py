@@ -12,7 +12,7 @@ from armarium_training.compute import GROUP, FarState
 from armarium_training.samples import LoopbackHub
 
 
-class Watched(LoopbackHub):
+class WatchedHub(LoopbackHub):
     """A hub whose answers a test lays out."""
 
     states: list[FarState] = []
@@ -29,7 +29,7 @@ class Watched(LoopbackHub):
 
 @pytest.fixture(autouse=True)
 def hub(desk: Desk) -> None:
-    Watched.states, Watched.cancelled = [], []
+    WatchedHub.states, WatchedHub.cancelled = [], []
     desk.give_trainers()
 
 
@@ -42,29 +42,29 @@ def test_refusals_come_in_their_order_and_nothing_is_queued(desk: Desk) -> None:
     local, _ = desk.page(["two"])
     desk.do("rights.set", {"target_kind": "document", "target_id": local, "model_use": "local"})
 
-    def refused(given: dict[str, Any]) -> tuple[int, str]:
+    def read_refusal(given: dict[str, Any]) -> tuple[int, str]:
         answer = desk.client.post("/api/training/linereader", json=given)
         return answer.status_code, answer.json()["code"]
 
     stay = {"pages_may_leave": False}
-    assert refused(body(page, scope_ids=[], **stay)) == (422, "invalid_request")
-    assert refused(body(page, base="nobody") | stay) == (422, "base_missing")
-    assert refused(body(page, timeout="soon") | stay) == (422, "bad_timeout")
+    assert read_refusal(body(page, scope_ids=[], **stay)) == (422, "invalid_request")
+    assert read_refusal(body(page, base="nobody") | stay) == (422, "base_missing")
+    assert read_refusal(body(page, timeout="soon") | stay) == (422, "bad_timeout")
     # What only a model of this machine may have is not taught elsewhere.
-    assert refused(body(local) | stay) == (422, "nothing_to_teach")
-    assert refused(body(page) | stay) == (403, "pages_may_leave")
+    assert read_refusal(body(local) | stay) == (422, "nothing_to_teach")
+    assert read_refusal(body(page) | stay) == (403, "pages_may_leave")
     desk.do("library.set", {"local_only_ai": True})
-    assert refused(body(page)) == (403, "offline")
+    assert read_refusal(body(page)) == (403, "offline")
     desk.do("library.set", {"local_only_ai": None})
-    assert refused(body(page)) == (412, "no_hub_token")
+    assert read_refusal(body(page)) == (412, "no_hub_token")
     assert desk.rows("SELECT 1 FROM job WHERE kind = 'train-a-model'") == []
 
 
 def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
     page, _ = desk.page(["one"])
     desk.hub_token()
-    desk.engine.drivers.give(GROUP, "hub", Watched)
-    Watched.states = [FarState("queued"), FarState("running", last_lines=["step"] * 30)]
+    desk.engine.drivers.give(GROUP, "hub", WatchedHub)
+    WatchedHub.states = [FarState("queued"), FarState("running", last_lines=["step"] * 30)]
     answer = desk.client.post("/api/training/linereader", json=body(page, release_note="Mine"))
     started = answer.json()
     assert (answer.status_code, started["flavor"], started["timeout"]) == (202, "t4-small", "4h"), started
@@ -88,8 +88,8 @@ def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
 def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     page, _ = desk.page(["one"])
     desk.hub_token()
-    desk.engine.drivers.give(GROUP, "hub", Watched)
-    Watched.states = [FarState("failed", "Out of memory there.")]
+    desk.engine.drivers.give(GROUP, "hub", WatchedHub)
+    WatchedHub.states = [FarState("failed", "Out of memory there.")]
     job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(job_id)
@@ -100,7 +100,7 @@ def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     told = desk.training(job_id)
     assert (told["state"], told["far_id"]) == ("done", "loopback-2"), told
 
-    class Stopping(Watched):
+    class Stopping(WatchedHub):
         def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
             desk.client.post(f"/api/training/jobs/{self.job.job_id}/cancel")
             return {}
@@ -109,4 +109,4 @@ def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)
     assert desk.training(job_id)["phase"] == "cancelled"
-    assert Watched.cancelled == ["loopback-1"]
+    assert WatchedHub.cancelled == ["loopback-1"]

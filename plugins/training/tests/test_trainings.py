@@ -41,7 +41,7 @@ def test_a_training_stops_when_it_no_longer_improves_and_lands(desk: Desk) -> No
     assert len(told["last_lines"]) == 8
     assert told["training_set"]["lines_checked_by_a_person"] == 1
     assert told["request"]["teacher"] == "teacher"
-    assert not (desk.library.derived / "training" / told["id"]).exists()
+    assert not (desk.library.derived_folder / "training" / told["id"]).exists()
     weights = desk.library.models / "hand" / f"{told['reader_id']}.onnx"
     assert weights.stat().st_size > 1_000_000
     (model,) = desk.client.get("/api/training/models").json()["items"]
@@ -195,7 +195,7 @@ def test_killed_at_the_end_of_an_epoch_it_goes_on_from_there(
 
 def test_a_worker_that_dies_or_refuses_fails_the_job_in_words(desk: Desk) -> None:
     page, _ = desk.page(["one"])
-    folder = desk.library.derived / "training"
+    folder = desk.library.derived_folder / "training"
     folder.mkdir(parents=True)
     (folder / "die").touch()
     told = desk.train([page], epochs=2)

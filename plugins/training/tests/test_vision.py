@@ -72,7 +72,7 @@ def train(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return desk.training(answer.json()["job_id"])
 
 
-def reasoned(text: str, reasons: str = "A long s.") -> str:
+def make_reasoned(text: str, reasons: str = "A long s.") -> str:
     return json.dumps({"reasons": reasons, "uncertain": False, "transcription": text})
 
 
@@ -90,22 +90,22 @@ def test_refusals_come_in_their_order_and_nothing_is_queued(desk: Desk) -> None:
     folder = desk.do("document.create", {"name": "Empty", "doc_type": "folder"})["id"]
     far = {"base_repo": "owner/model-8B", "flavor": None}
 
-    def refused(**more: Any) -> tuple[int, str]:
+    def read_refusal(**more: Any) -> tuple[int, str]:
         answer = start(desk, body(page, **more))
         return answer.status_code, answer.json()["code"]
 
-    assert refused(**far, scope_ids=[]) == (422, "invalid_request")
-    assert refused(**far, scope_ids=[folder]) == (422, "no_pages")
-    assert refused(**far, scope_ids=[NOWHERE])[0] == 404
-    assert refused(**far, timeout="soon") == (422, "bad_timeout")
-    assert refused(base_repo="model-8B", flavor=None) == (422, "base_missing")
-    assert refused(base_repo="owner/model-900B", flavor=None) == (422, "no_flavor")
-    assert refused(base_repo="absent") == (422, "base_missing")
-    assert refused(**far, teacher="nobody") == (422, "nothing_to_teach")
-    assert refused(**far, scope_ids=[local]) == (422, "nothing_to_teach")
-    assert refused(**far, arm="why") == (422, "nothing_reasoned")
-    assert refused(**far) == (403, "pages_may_leave")
-    assert refused(**far, pages_may_leave=True) == (412, "no_hub_token")
+    assert read_refusal(**far, scope_ids=[]) == (422, "invalid_request")
+    assert read_refusal(**far, scope_ids=[folder]) == (422, "no_pages")
+    assert read_refusal(**far, scope_ids=[NOWHERE])[0] == 404
+    assert read_refusal(**far, timeout="soon") == (422, "bad_timeout")
+    assert read_refusal(base_repo="model-8B", flavor=None) == (422, "base_missing")
+    assert read_refusal(base_repo="owner/model-900B", flavor=None) == (422, "no_flavor")
+    assert read_refusal(base_repo="absent") == (422, "base_missing")
+    assert read_refusal(**far, teacher="nobody") == (422, "nothing_to_teach")
+    assert read_refusal(**far, scope_ids=[local]) == (422, "nothing_to_teach")
+    assert read_refusal(**far, arm="why") == (422, "nothing_reasoned")
+    assert read_refusal(**far) == (403, "pages_may_leave")
+    assert read_refusal(**far, pages_may_leave=True) == (412, "no_hub_token")
     for wrong in (
         {"arm": "guess"},
         {"rank": 1},
@@ -118,13 +118,13 @@ def test_refusals_come_in_their_order_and_nothing_is_queued(desk: Desk) -> None:
         {"base_repo": "https://elsewhere/x"},
         {"created_by": "me"},
     ):
-        assert refused(**wrong) == (422, "invalid_request"), wrong
+        assert read_refusal(**wrong) == (422, "invalid_request"), wrong
     assert desk.rows("SELECT 1 FROM job WHERE kind LIKE 'train-%'") == []
 
 
 def test_without_its_runtime_a_training_says_how_to_install_it(desk: Desk, engine: Engine) -> None:
     page, _ = desk.page(["one"])
-    if engine.runtimes.installed("vision-trainer"):
+    if engine.runtimes.is_installed("vision-trainer"):
         pytest.skip("The runtime vision-trainer is installed here.")
     # In place of those that go through the motions, under their names.
     needing = type("Trainer", (LoraTrainer,), {"name": "loopback-lora"})
@@ -193,7 +193,7 @@ def test_a_vision_model_is_trained_here_and_lands_with_its_card(
         "this-machine",
     )
     assert card["training_set"]["lines_checked_by_a_person"] == 1
-    assert not (desk.library.derived / "training" / told["id"]).exists()
+    assert not (desk.library.derived_folder / "training" / told["id"]).exists()
 
 
 def test_a_name_that_is_taken_is_counted_on_also_after_an_undo(desk: Desk) -> None:
@@ -229,9 +229,9 @@ def test_arms_are_taught_the_lines_that_every_reasoning_arm_covers(
     for line, text in zip(lines, texts, strict=True):
         desk.correct(line, text)
     provider.answers = [
-        Answer(reasoned("abcdefghix", "The last letter is faint."), thinking="Is it j?"),
-        reasoned("klmnopqrxx"),
-        reasoned("abcdefghik"),
+        Answer(make_reasoned("abcdefghix", "The last letter is faint."), thinking="Is it j?"),
+        make_reasoned("klmnopqrxx"),
+        make_reasoned("abcdefghik"),
         *(["no json"] * 3),
     ]
     gather(desk, page)

@@ -72,7 +72,7 @@ def laid_out(folder: Path, texts: list[str]) -> None:
     (folder / "lines.json").write_text(json.dumps({"lines": told}), "utf-8")
 
 
-def started(target: str, python: Path, package: Path = PACKAGE) -> WorkerProcess:
+def start_worker(target: str, python: Path, package: Path = PACKAGE) -> WorkerProcess:
     return WorkerProcess(target, python=python, packages={package.name: package})
 
 
@@ -84,7 +84,7 @@ def test_a_tiny_model_learns_goes_on_after_a_kill_and_reads_in_four_bits(
     folder = tmp_path / "training"
     laid_out(folder, ["a b c", "d e f"] * 2)
     given: dict[str, Any] = {"folder": str(folder), "base": {"path": str(tiny)}, "rank": 8, "batch_size": 1}
-    trainer = started("armarium_vision_trainer.trainer:VisionTrainer", python)
+    trainer = start_worker("armarium_vision_trainer.trainer:VisionTrainer", python)
     losses = []
     try:
         for number in range(1, 7):
@@ -94,7 +94,7 @@ def test_a_tiny_model_learns_goes_on_after_a_kill_and_reads_in_four_bits(
         assert (told["lines"], told["unusable"], told["device"]) == (4, 0, "cpu")
     finally:
         trainer.kill()
-    trainer = started("armarium_vision_trainer.trainer:VisionTrainer", python)
+    trainer = start_worker("armarium_vision_trainer.trainer:VisionTrainer", python)
     try:
         again = trainer.call("epoch", {**given, "epoch": 6})
         assert (again["loss"], again["epoch"]) == (losses[-1], 6)
@@ -102,7 +102,7 @@ def test_a_tiny_model_learns_goes_on_after_a_kill_and_reads_in_four_bits(
     finally:
         trainer.kill()
     assert (Path(made["adapter"]).parent / "adapter_model.safetensors").is_file()
-    converter = started("armarium_vision_trainer.converter:FourBit", python)
+    converter = start_worker("armarium_vision_trainer.converter:FourBit", python)
     try:
         converted = converter.call("convert", {"model": made["model"], "target": str(tmp_path / "four")})
     finally:
@@ -112,7 +112,7 @@ def test_a_tiny_model_learns_goes_on_after_a_kill_and_reads_in_four_bits(
     assert stated["load_in_4bit"] is True
     page = tmp_path / "page.png"
     page.write_bytes(picture(20))
-    reader = started("armarium_reader_vision.reader:VisionReader", python, READER)
+    reader = start_worker("armarium_reader_vision.reader:VisionReader", python, READER)
     try:
         for model in (made["model"], converted["model"]):
             asked = {"image": str(page), "model": model, "lines": [{"rect": [0, 0, 64, 32]}]}
@@ -129,7 +129,7 @@ def test_a_base_that_is_no_model_is_refused(python: Path, tmp_path: Path) -> Non
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "config.json").write_text("{}", "utf-8")
     given = {"folder": str(tmp_path / "training"), "base": {"path": str(tmp_path / "base" / "config.json")}}
-    trainer = started("armarium_vision_trainer.trainer:VisionTrainer", python)
+    trainer = start_worker("armarium_vision_trainer.trainer:VisionTrainer", python)
     try:
         with pytest.raises(WorkerRefused, match="no image-text model"):
             trainer.call("epoch", {**given, "epoch": 1})

@@ -35,7 +35,7 @@ def chain(ground: Ground, steps: list[dict[str, Any]], **more: Any) -> str:
     return str(answer.json()["id"])
 
 
-def executed(ground: Ground, chain_id: str, **inputs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def execute_chain(ground: Ground, chain_id: str, **inputs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """What was accepted, and how it ended."""
     accepted = ground.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
     assert accepted.status_code == 202, accepted.text
@@ -56,7 +56,7 @@ def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(ground: Ground
     speak = ground.save(speaking())
     mapping = {"source_path": "$.nodes.first.result", "target_key": "word", "transform": "upper"}
     identity = chain(ground, [step("first", speak), step("second", speak, input_mappings=[mapping])])
-    told, ended = executed(ground, identity, word="so")
+    told, ended = execute_chain(ground, identity, word="so")
     assert [one["stream_url"].split("/")[-2] for one in told["steps"]] == [
         one["thread_id"] for one in told["steps"]
     ]
@@ -70,7 +70,7 @@ def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(ground: Ground
 def test_pages_come_from_the_inputs_and_each_run_is_listed_with_its_execution(ground: Ground) -> None:
     pages = ground.pages(2)
     marking = ground.save(two_steps())
-    told, ended = executed(ground, chain(ground, [step("mark", marking)]), scope_ids=pages)
+    told, ended = execute_chain(ground, chain(ground, [step("mark", marking)]), scope_ids=pages)
     assert ended["status"] == "done"
     assert len(ground.marks()) == 4
     run = ground.of(told["steps"][0]["thread_id"])
@@ -82,8 +82,8 @@ def test_static_inputs_win_over_inputs(ground: Ground) -> None:
     identity = chain(
         ground, [step("a", speak, static_inputs={"word": "stated"})], initial_inputs={"word": "first"}
     )
-    assert executed(ground, identity, word="given")[1]["final_outputs"] == {"result": "stated"}
-    assert executed(ground, chain(ground, [step("a", speak)], initial_inputs={"word": "first"}))[1][
+    assert execute_chain(ground, identity, word="given")[1]["final_outputs"] == {"result": "stated"}
+    assert execute_chain(ground, chain(ground, [step("a", speak)], initial_inputs={"word": "first"}))[1][
         "final_outputs"
     ] == {"result": "first"}
 
@@ -116,7 +116,7 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
     ]
     if taken == "yes":
         steps[2]["condition"] = {"expression": "$.inputs.gone"}
-    told, ended = executed(ground, chain(ground, steps), word="go", count=3)
+    told, ended = execute_chain(ground, chain(ground, steps), word="go", count=3)
     found = statuses(ended)
     assert (found["ask"], found["between"], found[taken]) == ("done", "skipped", "done")
     if taken == "no":
@@ -127,10 +127,10 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
 
 def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(ground: Ground) -> None:
     speak, bad = ground.save(speaking()), ground.save(failing())
-    _, ended = executed(ground, chain(ground, [step("bad", bad), step("next", speak)]), word="so")
+    _, ended = execute_chain(ground, chain(ground, [step("bad", bad), step("next", speak)]), word="so")
     assert (ended["status"], statuses(ended)) == ("failed", {"bad": "failed", "next": "skipped"})
     assert "join takes a list" in ended["step_results"][0]["error"]
-    _, ended = executed(
+    _, ended = execute_chain(
         ground, chain(ground, [step("bad", bad, continue_on_error=True), step("next", speak)]), word="so"
     )
     assert (ended["status"], statuses(ended)) == ("done", {"bad": "failed", "next": "done"})
@@ -139,35 +139,37 @@ def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(ground: Ground) -> N
 def test_a_step_may_choose_the_provider(ground: Ground) -> None:
     pages = ground.pages(1)
     marking = ground.save(two_steps())
-    executed(ground, chain(ground, [step("mark", marking, provider_override="kraken")]), scope_ids=pages)
+    execute_chain(ground, chain(ground, [step("mark", marking, provider_override="kraken")]), scope_ids=pages)
     assert {word for _, word in ground.marks()} == {"kraken:one", "kraken:two"}
 
 
 def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(ground: Ground) -> None:
     marking = ground.save(two_steps())
     identity = chain(ground, [step("mark", marking, timeout_seconds=1e-9)])
-    _, ended = executed(ground, identity, scope_ids=ground.pages(1))
+    _, ended = execute_chain(ground, identity, scope_ids=ground.pages(1))
     assert "took longer than the 1e-09 seconds" in ended["step_results"][0]["error"]
     assert ground.marks() == []
 
 
 @pytest.mark.parametrize("scope", [7, "a page", [1], ["nobody"]])
 def test_pages_that_are_none_fail_the_step(ground: Ground, scope: Any) -> None:
-    _, ended = executed(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=scope)
+    _, ended = execute_chain(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=scope)
     assert statuses(ended) == {"mark": "failed"}
     assert ended["step_results"][0]["error"]
 
 
 def test_an_empty_folder_fails_the_step(ground: Ground) -> None:
     folder = str(ground.do("document.create", {"name": "Box"})["id"])
-    _, ended = executed(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=[folder])
+    _, ended = execute_chain(
+        ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=[folder]
+    )
     assert ended["step_results"][0]["error"] == "There are no pages in what was named."
 
 
 def test_a_chain_begins_where_it_says(ground: Ground) -> None:
     speak = ground.save(speaking())
     identity = chain(ground, [step("a", speak), step("b", speak)], entry_step="b")
-    assert statuses(executed(ground, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
+    assert statuses(execute_chain(ground, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
 
 
 def test_a_chain_is_cancelled_whole(ground: Ground) -> None:
@@ -198,7 +200,7 @@ def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> N
     )
     assert ground.client.post(f"/api/actions/audit/{begun.json()['audit_id']}/undo").status_code == 200
     assert ground.client.get(f"/api/chains/executions/{begun.json()['execution_id']}").status_code == 404
-    told, _ = executed(ground, identity, scope_ids=ground.pages(1))
+    told, _ = execute_chain(ground, identity, scope_ids=ground.pages(1))
     answer = ground.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
     assert (answer.status_code, answer.json()["set_id"]) == (409, told["steps"][0]["thread_id"])
 

@@ -17,7 +17,7 @@ def workflow(tool: str, **config: Any) -> dict[str, Any]:
     }
 
 
-def compared(ground: Ground, left: dict[str, Any], right: dict[str, Any]) -> Any:
+def compare_runs(ground: Ground, left: dict[str, Any], right: dict[str, Any]) -> Any:
     return ground.client.get(
         "/api/workflow-execution/comparisons", params={"left": left["thread_id"], "right": right["thread_id"]}
     )
@@ -38,7 +38,7 @@ def test_transcriptions_are_compared_line_by_line(ground: Ground) -> None:
     first, second = ground.pages(2)
     left = ground.run(workflow("small-read", text="Dear Sir|I write|to you"), [first, second])
     right = ground.run(workflow("small-read", text="Dear Sir|I wrote|to you|now"), [first])
-    told = compared(ground, left, right).json()
+    told = compare_runs(ground, left, right).json()
     (pair,) = told["pairs"]
     assert (pair["document_id"], pair["artifact_type"], pair["both"]) == (first, "transcription", 2)
     assert [(one["op"], one["left_text"], one["right_text"]) for one in pair["lines"]] == [
@@ -63,7 +63,7 @@ def test_what_was_extracted_is_compared_item_by_item(ground: Ground) -> None:
     (page,) = ground.pages(1)
     left = ground.run(workflow("small-people", people=["Ana", "Inés"]), [page])
     right = ground.run(workflow("small-people", people=["Inés", "Juan"]), [page])
-    (pair,) = compared(ground, left, right).json()["pairs"]
+    (pair,) = compare_runs(ground, left, right).json()["pairs"]
     assert (pair["only_left"], pair["only_right"], pair["both"], pair["lines"], pair["rate"]) == (
         ["Ana"],
         ["Juan"],
@@ -77,15 +77,15 @@ def test_only_two_runs_that_are_done_are_compared(ground: Ground) -> None:
     pages = ground.pages(1)
     done = ground.run(workflow("small-read"), pages)
     paused = {"thread_id": ground.start_held(workflow("small-read"), pages)}
-    answer = compared(ground, done, paused)
+    answer = compare_runs(ground, done, paused)
     assert (answer.status_code, answer.json()["code"], answer.json()["reason"]) == (
         409,
         "run_not_done",
         "paused",
     )
-    answer = compared(ground, done, done)
+    answer = compare_runs(ground, done, done)
     assert (answer.status_code, answer.json()["code"]) == (422, "same_run")
-    assert compared(ground, done, {"thread_id": "nobody"}).status_code == 404
+    assert compare_runs(ground, done, {"thread_id": "nobody"}).status_code == 404
 
 
 def test_lines_that_are_gone_or_new_have_one_side() -> None:

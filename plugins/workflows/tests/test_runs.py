@@ -420,8 +420,8 @@ def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
     saved = ground.save(two_steps())
     left: list[int | None] = [None]
 
-    def struck(call: Any) -> Any:
-        def made(self: Any, *given: Any, **named: Any) -> Any:
+    def strike_at(call: Any) -> Any:
+        def make_or_stop(self: Any, *given: Any, **named: Any) -> Any:
             if left[0] is not None:
                 left[0] -= 1
                 if left[0] < 0:
@@ -431,10 +431,10 @@ def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
                     raise JobStopped("shutdown")
             return call(self, *given, **named)
 
-        return made
+        return make_or_stop
 
     for name in ("save", "spawn_many", "act"):
-        monkeypatch.setattr(JobContext, name, struck(getattr(JobContext, name)))
+        monkeypatch.setattr(JobContext, name, strike_at(getattr(JobContext, name)))
     number, expected = 0, 0
     while True:
         left[0] = number

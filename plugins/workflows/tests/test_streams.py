@@ -20,7 +20,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "EVERY", 0.01)
 
 
-def parsed(frames: bytes) -> list[dict[str, Any]]:
+def parse_frames(frames: bytes) -> list[dict[str, Any]]:
     """The events of a stream, with their number and kind."""
     found = []
     for block in frames.decode().split("\n\n"):
@@ -30,7 +30,7 @@ def parsed(frames: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def followed(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) -> list[dict[str, Any]]:
+def follow_run(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) -> list[dict[str, Any]]:
     """The events of a run to its end; *meanwhile* is done after the first."""
 
     async def collect() -> bytes:
@@ -44,13 +44,13 @@ def followed(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) ->
                 await asyncio.to_thread(meanwhile)
         return found
 
-    return parsed(asyncio.run(asyncio.wait_for(collect(), 30)))
+    return parse_frames(asyncio.run(asyncio.wait_for(collect(), 30)))
 
 
 def test_it_may_be_attached_before_the_run_starts(ground: Ground) -> None:
     pages = ground.pages(2)
     thread = ground.start(ground.save(two_steps()), pages)
-    events = followed(ground, thread, ground.idle)
+    events = follow_run(ground, thread, ground.idle)
     kinds = [one["kind"] for one in events]
     assert (kinds[0], events[0]["data"]["run"]["status"], kinds[-1]) == ("snapshot", "waiting", "end")
     lasting = [kind for kind in kinds if kind not in ("node_progress", "lane_waiting")]
@@ -69,7 +69,7 @@ def test_it_may_be_attached_before_the_run_starts(ground: Ground) -> None:
 
 def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> None:
     thread = ground.start(ground.save(two_steps()), ground.pages(1))
-    first = followed(ground, thread, ground.idle)
+    first = follow_run(ground, thread, ground.idle)
     lasting = [
         one for one in first if one["kind"] not in ("snapshot", "node_progress", "lane_waiting", "end")
     ]
@@ -78,20 +78,20 @@ def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> Non
         f"/api/workflow-execution/threads/{thread}/stream", headers={"Last-Event-ID": str(seen["id"])}
     )
     assert answer.headers["content-type"].startswith("text/event-stream")
-    again = parsed(answer.content)
+    again = parse_frames(answer.content)
     assert [one["kind"] for one in again] == ["snapshot", *(one["kind"] for one in lasting[4:]), "end"]
     assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
 
 
 def test_a_number_that_was_never_given_is_a_resync(ground: Ground) -> None:
     thread = ground.run(two_steps(), ground.pages(1))["thread_id"]
-    assert [one["kind"] for one in followed(ground, thread, after=10**9)] == ["resync", "snapshot", "end"]
+    assert [one["kind"] for one in follow_run(ground, thread, after=10**9)] == ["resync", "snapshot", "end"]
 
 
 def test_a_failed_page_and_a_failed_run_are_told(ground: Ground) -> None:
     (bad,) = ground.pages(1)
     thread = ground.start(ground.save(two_steps(bad=[bad])), [bad])
-    events = followed(ground, thread, ground.idle)
+    events = follow_run(ground, thread, ground.idle)
     by_kind = {one["kind"]: one for one in events}
     assert (by_kind["page_failed"]["document_id"], by_kind["page_failed"]["message"]) == (
         bad,
@@ -110,7 +110,7 @@ def test_a_step_that_a_chain_skips_has_a_stream_that_ends(ground: Ground) -> Non
     told = ground.client.post(
         f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [bad]}}
     ).json()
-    events = followed(ground, told["steps"][1]["thread_id"], ground.idle)
+    events = follow_run(ground, told["steps"][1]["thread_id"], ground.idle)
     assert [one["kind"] for one in events] == ["snapshot", "workflow_cancelled", "end"]
     assert events[0]["data"]["run"]["status"] == "waiting"
 
@@ -123,7 +123,7 @@ def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(ground: Ground) 
         answer = ground.client.post("/api/workflow-execution/runs/delete", json={"thread_ids": [thread]})
         assert answer.json()["deleted"] == 1
 
-    assert followed(ground, thread, delete)[-1]["kind"] == "end"
+    assert follow_run(ground, thread, delete)[-1]["kind"] == "end"
     assert ground.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
 
 
@@ -142,7 +142,7 @@ def test_pieces_of_answers_come_where_somebody_follows_them(ground: Ground, delt
         (page,) = ground.pages(1)
         before = ground.engine.events.seq
         thread = ground.start(ground.save(asking()), [page])
-        found = followed(ground, thread, ground.idle, deltas=deltas)
+        found = follow_run(ground, thread, ground.idle, deltas=deltas)
     pieces = [one["data"] for one in found if one["kind"] == "model_delta"]
     assert ground.marks() == [(page, "Dear Sir and Madam")]
     assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
@@ -172,5 +172,5 @@ def test_pieces_about_what_a_follower_may_not_see_are_left_out(
         ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
         ground.idle()
 
-    found = followed(ground, thread, speak, deltas=True)
+    found = follow_run(ground, thread, speak, deltas=True)
     assert [one["data"]["text"] for one in found if one["kind"] == "model_delta"] == [seen]

@@ -19,7 +19,7 @@ from armarium_testing.faulty import an_action, a_job, a_table, a_router
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenPlugin:
     """One distribution: its module's text, what it is refused with, and how it comes to the engine."""
 
     name: str
@@ -61,13 +61,13 @@ class Broken:
         return self.name.replace("-", "_")
 
 
-def write_all(broken: Iterable[Broken], site: Path) -> None:
+def write_all(broken: Iterable[BrokenPlugin], site: Path) -> None:
     """Write all of *broken* into one folder."""
     for one in broken:
         one.write(site)
 
 
-def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> Broken:
+def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> BrokenPlugin:
     """One that answers a Plugin with these *fields*, after the statements *before*."""
     own = name.replace("-", "_")
     said = "" if "name=" in fields else f'name="{own}", '
@@ -75,12 +75,12 @@ def _plugin(name: str, words: str | None, fields: str, before: str = "", **more:
         f"{_HEAD}NAME = {own!r}\n{before}\n\n@hookimpl\ndef armarium_plugin():\n"
         f'    return Plugin({said}summary="It misbehaves", {fields})\n'
     )
-    return Broken(name, source, words, **more)  # type: ignore[arg-type]
+    return BrokenPlugin(name, source, words, **more)  # type: ignore[arg-type]
 
 
 def _tables(
     name: str, words: str | None, columns: str, info: str = 'info=tracked(label="row")', before: str = ""
-) -> Broken:
+) -> BrokenPlugin:
     """One with a table of these *columns*."""
     return _plugin(
         name,
@@ -90,8 +90,8 @@ def _tables(
     )
 
 
-def _module(name: str, words: str | None, body: str, **more: object) -> Broken:
-    return Broken(name, f"{_HEAD}{body}\n", words, **more)  # type: ignore[arg-type]
+def _module(name: str, words: str | None, body: str, **more: object) -> BrokenPlugin:
+    return BrokenPlugin(name, f"{_HEAD}{body}\n", words, **more)  # type: ignore[arg-type]
 
 
 _ID = 'Column("id", Text, primary_key=True)'
@@ -102,7 +102,7 @@ def _good(name: str) -> str:
     return _GOOD.format(name=name)
 
 
-MILD: tuple[Broken, ...] = (
+MILD: tuple[BrokenPlugin, ...] = (
     _module("missing-import", "does not import: ModuleNotFoundError", "import no_such_module_anywhere"),
     _module("bad-syntax", "does not import: SyntaxError", "def ("),
     _module("raises", "does not import: RuntimeError", "raise RuntimeError('not today')"),
@@ -302,46 +302,46 @@ MILD: tuple[Broken, ...] = (
         "failed to take notice of a step",
         _good("deaf") + "@hookimpl\ndef armarium_step_committed(step):\n    sys.exit('no')",
     ),
-    Broken(
+    BrokenPlugin(
         "no-format",
         "raise RuntimeError('no such library')\n",
         "does not import: RuntimeError",
         entries={"armarium.formats": "no-format = broken_no_format:Format"},
     ),
-    Broken(
+    BrokenPlugin(
         "takes-pagexml",
         "from armarium_formats.pagexml.driver import PageXml as Format\n",
         "comes with armarium-formats; names are never overwritten",
         entries={"armarium.formats": "pagexml = broken_takes_pagexml:Format"},
         called="pagexml",
     ),
-    Broken(
+    BrokenPlugin(
         "calls-itself-pagexml",
         "from armarium_formats.pagexml.driver import PageXml as Format\n",
         "It calls itself pagexml",
         entries={"armarium.formats": "a-calls-itself = broken_calls_itself_pagexml:Format"},
         called="a-calls-itself",
     ),
-    Broken(
+    BrokenPlugin(
         "no-reader",
         "class Reader:\n    name = 'no-reader'\n",
         "no class derived from Reader",
         entries={"armarium.readers": "no-reader = broken_no_reader:Reader"},
     ),
-    Broken(
+    BrokenPlugin(
         "no-commands",
         "def commands():\n    raise KeyError('no')\n",
         None,
         entries={"armarium.commands": "no_commands = broken_no_commands:commands"},
     ),
-    Broken(
+    BrokenPlugin(
         "takes-ls",
         "import typer\n\n\ndef commands():\n    group = typer.Typer()\n"
         "    group.command('ls')(lambda: print('mine'))\n    group.command('create')(lambda: print('mine'))\n    return group\n",
         None,
         entries={"armarium.commands": "takes_ls = broken_takes_ls:commands"},
     ),
-    Broken(
+    BrokenPlugin(
         "no-entries",
         "",
         "cannot be read",
@@ -352,7 +352,7 @@ MILD: tuple[Broken, ...] = (
 )
 """Those that an engine can look at in one go: some are refused as they are declared, some in the trial."""
 
-DEADLY: tuple[Broken, ...] = (
+DEADLY: tuple[BrokenPlugin, ...] = (
     _module("ends-it", "ended the process while it was imported (exit code 7)", "os._exit(7)", deadly=True),
     _module(
         "crashes", "ended the process while it was imported (SIGSEGV)", "ctypes.string_at(0)", deadly=True
@@ -368,14 +368,14 @@ DEADLY: tuple[Broken, ...] = (
         "on_create=(lambda ctx: os._exit(1),)",
         deadly=True,
     ),
-    Broken(
+    BrokenPlugin(
         "deadly-format",
         "import os\n\nos._exit(4)\n",
         "ended the process while it was imported (exit code 4)",
         deadly=True,
         entries={"armarium.formats": "deadly-format = broken_deadly_format:Format"},
     ),
-    Broken(
+    BrokenPlugin(
         "deadly-commands",
         "import os\n\nos._exit(5)\n",
         None,

@@ -114,7 +114,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
     heard = told if told is not None else []
     held = gate or Gate()
 
-    def gated(job: JobContext) -> None:
+    def wait_at_gate(job: JobContext) -> None:
         for item in range(job.checkpoint.get("item", 0), job.args.items):
             job.check()
             held.pass_through()
@@ -137,13 +137,13 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
         jobs=(
             kind("nothing", "cpu", lambda job: None),
             kind("items", "cpu", do_items, args=Items),
-            kind("gated", "cpu", gated, args=Items),
+            kind("gated", "cpu", wait_at_gate, args=Items),
             kind("tree", "database", spawn_tree, args=Tree),
             kind("refused", "cpu", refuse, args=Items),
             kind("broken", "cpu", break_down, args=Items),
             kind("later", "network", put_off, retries=3),
             kind("heavy", "local-model", do_items, args=Items, heavy=True),
-            kind("training", "local-model", gated, args=Items, heavy=True, steps_aside=True),
+            kind("training", "local-model", wait_at_gate, args=Items, heavy=True, steps_aside=True),
             kind("first", "images", do_items, args=Items, first=True, stage="thumbnails"),
             kind("read", "images", do_items, args=Items, stage="read-files"),
             kind("online", "network", do_items, args=Items, needs_network=True, also_lanes=("cpu",)),
@@ -152,7 +152,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
             kind(
                 "far",
                 "remote",
-                gated,
+                wait_at_gate,
                 args=Items,
                 remote=True,
                 on_pause=lambda engine, library, job_id, paused: heard.append((f"pause {paused}", job_id)),
@@ -198,7 +198,7 @@ def spawn_tree(job: JobContext) -> None:
 
 def refuse(job: JobContext) -> None:
     """Fail in words, once; a retry with the switch in the library's derived folder succeeds."""
-    switch = job.library.derived / "chore-may"
+    switch = job.library.derived_folder / "chore-may"
     if not switch.exists():
         raise Conflict("The chore was refused: it was to be. Retry it when it may.", code="chore_refused")
     do_items(job)

@@ -154,7 +154,7 @@ def _install(site: Path) -> None:
 
 
 @dataclass
-class Ran:
+class CommandResult:
     """How a command ended."""
 
     code: int
@@ -175,7 +175,7 @@ class Machine:
     state: Path
     runner: CliRunner = field(default_factory=CliRunner)
 
-    def run(self, *words: str) -> Ran:
+    def run(self, *words: str) -> CommandResult:
         """Run `armarium WORDS`."""
         from armarium.cli.program import build
 
@@ -183,22 +183,22 @@ class Machine:
         ended = copy_context().run(self.runner.invoke, build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
         assert "Traceback" not in ended.output
-        return Ran(ended.exit_code, ended.stdout, ended.stderr)
+        return CommandResult(ended.exit_code, ended.stdout, ended.stderr)
 
-    def done(self, *words: str) -> Ran:
+    def succeed(self, *words: str) -> CommandResult:
         """A command that works."""
         ran = self.run(*words)
         assert ran.code == 0, ran.err
         return ran
 
-    def refused(self, *words: str, code: int = 1) -> str:
+    def expect_refusal(self, *words: str, code: int = 1) -> str:
         """A command that is refused with one line; the line."""
         ran = self.run(*words)
         assert (ran.code, ran.out) == (code, ""), (ran.out, ran.err)
         assert ran.err.count("\n") == 1, ran.err
         return ran.err.strip()
 
-    def misused(self, *words: str) -> str:
+    def expect_misuse(self, *words: str) -> str:
         """A command that is called wrongly."""
         ran = self.run(*words)
         assert ran.code == 2, (ran.out, ran.err)
@@ -318,10 +318,10 @@ def pictures(tmp_path: Path) -> Pictures:
 def read_pages(desk: Machine, pictures: Pictures) -> Machine:
     """A project of two pages, found and read."""
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    desk.done("lines", "--reader", "pretend")
-    desk.done("read", "--reader", "pretend")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    desk.succeed("lines", "--reader", "pretend")
+    desk.succeed("read", "--reader", "pretend")
     return desk
 
 
@@ -329,11 +329,11 @@ def read_pages(desk: Machine, pictures: Pictures) -> Machine:
 def wills(desk: Machine, pictures: Pictures) -> Machine:
     """A project of three pages of 100 by 80 pixels."""
     pictures(["1.png", "2.png", "3.png"])
-    desk.done("create", "Wills")
-    desk.done("import", "pages")
+    desk.succeed("create", "Wills")
+    desk.succeed("import", "pages")
     return desk
 
 
 def ids(machine: Machine) -> dict[str, str]:
     """The ids of what the project holds, by name."""
-    return {node["name"]: node["id"] for node in machine.done("ls", "--json").json["items"]}
+    return {node["name"]: node["id"] for node in machine.succeed("ls", "--json").json["items"]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from armarium.actions import Action, Example, recorded
+from armarium.actions import Action, Example, redact_params
 from armarium.engine import Engine
 from armarium.errors import Forbidden, Invalid, ServiceError
 from armarium.guard.named_paths import undeclared_paths
@@ -122,7 +122,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
 
 def stop_background_work(engine: Engine, library: Library) -> None:
     """A job that writes between two digests would be taken for what the action or its undo did."""
-    if engine.jobs.started:
+    if engine.jobs.is_started:
         engine.jobs.stop()
         # Stopping lets every queue go; the library stays in the runner's hands, as it is in an engine without jobs.
         engine.jobs.attach(library)
@@ -131,12 +131,14 @@ def stop_background_work(engine: Engine, library: Library) -> None:
 def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict[str, Any]) -> Iterable[str]:
     viewer = replace(LOCAL_OWNER, role="viewer", name="a viewer")
     machine = replace(LOCAL_OWNER, kind="machine", name="an agent")
-    if found.role != "viewer" and not _refused(engine, found, library, params, viewer):
+    if found.role != "viewer" and not _is_refused(engine, found, library, params, viewer):
         yield "a viewer may run it"
-    if found.role == "owner" and not _refused(engine, found, library, params, replace(viewer, role="editor")):
+    if found.role == "owner" and not _is_refused(
+        engine, found, library, params, replace(viewer, role="editor")
+    ):
         yield "an editor may run it, though it says owner"
     told: type[ServiceError] = type(found.person_only()) if callable(found.person_only) else Forbidden
-    if found.person_only and not _refused(engine, found, library, params, machine, told):
+    if found.person_only and not _is_refused(engine, found, library, params, machine, told):
         yield "a machine may run it, though it says persons only"
     try:
         found.parse({**params, "no_such_field": 1})
@@ -150,10 +152,10 @@ def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict
 
 def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
     """What the audit row would keep must be plain data; raises when it is not."""
-    recorded(found.parse(params))
+    redact_params(found.parse(params))
 
 
-def _refused(
+def _is_refused(
     engine: Engine,
     found: Action[Any],
     library: Library,

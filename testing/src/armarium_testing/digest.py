@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.history.schema import Schema
 from armarium.store.database import Database, raw_of
 from armarium.store.tables import rules_of
@@ -21,10 +21,10 @@ def table_digests(db: Database, schema: Schema) -> dict[str, str]:
         for table in schema.tracked:
             monotonic = rules_of(table).monotonic
             columns = [column.name for column in table.columns if column.name not in monotonic]
-            keys = ", ".join(quoted(column.name) for column in table.primary_key.columns)
+            keys = ", ".join(quote_name(column.name) for column in table.primary_key.columns)
             digest = hashlib.sha256()
             for row in raw.execute(
-                f"SELECT {', '.join(quoted(c) for c in columns)} FROM {quoted(table.name)} ORDER BY {keys}"
+                f"SELECT {', '.join(quote_name(c) for c in columns)} FROM {quote_name(table.name)} ORDER BY {keys}"
             ):
                 digest.update(repr(row).encode())
             found[table.name] = digest.hexdigest()

@@ -13,7 +13,7 @@ from typing import Any
 
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
@@ -39,14 +39,14 @@ Move = Callable[[random.Random, World], Any]
 
 
 @dataclass
-class Done:
+class DoneStep:
     """One committed step as the oracle knows it."""
 
     audit_id: str
     changed: dict[Key, tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]
     """Row to (what it was, what it became); None: it was not there."""
     undone: bool = False
-    inverse_of: Done | None = None
+    inverse_of: DoneStep | None = None
 
     def mark_undone(self) -> None:
         """Undone now; along the chain every other step is in effect again."""
@@ -112,7 +112,7 @@ class Histories:
                 table,
                 len(columns),
                 [columns.index(key) for key in self._keys[table]],
-                f"SELECT {', '.join(map(quoted, [*columns, *self._grown[table]]))} FROM {quoted(table)}",
+                f"SELECT {', '.join(map(quote_name, [*columns, *self._grown[table]]))} FROM {quote_name(table)}",
             )
             for table, columns in self._columns.items()
         ]
@@ -134,7 +134,7 @@ class Histories:
     def run(self, sequences: int, *, steps: int = 12) -> Tally:
         """Run *sequences* histories of *steps* steps each, undos among them."""
         for number in range(sequences):
-            recent: list[Done] = []
+            recent: list[DoneStep] = []
             for _ in range(steps):
                 if recent and self.random.random() < 0.4:
                     self._undo(recent, number)
@@ -157,7 +157,7 @@ class Histories:
         self.content = self.read()
         return len(steps)
 
-    def _step(self, recent: list[Done]) -> None:
+    def _step(self, recent: list[DoneStep]) -> None:
         chosen = self.random.choice(self.moves)(self.random, World(self.content))
         if not chosen:
             return
@@ -167,10 +167,10 @@ class Histories:
             if self.read() != self.content:
                 raise Difference(f"seed {self.seed}: {chosen[0]} was refused and changed something") from None
             return
-        recent.append(self._taken(outcome.audit_id))
+        recent.append(self._note_step(outcome.audit_id))
         self.tally.steps += 1
 
-    def _taken(self, audit_id: str, inverse_of: Done | None = None) -> Done:
+    def _note_step(self, audit_id: str, inverse_of: DoneStep | None = None) -> DoneStep:
         before, counted, after = self.content, self._counters, self.read()
         # A row whose counter grew was touched, though it may say what it said before.
         changed = {
@@ -179,9 +179,9 @@ class Histories:
             if before.get(key) != after.get(key) or counted.get(key) != self._counters.get(key)
         }
         self.content = after
-        return Done(audit_id, changed, inverse_of=inverse_of)
+        return DoneStep(audit_id, changed, inverse_of=inverse_of)
 
-    def _undo(self, recent: list[Done], number: int) -> None:
+    def _undo(self, recent: list[DoneStep], number: int) -> None:
         size = self.random.choice((1, 1, 1, 2, 3))
         chosen = self.random.sample(recent, min(size, len(recent)))
         if self.random.random() < 0.3:
@@ -210,11 +210,11 @@ class Histories:
             after = _taken_back(state, step)
             changed = {key: (state.get(key), after.get(key)) for key in step.changed}
             step.mark_undone()
-            recent.append(Done(audit_id, changed, inverse_of=step))
+            recent.append(DoneStep(audit_id, changed, inverse_of=step))
             state = after
         self.content = state
 
-    def _foretell(self, chosen: Sequence[Done]) -> tuple[str | None, Content]:
+    def _foretell(self, chosen: Sequence[DoneStep]) -> tuple[str | None, Content]:
         """The reason an undo of *chosen* is refused with, or None; and the content it leaves."""
         content = self.content
         flags: dict[int, bool] = {}
@@ -227,7 +227,7 @@ class Histories:
             removed = {key for key in step.changed if key not in content}
             if (
                 self._orphans(content, removed)
-                or self._doubled(content, step)
+                or self._has_doubles(content, step)
                 or self._circles(content, step)
             ):
                 return "changed", self.content
@@ -256,7 +256,7 @@ class Histories:
                     return True
         return False
 
-    def _circles(self, content: Content, step: Done) -> bool:
+    def _circles(self, content: Content, step: DoneStep) -> bool:
         """Whether a row that *step* touched now lies beneath itself."""
         for table, column in self._own:
             at = self._columns[table].index(column)
@@ -270,7 +270,7 @@ class Histories:
                         return True
         return False
 
-    def _doubled(self, content: Content, step: Done) -> bool:
+    def _has_doubles(self, content: Content, step: DoneStep) -> bool:
         """Whether two rows now share what may be there once: a later step made the like of what this one puts back."""
         for table, positions in self._unique:
             if not any(name == table for name, _ in step.changed):
@@ -282,7 +282,7 @@ class Histories:
         return False
 
 
-def _taken_back(content: Content, step: Done) -> Content:
+def _taken_back(content: Content, step: DoneStep) -> Content:
     left = dict(content)
     for key, (before, _) in step.changed.items():
         if before is None:

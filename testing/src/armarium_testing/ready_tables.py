@@ -31,7 +31,7 @@ def tables_made_once() -> Iterator[None]:
     images: dict[Hashable, tuple[Schema, sqlite3.Connection]] = {}
     one_at_a_time = threading.Lock()
 
-    def copied(self: Schema, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
+    def copy_tables(self: Schema, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
         if not _is_empty(db):
             return ensure(self, db, before_change=before_change)
         key = _what_is_asked(self)
@@ -56,7 +56,7 @@ def tables_made_once() -> Iterator[None]:
                 images.pop(next(iter(images)))[1].close()
         return changed
 
-    Schema.ensure = copied  # type: ignore[method-assign]
+    Schema.ensure = copy_tables  # type: ignore[method-assign]
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 from armarium.actions import Example
 from armarium.engine import Engine
 from armarium.errors import ServiceError
-from armarium.history.capture import history_name, quoted
+from armarium.history.capture import history_name, quote_name
 from armarium.jobs.queue import NewJob, enqueue
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
 from armarium.principals import LOCAL_OWNER
@@ -71,7 +71,7 @@ def _behaviour(
     engine: Engine, library: Library, job: RecipeJob, page_id: str, given: Mapping[str, Any], timeout: float
 ) -> Iterable[str]:
     settings = job.parse(given)
-    placement = job.placed(engine, library, settings)
+    placement = job.find_placement(engine, library, settings)
     before = table_digests(library.db, engine.library_schema)
     with library.db.write() as conn:
         new = NewJob(
@@ -92,7 +92,7 @@ def _behaviour(
         return
     for name in sorted({name for _, name in steps} - set(job.writes)):
         yield f"It wrote through {name}, which it does not name."
-    yield from _unmarked(engine, library, steps, called=_called_a_model(library, done_by))
+    yield from _find_unmarked(engine, library, steps, called=_called_a_model(library, done_by))
     after = table_digests(library.db, engine.library_schema)
     _forget_the_end(library, done_by)
     state, reason = _run(engine, library, done_by, timeout)
@@ -135,7 +135,7 @@ def _called_a_model(library: Library, job_id: str) -> bool:
     return bool(found)
 
 
-def _unmarked(
+def _find_unmarked(
     engine: Engine, library: Library, steps: list[tuple[str, str]], *, called: bool
 ) -> Iterable[str]:
     """Rows that its steps made and that do not say where they come from."""
@@ -146,11 +146,13 @@ def _unmarked(
             columns = [name for name in MARKS if name in table.columns and (called or name != "episode_id")]
             if not columns:
                 continue
-            keys = " AND ".join(f"h.{quoted(c.name)} = t.{quoted(c.name)}" for c in table.primary_key.columns)
+            keys = " AND ".join(
+                f"h.{quote_name(c.name)} = t.{quote_name(c.name)}" for c in table.primary_key.columns
+            )
             for name in columns:
                 (bare,) = raw.execute(
-                    f"SELECT count(*) FROM {quoted(table.name)} t JOIN {quoted(history_name(table))} h ON {keys} "
-                    f"WHERE h.audit_seq >= ? AND h.op = 'I' AND t.{quoted(name)} IS NULL",
+                    f"SELECT count(*) FROM {quote_name(table.name)} t JOIN {quote_name(history_name(table))} h ON {keys} "
+                    f"WHERE h.audit_seq >= ? AND h.op = 'I' AND t.{quote_name(name)} IS NULL",
                     (first,),
                 ).fetchone()
                 if bare:

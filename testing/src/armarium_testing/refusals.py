@@ -38,7 +38,7 @@ def listening() -> Iterator[set[Place]]:
     plain = ServiceError.__init__
 
     @functools.wraps(plain)
-    def heard(self: ServiceError, *args: Any, **fields: Any) -> None:
+    def note_refusal(self: ServiceError, *args: Any, **fields: Any) -> None:
         frame = sys._getframe(1)
         while True:
             made.add((frame.f_code.co_filename, frame.f_lineno))
@@ -48,7 +48,7 @@ def listening() -> Iterator[set[Place]]:
             frame = frame.f_back
         plain(self, *args, **fields)
 
-    ServiceError.__init__ = heard  # type: ignore[method-assign]
+    ServiceError.__init__ = note_refusal  # type: ignore[method-assign]
     try:
         yield made
     finally:

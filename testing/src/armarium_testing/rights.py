@@ -18,7 +18,7 @@ from sqlalchemy import Table
 from armarium.actions import Action, ActionContext, Example, Params
 from armarium.engine import Engine
 from armarium.errors import Conflict, ServiceError
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.history.changes import values_of
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
@@ -56,7 +56,7 @@ class Model:
             for name, table in self.tables.items():
                 columns = [column.name for column in table.columns]
                 keys = [column.name for column in table.primary_key.columns]
-                rows = raw.execute(f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(name)}")
+                rows = raw.execute(f"SELECT {', '.join(map(quote_name, columns))} FROM {quote_name(name)}")
                 named = (dict(zip(columns, row, strict=True)) for row in rows)
                 found[name] = {tuple(row[key] for key in keys): row for row in named}
         return found
@@ -72,7 +72,7 @@ class Model:
         assert self.tree is not None
         return bool(content[self.tree.name][(node_id,)][tree.locked])
 
-    def locked(self, content: Content, node_id: str | None) -> bool:
+    def is_locked(self, content: Content, node_id: str | None) -> bool:
         """Whether a node, or one above it, is locked."""
         tree = None if self.tree is None else rules_of(self.tree).tree
         if tree is None or self.tree is None:
@@ -123,7 +123,7 @@ class Model:
 
         *named*: nodes that the step guards though its rows do not tell of them.
         """
-        if any(self.locked(after, node) for node in named):
+        if any(self.is_locked(after, node) for node in named):
             return True
         for table in self.tables:
             if not rules_of(self.tables[table]).heeds_locks:
@@ -134,12 +134,15 @@ class Model:
                     continue
                 for content, row in ((before, was), (after, is_)):
                     if row is not None and any(
-                        self.locked(content, node) for node in self._asked(content, table, row, was, is_)
+                        self.is_locked(content, node)
+                        for node in self._rights_asked(content, table, row, was, is_)
                     ):
                         return True
         return False
 
-    def _asked(self, content: Content, table: str, row: Row, was: Row | None, is_: Row | None) -> set[str]:
+    def _rights_asked(
+        self, content: Content, table: str, row: Row, was: Row | None, is_: Row | None
+    ) -> set[str]:
         tree = rules_of(self.tables[table]).tree
         if tree is not None and was is not None and is_ is not None:
             moved = {name for name in was if was[name] != is_[name]}
@@ -241,7 +244,7 @@ class _Trial:
                 except ServiceError as error:
                     told[node] = (error.status, error.code)
                     continue
-                if self.model.refuses(before, self.model.read(), self._named(done)):
+                if self.model.refuses(before, self.model.read(), self._name_refusals(done)):
                     yield "an editor does it under a lock"
                 break
         before = self.model.read()
@@ -326,20 +329,20 @@ class _Trial:
         for rule in self.found.rules:
             when = rule.when
             asked = when is not None and any(
-                when(*(self._seen(rule.table, row) for row in (one, other)))
+                when(*(self._see_row(rule.table, row) for row in (one, other)))
                 for was, is_ in ((before, after), (after, before))
                 for key in was[rule.table].keys() | is_[rule.table].keys()
                 if (one := was[rule.table].get(key)) != (other := is_[rule.table].get(key))
             )
             who = AGENT if rule.ask == "person" else EDITOR
-            refusal = rule.refused(self.found.name)
+            refusal = rule.make_refusal(self.found.name)
             if asked and attempt(lambda who=who: self._undo(self._newest(done), who)) != (  # type: ignore[misc]
                 refusal.status,
                 refusal.code,
             ):
                 yield f"{who.name} {what} though its rows ask for a {rule.ask}"
 
-    def _seen(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _see_row(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
         """A row as a rule sees it."""
         columns = list(self.model.tables[table].columns)
         return None if row is None else values_of(columns, list(row.values()))
@@ -354,9 +357,9 @@ class _Trial:
         for content in (before, after):
             rows = {key: {**row, rules.locked: key == (node,)} for key, row in content[tree.name].items()}
             contents.append({**content, tree.name: rows})
-        return self.model.refuses(contents[0], contents[1], self._named(done))
+        return self.model.refuses(contents[0], contents[1], self._name_refusals(done))
 
-    def _named(self, done: str) -> list[str]:
+    def _name_refusals(self, done: str) -> list[str]:
         if not self.found.guards_targets:
             return []
         with self.library.db.read() as conn:

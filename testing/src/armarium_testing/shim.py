@@ -51,7 +51,7 @@ def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: C
 
     def run(library: Library | None, name: str, *given: Any, **more: Any) -> Any:
         # While jobs run others write too, and a job's thread is no place to tell one step's changes from another's.
-        alone = threading.current_thread() is threading.main_thread() and not engine.jobs.started
+        alone = threading.current_thread() is threading.main_thread() and not engine.jobs.is_started
         # A conducted action commits in parts: what it left is taken back when the project is opened again.
         parts = engine.actions.get(name).conduct is not None
         if library is None or parts or not alone:

@@ -169,7 +169,7 @@ class WorkerProcess:
                 self._process.stdin.write(data)
                 self._process.stdin.flush()
             except (OSError, ValueError) as error:
-                raise self._died() from error
+                raise self._make_died_error() from error
 
     def _await(
         self,
@@ -197,7 +197,7 @@ class WorkerProcess:
                 continue
             heard = time.monotonic()
             if got is _ENDED:
-                raise self._died()
+                raise self._make_died_error()
             if isinstance(got, ProtocolError):
                 self.kill()
                 raise WorkerDied(
@@ -234,7 +234,7 @@ class WorkerProcess:
             return WorkerDied(_NO_MEMORY.format(target=self.target), self.stderr_lines)
         return WorkerFailed(f"The worker for {self.target} failed: {detail}.", self.stderr_lines)
 
-    def _died(self) -> WorkerDied:
+    def _make_died_error(self) -> WorkerDied:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5.0)
         if self.alive:

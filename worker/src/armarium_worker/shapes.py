@@ -75,10 +75,10 @@ class Page:
 
 def place(line: FoundLine, page: Page) -> FoundLine | None:
     """The line with its shapes inside the page and its rect known; None when nothing of it is on the page."""
-    polygon, baseline = _inside(line.polygon, page), _inside(line.baseline, page)
+    polygon, baseline = _clip_points(line.polygon, page), _clip_points(line.baseline, page)
     if line.rect is not None:
         x, y, w, h = line.rect
-        corners: Sequence[Point] = _inside(((x, y), (x + w, y + h)), page)
+        corners: Sequence[Point] = _clip_points(((x, y), (x + w, y + h)), page)
     else:
         corners = polygon or baseline
     if not corners:
@@ -100,7 +100,7 @@ def place(line: FoundLine, page: Page) -> FoundLine | None:
     )
 
 
-def _inside(points: Sequence[Point], page: Page) -> tuple[Point, ...]:
+def _clip_points(points: Sequence[Point], page: Page) -> tuple[Point, ...]:
     """The points as plain numbers, drawn to the page's edge where they lie outside; not a number is a fault."""
     placed: list[Point] = []
     for x, y in points:

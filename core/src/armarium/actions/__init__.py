@@ -14,7 +14,7 @@ from armarium.actions.definition import (
     action,
     invalid_request,
 )
-from armarium.actions.recording import recorded
+from armarium.actions.recording import redact_params
 from armarium.actions.rights import authorise, clash
 
 __all__ = [
@@ -36,5 +36,5 @@ __all__ = [
     "change_data",
     "clash",
     "invalid_request",
-    "recorded",
+    "redact_params",
 ]

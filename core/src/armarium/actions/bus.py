@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from armarium.actions.conducting import Conductor
 from armarium.actions.context import ActionContext, Outcome, Step
 from armarium.actions.definition import Action
-from armarium.actions.recording import recorded
+from armarium.actions.recording import redact_params
 from armarium.actions.rights import (
     authorise,
     check_params,
@@ -97,7 +97,7 @@ class Bus:
                 result = ctx.answer = ctx.perform(found, parsed)
                 if in_transaction is not None:
                     in_transaction(ctx)
-                self.close_step(ctx, before, raw, recorded(parsed), undoable=found.undoable)
+                self.close_step(ctx, before, raw, redact_params(parsed), undoable=found.undoable)
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise self.clash(error, db) from error
         self.tell(ctx)
@@ -156,7 +156,7 @@ class Bus:
             action_name=name,
             schema=schema,
             heeds_locks=heeds_locks,
-            any_locked=heeds_locks and schema.locks is not None and schema.locks.any(raw),
+            any_locked=heeds_locks and schema.locks is not None and schema.locks.has_any(raw),
             set_id=set_id,
         )
         return ctx, before, raw
@@ -190,7 +190,7 @@ class Bus:
                 "role": principal.role,
                 "target_ids": orjson.dumps(targets[: audit.MAX_TARGETS]).decode(),
                 "params": orjson.dumps(params).decode(),
-                "changed": orjson.dumps(_bounded(ctx.changes)).decode(),
+                "changed": orjson.dumps(_limit_changes(ctx.changes)).decode(),
                 "run_id": principal.run_id,
                 "set_id": ctx.set_id,
                 "inverse_of": inverse_of,
@@ -264,6 +264,6 @@ def change_data(step: Step) -> dict[str, Any]:
     }
 
 
-def _bounded(changes: Mapping[str, Mapping[str, None]]) -> dict[str, list[str]]:
+def _limit_changes(changes: Mapping[str, Mapping[str, None]]) -> dict[str, list[str]]:
     """The ids of the change event, at most 1,000 a kind in the audit row."""
     return {kind: list(ids)[: audit.MAX_TARGETS] for kind, ids in changes.items()}

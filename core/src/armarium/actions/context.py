@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Table
 
 from armarium.actions.rights import authorise, check_params, check_rows
-from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.history.capture import history_name, holds, key_columns, quote_name
 from armarium.history.locks import values_of_span
 from armarium.history.spans import spans
 from armarium.principals import Principal
@@ -180,7 +180,7 @@ class ActionContext:
             job_id=thread_id,
         )
         self.enqueued = True
-        self.changed(job_ids=[job_id])
+        self.note_changes(job_ids=[job_id])
         return job_id
 
     def target(self, *ids: str) -> None:
@@ -188,7 +188,7 @@ class ActionContext:
         for identity in ids:
             self.target_ids[identity] = None
 
-    def changed(self, **ids: Iterable[str]) -> None:
+    def note_changes(self, **ids: Iterable[str]) -> None:
         """Name things in the change event: `document_ids=[…]`, `segment_ids=[…]` and so on."""
         for kind, values in ids.items():
             self.changes.setdefault(kind, {}).update(dict.fromkeys(values))
@@ -197,7 +197,7 @@ class ActionContext:
         """Call *then* once the step is on disk; what it raises is logged."""
         self.after_commit.append(then)
 
-    def touched(self, table: Table, column: str) -> set[str]:
+    def values_touched(self, table: Table, column: str) -> set[str]:
         """What *column* holds, and held, in the rows of a tracked *table* that this step has changed so far."""
         found = self.schema.by_name.get(table.name)
         if found is None:
@@ -209,20 +209,20 @@ class ActionContext:
             for value in values_of_span(raw, one, column, where)
         }
 
-    def moved(self, table: Table, columns: Sequence[str]) -> set[str]:
+    def ids_moved(self, table: Table, columns: Sequence[str]) -> set[str]:
         """The ids of the rows of a tracked *table* in which this step has changed one of *columns* so far; not of those it
         has made or deleted."""
         found = self.schema.by_name.get(table.name)
         if found is None:
             return set()
         raw = raw_of(self.conn)
-        (key,) = map(quoted, key_columns(found))
+        (key,) = map(quote_name, key_columns(found))
         changed = " OR ".join(holds(found.c[name], "h") for name in columns)
         return {
             row[0]
             for one, where in spans(raw, [found], self.audit_seq).items()
             for row in raw.execute(
-                f"SELECT DISTINCT {key} FROM {quoted(history_name(one))} h"
+                f"SELECT DISTINCT {key} FROM {quote_name(history_name(one))} h"
                 f" WHERE seq BETWEEN ? AND ? AND op = 'U' AND ({changed})",
                 where,
             )

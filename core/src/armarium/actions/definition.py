@@ -64,13 +64,13 @@ class RowRule(Generic[P]):
     sent: Callable[[P], bool] | None = None
     """Whether the parameters ask for it already, whatever the rows say; they are looked at before anything is done."""
 
-    def may(self, principal: Principal) -> bool:
+    def allows(self, principal: Principal) -> bool:
         """Whether *principal* has the right."""
         if self.ask == "run":
             return principal.token_kind == "run"
         return principal.kind == "person" if self.ask == "person" else principal.may("owner")
 
-    def refused(self, name: str) -> ServiceError:
+    def make_refusal(self, name: str) -> ServiceError:
         """What a caller without the right is told who runs the action *name*."""
         if self.refusal is not None:
             return self.refusal()
@@ -119,7 +119,7 @@ class Route:
     """Which field of the parameters a name in the path stands for, where they differ."""
 
     @property
-    def placed(self) -> dict[str, str]:
+    def path_fields(self) -> dict[str, str]:
         """Each name in the path with the field it fills."""
         names = re.findall(r"\{(\w+)", self.path)
         return {name: self.fields.get(name, name) for name in names}

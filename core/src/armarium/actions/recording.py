@@ -13,13 +13,13 @@ from armarium.actions.definition import SourceTextMark
 
 @cache
 def _source_fields(model: type[BaseModel]) -> frozenset[str]:
-    def marked(annotation: Any) -> bool:
-        return any(isinstance(part, SourceTextMark) or marked(part) for part in get_args(annotation))
+    def is_marked(annotation: Any) -> bool:
+        return any(isinstance(part, SourceTextMark) or is_marked(part) for part in get_args(annotation))
 
     return frozenset(
         name
         for name, info in model.model_fields.items()
-        if any(isinstance(mark, SourceTextMark) for mark in info.metadata) or marked(info.annotation)
+        if any(isinstance(mark, SourceTextMark) for mark in info.metadata) or is_marked(info.annotation)
     )
 
 
@@ -27,7 +27,7 @@ _LONGEST_WORD = 200
 _LONGEST_LIST = 50
 
 
-def recorded(params: BaseModel) -> dict[str, Any]:
+def redact_params(params: BaseModel) -> dict[str, Any]:
     """What the audit row keeps of *params*: ids, numbers, settings; of words of a source only their length."""
     source = _source_fields(type(params))
     return {
@@ -43,7 +43,7 @@ def _stored_value(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_WORD else _count(value)
     if isinstance(value, BaseModel):
-        return recorded(value)
+        return redact_params(value)
     if isinstance(value, Mapping):
         return {"keys": sorted(str(key) for key in value)[:_LONGEST_LIST]}
     if isinstance(value, list | tuple | set | frozenset):

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from armarium.actions.definition import owner_only, person_only
 from armarium.errors import Conflict, Forbidden
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
 from armarium.history.visibility import texts_in
@@ -41,8 +41,8 @@ def authorise(found: Action[Any], principal: Principal, library: Library | None)
 def check_params(found: Action[Any], params: BaseModel, principal: Principal) -> None:
     """Refuse *params* that ask for a right of *found* which *principal* has not."""
     for rule in found.rules:
-        if rule.sent is not None and rule.sent(params) and not rule.may(principal):
-            raise rule.refused(found.name)
+        if rule.sent is not None and rule.sent(params) and not rule.allows(principal):
+            raise rule.make_refusal(found.name)
 
 
 def refuse_named(library: Library | None, params: BaseModel, principal: Principal) -> None:
@@ -78,19 +78,19 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
         visibility.refuse_step(raw, ctx.audit_seq, ctx.principal)
         visibility.refuse_loosening(ctx.conn, raw, ctx.audit_seq, ctx.principal)
     locks = ctx.schema.locks
-    if locks is not None and ctx.heeds_locks and (ctx.any_locked or locks.any(raw)):
+    if locks is not None and ctx.heeds_locks and (ctx.any_locked or locks.has_any(raw)):
         locks.refuse(raw, ctx.guarded)
         locks.refuse_step(raw, ctx.audit_seq)
     for found in ctx.ran.values():
         for rule in found.rules:
             table = ctx.schema.by_name.get(rule.table)
             # The tables of a plugin that is left out of this project are changed by no step.
-            if table is None or rule.when is None or rule.may(ctx.principal):
+            if table is None or rule.when is None or rule.allows(ctx.principal):
                 continue
             for where in spans(raw, [table], ctx.audit_seq).values():
                 for before, after in images(raw, table, where):
                     if rule.when(before, after) or (taking_back and rule.when(after, before)):
-                        raise rule.refused(found.name)
+                        raise rule.make_refusal(found.name)
         for law in found.laws:
             bound = ctx.schema.by_name.get(law.table)
             if bound is None:
@@ -178,4 +178,6 @@ def of_absent_plugins(db: Database, schema: Schema) -> list[str]:
             "ORDER BY m.name"
         ).fetchall()
         strange = [name for (name,) in pointing if name not in schema.by_name]
-        return [name for name in strange if raw.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone()]
+        return [
+            name for name in strange if raw.execute(f"SELECT 1 FROM {quote_name(name)} LIMIT 1").fetchone()
+        ]

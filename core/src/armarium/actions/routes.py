@@ -22,7 +22,7 @@ from armarium.web.http import (
     CurrentEngine,
     CurrentPrincipal,
     OptionalLibrary,
-    audited,
+    audit_header,
     json_response,
     library_required,
     owner_of,
@@ -187,7 +187,7 @@ def invoke(request: Request, body: InvokeRequest, _: CurrentPrincipal) -> Respon
     outcome = run(request, body.name, body.params)
     return json_response(
         {"ok": True, "result": outcome.result, "audit_id": outcome.audit_id},
-        headers={**audited(outcome.audit_id), "Cache-Control": "no-store"},
+        headers={**audit_header(outcome.audit_id), "Cache-Control": "no-store"},
     )
 
 
@@ -311,7 +311,7 @@ def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: 
                 raise library_required()
     answer = engine.undo(library, audit_ids, principal_of(request))
     audit_id = answer["audit_ids"][0]
-    return json_response({**answer, "audit_id": audit_id}, headers=audited(audit_id))
+    return json_response({**answer, "audit_id": audit_id}, headers=audit_header(audit_id))
 
 
 def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:

@@ -62,7 +62,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
         raise Invalid(
             f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many"
         )
-    db, schema = _where(bus, library, audit_ids[0])
+    db, schema = _find_log(bus, library, audit_ids[0])
     home = library if library is not None and db is library.db else None
     told: list[tuple[ActionContext, str]] = []
     db.refuse_unless_sound()
@@ -147,7 +147,7 @@ def _partners(
                 two_sided.append((row, action.partner, _origin_id(raw, row)))
     if not two_sided:
         return found
-    both.enter_context(bus.engine.across())
+    both.enter_context(bus.engine.lock_across())
     writers: dict[Path, Connection] = {}
     for row, partner_of, origin in two_sided:
         partner = partner_of(bus.engine, library, origin)
@@ -196,7 +196,7 @@ def _take_back_partner(
     return [(ctx, current.id)]
 
 
-def _where(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
+def _find_log(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
     """The log that holds the step: the project's, else the engine's own."""
     engine = bus.engine
     if library is not None:
@@ -276,7 +276,7 @@ def _take_back(
     ctx.target(*row.target_ids)
     if any(one.guards_targets for one in ran.values()):
         ctx.guarded |= dict.fromkeys(row.target_ids)
-    ctx.changed(**row.changed)
+    ctx.note_changes(**row.changed)
     if not schema.defers:
         # Not for nothing: SQLite then compiles every statement of the connection anew.
         raw.execute("PRAGMA defer_foreign_keys=ON")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.history.capture import key_columns, quoted
+from armarium.history.capture import key_columns, quote_name
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
 
@@ -55,7 +55,7 @@ class Wording:
 
     def add_to(self, conn: Connection, rows: Sequence[dict[str, Any]]) -> None:
         """Give each of *rows* its `words`, whether it is an undo or a redo, and in `about` the documents it is about."""
-        origins = {row["id"]: _own(row) for row in rows} | _origins(raw_of(conn), rows)
+        origins = {row["id"]: _own_origin(row) for row in rows} | _origins(raw_of(conn), rows)
         self._look_up(conn, origins.values())
         for row in rows:
             origin = origins[row["id"]]
@@ -72,13 +72,13 @@ class Wording:
             return found.summary.rstrip(".")
         try:
             template = found.words if isinstance(found.words, str) else found.words(origin.params)
-            return _SLOT.sub(lambda slot: self._filled(slot, origin), template)
+            return _SLOT.sub(lambda slot: self._fill_slot(slot, origin), template)
         except Exception:
             # A plugin's fault costs its own words, not the history.
             log.warning("The words of %s failed", origin.action_name, exc_info=True)
             return found.summary.rstrip(".")
 
-    def _filled(self, slot: re.Match[str], origin: Origin) -> str:
+    def _fill_slot(self, slot: re.Match[str], origin: Origin) -> str:
         """A slot of a template with the names that belong there, or what it says for want of them."""
         space = " " if slot[0].startswith(" ") else ""
         value = origin.params.get(slot[1]) if slot[1] else origin.target_ids
@@ -133,8 +133,8 @@ def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> di
     """The document on which each of these rows lies, by what the tables declare of themselves."""
     there = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     parts = [
-        f"SELECT {quoted(keys[0])}, {quoted(column)} FROM {quoted(table.name)} "
-        f"WHERE {quoted(keys[0])} IN (SELECT value FROM json_each(?1))"
+        f"SELECT {quote_name(keys[0])}, {quote_name(column)} FROM {quote_name(table.name)} "
+        f"WHERE {quote_name(keys[0])} IN (SELECT value FROM json_each(?1))"
         for table in schema.tracked
         if table.name in there
         and (column := rules_of(table).document)
@@ -145,7 +145,7 @@ def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> di
     return dict(raw.execute(" UNION ALL ".join(parts), (orjson.dumps(ids).decode(),)))
 
 
-def _own(row: Mapping[str, Any]) -> Origin:
+def _own_origin(row: Mapping[str, Any]) -> Origin:
     return Origin(row["action_name"], row["params"], row["target_ids"])
 
 

@@ -41,7 +41,7 @@ def scope_of(libraries: list[str] | None) -> LibraryScope:
     return "all" if libraries is None else libraries
 
 
-def _bound(libraries: WantedScope) -> list[str] | None:
+def _normalise_projects(libraries: WantedScope) -> list[str] | None:
     """The projects a token is bound to in their one spelling."""
     if libraries == "all":
         return None
@@ -83,7 +83,7 @@ def _make(
     return row, secret
 
 
-def _granted(folders: list[MaterialPath]) -> list[str]:
+def _resolve_folders(folders: list[MaterialPath]) -> list[str]:
     """Folders as a token keeps them, links followed; Invalid for what is no folder."""
     for folder in folders:
         if not folder.real.is_dir():
@@ -132,7 +132,7 @@ def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
 def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     """The code is shown in the answer and kept as a digest."""
     code = new_code()
-    libraries = _bound(p.libraries)
+    libraries = _normalise_projects(p.libraries)
     expires_at = keep_code(ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name)
     return {"code": code, "role": p.role, "libraries": scope_of(libraries), "expires_at": expires_at}
 
@@ -186,7 +186,9 @@ def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
 )
 def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     """The secret is in this answer only."""
-    row, secret = _make(ctx, "agent", p.name, p.role, _bound(p.libraries), folders=_granted(p.folders))
+    row, secret = _make(
+        ctx, "agent", p.name, p.role, _normalise_projects(p.libraries), folders=_resolve_folders(p.folders)
+    )
     shown = {
         key: row[key]
         for key in ("id", "kind", "name", "role", "folders", "created_at", "created_by", "expires_at")
@@ -223,7 +225,7 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
             raise Conflict(
                 "A session has the folders of the token it came from; change those.", code="session_folders"
             )
-        changes["folders"] = _granted(p.folders)
+        changes["folders"] = _resolve_folders(p.folders)
     if not changes:
         raise Invalid("Nothing to change was named; send name or folders.", code="invalid_request")
     ctx.conn.execute(update(tokens).where(tokens.c.id == p.token_id).values(**changes))

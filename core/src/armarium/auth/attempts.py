@@ -43,7 +43,7 @@ class FailedAttempts:
             retry_after=wait,
         )
 
-    def failed(self, caller: str) -> None:
+    def note_failure(self, caller: str) -> None:
         """Note a failure of *caller*. At most CALLERS callers are remembered; the oldest is forgotten first."""
         with self._lock:
             failures = self._failures.get(caller)

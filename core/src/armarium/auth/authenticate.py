@@ -90,7 +90,7 @@ class Auth:
         except Unauthorized as refusal:
             if refusal.code == "invalid_token":
                 self.attempts.check(caller)
-                self.attempts.failed(caller)
+                self.attempts.note_failure(caller)
             raise
         if entry.kind == "owner" and (proxied or not local):
             raise Forbidden(

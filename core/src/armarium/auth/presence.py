@@ -35,7 +35,7 @@ class ConnectedClients:
             entry[0] += 1
             entry[2] = now
 
-    def listed(self) -> list[dict[str, Any]]:
+    def list_clients(self) -> list[dict[str, Any]]:
         """`{client, transport, requests, first_seen, last_seen}`, the latest seen first."""
         rows = sorted(self._seen.items(), key=lambda item: -item[1][2])
         return [

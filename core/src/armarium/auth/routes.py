@@ -42,7 +42,7 @@ from armarium.web.http import (
     CurrentEngine,
     CurrentOwner,
     act,
-    audited,
+    audit_header,
     engine_of,
     json_response,
     run,
@@ -76,7 +76,7 @@ def _one_attempt(request: Request) -> Iterator[None]:
         yield
     except Forbidden as refusal:
         if refusal.code in ("wrong_code", "wrong_secret"):
-            attempts.failed(caller)
+            attempts.note_failure(caller)
         raise
 
 
@@ -182,7 +182,7 @@ def open_session(request: Request, body: SessionRequest | None = None) -> Respon
     made = dict(outcome.result or {})
     secret = made.pop("session_token")
     answer = _secret_answer(
-        json_response({**made, "audit_id": outcome.audit_id}, headers=audited(outcome.audit_id))
+        json_response({**made, "audit_id": outcome.audit_id}, headers=audit_header(outcome.audit_id))
     )
     answer.set_cookie(COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict")
     return answer

@@ -49,7 +49,7 @@ def list_actions() -> None:
 @actions.command("show", epilog="Example: armarium action show document.create")
 def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
     """The parameters an action takes, as JSON Schema."""
-    typer.echo(json.dumps(_described(name), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(_describe_action(name), indent=2, ensure_ascii=False))
 
 
 @actions.command("run", epilog="""Example: armarium action run document.create -p '{"name": "Box 3"}'""")
@@ -61,10 +61,10 @@ def run_action(
     given = _json("--params", params)
     if not isinstance(given, dict):
         raise Refused("--params must be a JSON object.")
-    _run(_described(name), given)
+    _run(_describe_action(name), given)
 
 
-def _described(name: str) -> dict[str, Any]:
+def _describe_action(name: str) -> dict[str, Any]:
     with engine_session() as session:
         registry = session.get("/api/actions/registry")
     found: dict[str, Any] | None = next((a for a in registry["items"] if a["name"] == name), None)
@@ -85,7 +85,7 @@ def _run(described: dict[str, Any], params: dict[str, Any]) -> None:
 
 def _command_of(name: str) -> Any:
     """The command that runs the action *name*: an option for each of its parameters."""
-    described = _described(name)
+    described = _describe_action(name)
     schema = described["params"]
     kinds = {
         field: _kind(told, schema.get("$defs", {})) for field, told in schema.get("properties", {}).items()

@@ -93,10 +93,12 @@ def _watch_in_lines(session: Session) -> None:
 def _going_on(found: dict[str, Any]) -> bool:
     if found["mode"] == "paused":
         return any(job["state"] == "running" for job in found["items"])
-    return any(job["state"] in ("running", "waiting") and not _planned(job) for job in found["items"])
+    return any(
+        job["state"] in ("running", "waiting") and not _is_planned_snapshot(job) for job in found["items"]
+    )
 
 
-def _planned(job: dict[str, Any]) -> bool:
+def _is_planned_snapshot(job: dict[str, Any]) -> bool:
     """Whether it is the next snapshot, which waits until it is due: nobody is kept waiting for that."""
     return job["kind"] == "snapshot" and job.get("reason_code") == "retry-later"
 

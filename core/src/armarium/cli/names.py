@@ -33,13 +33,15 @@ def project_names(incomplete: str) -> list[str]:
     return _fitting([*here, *known], incomplete)
 
 
-def completed(ctx: typer.Context, incomplete: str, ask: Callable[[Session, int], Iterable[str]]) -> list[str]:
+def complete_word(
+    ctx: typer.Context, incomplete: str, ask: Callable[[Session, int], Iterable[str]]
+) -> list[str]:
     """Completes a word: of what `ask(session, most)` names in the project meant, what begins with *incomplete*; nothing
     where no engine runs."""
     names: list[str] = []
 
     def ask_project() -> None:
-        named = [found for one in _upwards(ctx) if (found := one.params.get("library"))]
+        named = [found for one in _contexts_upwards(ctx) if (found := one.params.get("library"))]
         note(False, named[0] if named else None)
         with _running_session() as session:
             session.library = project_meant(session)
@@ -68,7 +70,7 @@ def target_id(session: Session, text: str) -> str:
     return named.find(session, text) if named else text
 
 
-def _upwards(ctx: typer.Context) -> Iterator[typer.Context]:
+def _contexts_upwards(ctx: typer.Context) -> Iterator[typer.Context]:
     one: Any = ctx
     while one is not None:
         yield one

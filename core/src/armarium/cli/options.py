@@ -19,7 +19,7 @@ JSON_VARIABLE = "ARMARIUM_JSON"
 
 
 @dataclass
-class Asked:
+class CallOptions:
     """What the caller of this command asked for besides the command itself."""
 
     json: bool = False
@@ -29,18 +29,18 @@ class Asked:
     foreground: bool = False
 
 
-_asked: ContextVar[Asked | None] = ContextVar("armarium_command_line", default=None)
+_asked: ContextVar[CallOptions | None] = ContextVar("armarium_command_line", default=None)
 
 
-def global_options() -> Asked:
+def global_options() -> CallOptions:
     """What was asked for; before a command begins, what the environment says."""
     found = _asked.get()
     return found if found is not None else reset_options()
 
 
-def reset_options() -> Asked:
+def reset_options() -> CallOptions:
     """Start a command afresh: what the environment says, to be changed by options."""
-    fresh = Asked(bool(os.environ.get(JSON_VARIABLE)), os.environ.get(LIBRARY_VARIABLE))
+    fresh = CallOptions(bool(os.environ.get(JSON_VARIABLE)), os.environ.get(LIBRARY_VARIABLE))
     _asked.set(fresh)
     return fresh
 
@@ -80,7 +80,7 @@ def note(as_json: bool, library: str | None, foreground: bool = False) -> None:
         present.library, present.named = library, True
 
 
-def everywhere(program: typer.Typer) -> None:
+def add_options(program: typer.Typer) -> None:
     """Give every command of *program*, and of the groups in it, the options that all commands have."""
     for command in program.registered_commands:
         if command.callback is not None:
@@ -91,7 +91,7 @@ def everywhere(program: typer.Typer) -> None:
             continue
         if inner.registered_callback is not None and inner.registered_callback.callback is not None:
             inner.registered_callback.callback = _with_options(inner.registered_callback.callback)
-        everywhere(inner)
+        add_options(inner)
 
 
 def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:

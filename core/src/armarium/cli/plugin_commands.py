@@ -88,9 +88,9 @@ def _list() -> None:
             drivers = [(d["group"], d["name"], _readiness(d)) for d in found["drivers"]]
             table("Drivers", ("group", "name", "ready"), drivers)
         for refused in (*found["refused"], *found["refused_drivers"]):
-            typer.echo(legible(f"refused: {_whose(refused)}: {refused['why']}"))
+            typer.echo(legible(f"refused: {_describe_owner(refused)}: {refused['why']}"))
         for fault in found["faults"]:
-            typer.echo(legible(f"fault: {_whose(fault)}: {fault['why']}"))
+            typer.echo(legible(f"fault: {_describe_owner(fault)}: {fault['why']}"))
 
     answer(found, words)
 
@@ -99,7 +99,7 @@ def _readiness(driver: dict[str, Any]) -> str:
     return "yes" if driver["ready"] else str(driver["why"])
 
 
-def _whose(refused: dict[str, Any]) -> str:
+def _describe_owner(refused: dict[str, Any]) -> str:
     """The name, and the distribution to remove or bring up to date."""
     distribution = refused.get("distribution")
     return f"{refused['name']} (of {distribution})" if distribution else str(refused["name"])

@@ -64,17 +64,17 @@ class Program(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The help page, from what is noted of each command."""
-        with self._listed():
+        with self._listing_rows():
             super().format_help(ctx, formatter)
         self._tell_missing()
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """The names that fit what was typed so far."""
-        with self._listed():
+        with self._listing_rows():
             return super().shell_complete(ctx, incomplete)
 
     @contextmanager
-    def _listed(self) -> Iterator[None]:
+    def _listing_rows(self) -> Iterator[None]:
         self.commands, self._listing = self._rows(), True
         try:
             yield

@@ -12,7 +12,7 @@ from armarium.cli.options import Topic
 from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session, full_path, plural, project_session
 from armarium.cli.refusals import Refused
-from armarium.cli.work import finished
+from armarium.cli.work import follow_job
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -160,7 +160,7 @@ def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on d
         if taken["copy_job_id"]:
             try:
                 copied = dict(
-                    finished(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {}
+                    follow_job(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {}
                 )
             except Refused as refused:
                 # What was asked for is there all the same: say where, before saying what became of the copy.

@@ -83,11 +83,11 @@ def misuse_shown(as_json: bool) -> Iterator[None]:
         # Called without anything, a group of commands has shown its help instead.
         if type(error).__name__ != "NoArgsIsHelpError":
             global_options().json = global_options().json or as_json
-            Refused({"detail": _misused(error), "code": "wrong_usage"}).show()
+            Refused({"detail": _describe_misuse(error), "code": "wrong_usage"}).show()
         sys.exit(ends_with)
 
 
-def _misused(error: Any) -> str:
+def _describe_misuse(error: Any) -> str:
     """What was wrong with how a command was called, and where it says how it is."""
     said = " ".join(error.format_message().split()).replace("Value error, ", "").removesuffix(".")
     context = getattr(error, "ctx", None)

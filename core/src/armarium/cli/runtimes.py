@@ -12,7 +12,7 @@ from armarium.cli.output import answer, table
 from armarium.cli.program import engine_session
 from armarium.cli.session import in_process
 from armarium.cli.user_settings import settings_of_this_user
-from armarium.cli.work import finished
+from armarium.cli.work import follow_job
 
 runtime = typer.Typer(help="Isolated environments of heavy engines.", no_args_is_help=True)
 
@@ -38,7 +38,7 @@ def install(name: Annotated[str, typer.Argument(help="Name of the runtime, krake
     """Make a runtime: an environment of its own with pinned packages."""
     with engine_session() as session:
         started = session.act("runtime.install", {"name": name})["result"]
-        done = finished(session, started["job_id"], f"Install {name}") if started["job_id"] else started
+        done = follow_job(session, started["job_id"], f"Install {name}") if started["job_id"] else started
     answer(done, f"The runtime {name} is installed{'' if started['job_id'] else ' already'}.")
 
 

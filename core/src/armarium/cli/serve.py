@@ -43,7 +43,7 @@ def serve(
         )
         return
     _take_the_place_of_one_at_rest()
-    serving.serve(settings, on_ready=lambda card: answer(_public(card), _where(card)))
+    serving.serve(settings, on_ready=lambda card: answer(_public(card), _describe_address(card)))
 
 
 def _take_the_place_of_one_at_rest() -> None:
@@ -64,7 +64,7 @@ def _public(card: Reachable) -> dict[str, Any]:
     return {name: getattr(card, name) for name in wanted}
 
 
-def _where(card: Reachable) -> str:
+def _describe_address(card: Reachable) -> str:
     if card.uds is not None:
         return f"Armarium answers on the Unix socket {card.uds}"
     return f"Armarium answers at {card.base_url}/docs"

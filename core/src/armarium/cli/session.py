@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from armarium.cli.refusals import DEBUG_VARIABLE, Refused, as_refusal
-from armarium.cli.shared_engine import Place, running, shared, this_place, wire_to
+from armarium.cli.shared_engine import Place, connect_shared, running, this_place, wire_to
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.cli.wire import Form, Unreached, Wire
 
@@ -174,7 +174,7 @@ def id_of(text: str) -> str:
 def connect() -> Iterator[Session]:
     """A session with the engine that commands share, or, where the command is to do without, with one of its own."""
     place = this_place()
-    wire = shared(place)
+    wire = connect_shared(place)
     if wire is None:
         with own_engine(settings_of_this_user()) as session:
             yield session
@@ -189,7 +189,7 @@ def connect() -> Iterator[Session]:
 def _reconnect(place: Place, start: bool) -> Wire | None:
     """The way to an engine after one went away: the one in its place, else a new one where *start* says so."""
     if start:
-        return shared(place)
+        return connect_shared(place)
     deadline = time.monotonic() + REPLACED_WAIT
     while time.monotonic() < deadline:
         found = running(place)
@@ -209,12 +209,12 @@ def in_process() -> ModuleType:
 @contextmanager
 def own_engine(settings: Settings) -> Iterator[Session]:
     """A session with an engine in this process, which ends with the block."""
-    with _own(settings) as wire:
+    with _own_engine(settings) as wire:
         yield Session(wire, None, False)
 
 
 @contextmanager
-def _own(settings: Settings) -> Iterator[Wire]:
+def _own_engine(settings: Settings) -> Iterator[Wire]:
     """An engine in a thread of this process, behind a socket in a private folder."""
     import uvicorn
 
@@ -224,7 +224,7 @@ def _own(settings: Settings) -> Iterator[Wire]:
     app = in_process().create_app(settings)
     failure: list[BaseException] = []
 
-    async def watched(scope: Any, receive: Any, send: Any) -> None:
+    async def call_watched(scope: Any, receive: Any, send: Any) -> None:
         try:
             await app(scope, receive, send)
         except BaseException as error:
@@ -236,7 +236,7 @@ def _own(settings: Settings) -> Iterator[Wire]:
         socket = str(Path(folder) / "engine.sock")
         server = uvicorn.Server(
             uvicorn.Config(
-                watched,
+                call_watched,
                 uds=socket,
                 log_config=None,
                 log_level="critical",

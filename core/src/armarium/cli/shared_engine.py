@@ -120,7 +120,7 @@ def running(place: Place) -> tuple[Reachable, Wire] | None:
         time.sleep(0.05)
 
 
-def shared(place: Place) -> Wire | None:
+def connect_shared(place: Place) -> Wire | None:
     """The way to the engine that commands share, started when there is none; None when the command is to do without."""
     found = running(place)
     foreground = wants_foreground()
@@ -182,7 +182,7 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
         if refused.body.get("code") != "at_work":
             raise
         if foreground or differing:
-            asked_how = "in the foreground" if foreground else f"with {_spelled(differing)}"
+            asked_how = "in the foreground" if foreground else f"with {_name_differences(differing)}"
             raise Refused(
                 {
                     **refused.body,
@@ -197,14 +197,14 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
 def _refuse(card: Reachable, differing: list[str]) -> list[str]:
     raise Refused(
         {
-            "detail": f"This command is to run with {_spelled(differing)}, but the engine that serves here (process "
+            "detail": f"This command is to run with {_name_differences(differing)}, but the engine that serves here (process "
             f"{card.pid}) was started otherwise. Stop that one first, or leave the setting out.",
             "code": "other_settings",
         }
     )
 
 
-def _spelled(differing: list[str]) -> str:
+def _name_differences(differing: list[str]) -> str:
     return ", ".join(differing)
 
 

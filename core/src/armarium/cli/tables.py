@@ -30,7 +30,9 @@ def draw_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         yield title
     if any(columns):
         bold, plain = ("\x1b[1m", "\x1b[0m") if _has_colour() else ("", "")
-        heads = [f"{bold}{_padded(name, width)}{plain}" for name, width in zip(columns, widths, strict=True)]
+        heads = [
+            f"{bold}{_pad_text(name, width)}{plain}" for name, width in zip(columns, widths, strict=True)
+        ]
         yield "┏" + "┳".join("━" * (width + 2) for width in widths) + "┓"
         yield "┃ " + " ┃ ".join(heads) + " ┃"
         yield "┡" + "╇".join("━" * (width + 2) for width in widths) + "┩"
@@ -38,12 +40,12 @@ def draw_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         yield "┌" + "┬".join("─" * (width + 2) for width in widths) + "┐"
     for row in cells:
         folded = [
-            [part for line in lines for part in _folded(line, width)]
+            [part for line in lines for part in _fold_line(line, width)]
             for lines, width in zip(row, widths, strict=True)
         ]
         for number in range(max(map(len, folded))):
             parts = [
-                _padded(lines[number] if number < len(lines) else "", width)
+                _pad_text(lines[number] if number < len(lines) else "", width)
                 for lines, width in zip(folded, widths, strict=True)
             ]
             yield "│ " + " │ ".join(parts) + " │"
@@ -73,7 +75,7 @@ def _squeeze(widths: list[int], fixed: list[bool], room: int) -> None:
         left -= 1
 
 
-def _folded(line: str, width: int) -> list[str]:
+def _fold_line(line: str, width: int) -> list[str]:
     """*line* in pieces no wider than *width*, parted at a space where there is one."""
     parts: list[str] = []
     while _width(line) > width:
@@ -95,7 +97,7 @@ def _fitting(line: str, width: int) -> int:
     return len(line)
 
 
-def _padded(text: str, width: int) -> str:
+def _pad_text(text: str, width: int) -> str:
     return text + " " * (width - _width(text))
 
 

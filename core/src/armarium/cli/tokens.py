@@ -65,7 +65,7 @@ def create_token(
     """Make a token for an agent; it is shown once. With --library it reaches that project alone."""
     with engine_session() as session:
         only = named_projects(session)
-        body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full(folder)}
+        body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full_paths(folder)}
         made = session.post("/api/tokens", body)
     answer(made, str(made["token"]))
 
@@ -82,7 +82,9 @@ def folders(
     with engine_session() as session:
         if folder or none:
             found = session.ask(
-                "PATCH", f"/api/tokens/{id_of(identity)}", body={"folders": [] if none else _full(folder)}
+                "PATCH",
+                f"/api/tokens/{id_of(identity)}",
+                body={"folders": [] if none else _full_paths(folder)},
             )
         else:
             known = [one for one in _every_token(session)["items"] if one["id"] == id_of(identity)]
@@ -94,7 +96,7 @@ def folders(
     answer(found, words)
 
 
-def _full(folders: list[Path] | None) -> list[str]:
+def _full_paths(folders: list[Path] | None) -> list[str]:
     """Folders by their full paths: the engine does not run where the command does."""
     return [str(folder.expanduser().absolute()) for folder in folders or []]
 

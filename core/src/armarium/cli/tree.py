@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armarium.cli.options import Topic, everywhere
+from armarium.cli.options import Topic, add_options
 from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
 from armarium.engine_card import code_in_place, fingerprint, state_folder
@@ -106,7 +106,7 @@ class Tree:
         if one is None:
             return None
         if one.rivals:
-            return _torn(name, one.rivals)
+            return _make_ambiguous(name, one.rivals)
         group = self._group(one)
         found = group.commands.get(name)
         return group if found is None and name == one.plugin.replace("_", "-") else found
@@ -117,7 +117,7 @@ class Tree:
         if not self._named:
             return None
         with _offers().quietly():
-            built = _built(self._named)
+            built = _build_commands(self._named)
         return built if isinstance(built, Commands) else None
 
     def _by_name(self) -> dict[str, CommandEntry]:
@@ -132,7 +132,7 @@ class Tree:
         if one.source not in self._groups:
             if one.plugin:
                 with _offers().quietly():
-                    built = _built(one.source)
+                    built = _build_commands(one.source)
                     self._groups[one.source] = group_of(one.plugin, built, hidden=True)
                 if isinstance(built, Commands):
                     self._named = self._named or one.source
@@ -148,12 +148,14 @@ class Tree:
         found: dict[str, CommandEntry] = {}
         for module in CORE:
             source = CommandEntry("", module)
-            found |= {name: _described(name, one, source) for name, one in self._commands(source)}
+            found |= {name: _describe_command(name, one, source) for name, one in self._commands(source)}
         bringers: dict[str, list[CommandEntry]] = {}
         groups: list[CommandEntry] = []
         ours: set[str] = set()
         installed, failed = _tried_offers()
-        for offer, entry in [(one, entry) for one in installed for entry in one.of(_offers().COMMANDS)]:
+        for offer, entry in [
+            (one, entry) for one in installed for entry in one.entries_of(_offers().COMMANDS)
+        ]:
             source = CommandEntry(
                 entry.name.replace("_", "-"), entry.value.replace(" ", ""), entry.name, hidden=True
             )
@@ -173,7 +175,7 @@ class Tree:
             for name, one in commands:
                 # A stranger takes no command from those that come with Armarium.
                 if offer.first_party or name not in ours:
-                    bringers.setdefault(name, []).append(_described(name, one, source))
+                    bringers.setdefault(name, []).append(_describe_command(name, one, source))
                 if offer.first_party:
                     ours.add(name)
         for name, several in bringers.items():
@@ -221,7 +223,7 @@ class Tree:
             fresh.replace(place)
 
 
-def _built(source: str) -> Any:
+def _build_commands(source: str) -> Any:
     """The commands of a plugin, built by the function at *source* (`module:function`)."""
     module, _, function = source.partition(":")
     return getattr(importlib.import_module(module), function)()
@@ -240,7 +242,7 @@ def _tried_offers() -> tuple[list[Offer], Failed]:
 
     trials = Trials.of_environment()
     offers = _offers().find_offers()
-    failed = trials.failed(offers, trusting_ours=True)
+    failed = trials.find_failures(offers, trusting_ours=True)
     trials.save()
     return offers, failed
 
@@ -249,7 +251,7 @@ def _note() -> Path:
     return state_folder(os.environ) / NOTE
 
 
-def _described(name: str, command: Any, source: CommandEntry) -> CommandEntry:
+def _describe_command(name: str, command: Any, source: CommandEntry) -> CommandEntry:
     # The line that the help page shows of it.
     line = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
     topic = getattr(command, "rich_help_panel", None)
@@ -265,7 +267,7 @@ def _described(name: str, command: Any, source: CommandEntry) -> CommandEntry:
 
 def group_of(name: str, commands: typer.Typer, *, hidden: bool = False) -> Any:
     """Commands as a group of the command line, each with the options that all commands take."""
-    everywhere(commands)
+    add_options(commands)
     # A program of one group, so that who brings a single command brings a group all the same.
     outer = typer.Typer()
     outer.callback()(lambda: None)
@@ -275,7 +277,7 @@ def group_of(name: str, commands: typer.Typer, *, hidden: bool = False) -> Any:
     return command
 
 
-def _torn(name: str, plugins: tuple[str, ...]) -> Any:
+def _make_ambiguous(name: str, plugins: tuple[str, ...]) -> Any:
     """A command that only says whose it could be."""
     program = typer.Typer()
 

@@ -33,7 +33,7 @@ class Form:
         """What the body is called in its header."""
         return f"multipart/form-data; boundary={self.boundary}"
 
-    def encoded(self) -> bytes:
+    def encode_body(self) -> bytes:
         """The body."""
         parts = [(f'name="{name}"', value.encode()) for name, value in self.words.items()]
         for name, filename, data in self.files:
@@ -94,7 +94,7 @@ class Wire:
         sent = {**self._headers, **(headers or {})}
         data = None
         if isinstance(body, Form):
-            data = body.encoded()
+            data = body.encode_body()
             sent["Content-Type"] = body.content_type
         elif body is not None:
             data = json.dumps(body).encode()
@@ -103,13 +103,13 @@ class Wire:
             self._connection.close()
         try:
             try:
-                return self._once(method, target, data, sent)
+                return self._send_once(method, target, data, sent)
             except (ConnectionError, http.client.BadStatusLine):
                 # A connection that rested may have been closed; a question is asked once more, a write is not.
                 if method != "GET" or self._connection.sock is None:
                     raise
                 self._connection.close()
-                return self._once(method, target, data, sent)
+                return self._send_once(method, target, data, sent)
         except BaseException:
             self._connection.close()
             raise
@@ -121,7 +121,7 @@ class Wire:
         sock = self._connection.sock
         return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
-    def _once(self, method: str, target: str, data: bytes | None, sent: Mapping[str, str]) -> Answer:
+    def _send_once(self, method: str, target: str, data: bytes | None, sent: Mapping[str, str]) -> Answer:
         if self._connection.sock is None:
             try:
                 self._connection.connect()

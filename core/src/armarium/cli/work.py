@@ -22,7 +22,7 @@ PACKAGE = ".library"
 """What a project's folder ends in."""
 
 
-def finished(session: Session, job_id: str, title: str) -> dict[str, Any]:
+def follow_job(session: Session, job_id: str, title: str) -> dict[str, Any]:
     """Follow a job with a progress bar to its end; Refused with its reason when it does not end well."""
     try:
         with progress(title) as show:

@@ -5,7 +5,7 @@ Nothing here writes, fetches or keeps anything; every function may be called fro
 """
 
 from armarium.guard.archives import check_archive, read_member
-from armarium.guard.closed import PathNotAllowed
+from armarium.guard.closed_places import PathNotAllowed
 from armarium.guard.documents import MAX_XML_BYTES, parse_xml
 from armarium.guard.hypertext import parse_html
 from armarium.guard.images import MAX_IMAGE_PIXELS, ImageInfo, image_info, open_image

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from armarium.errors import Invalid
-from armarium.guard.sources import name_of, opened, plain
+from armarium.guard.sources import name_of, open_source, plain
 
 MAX_ARCHIVE_MEMBERS: Final = 10_000
 MAX_ARCHIVE_BYTES: Final = 4 * 1024**3
@@ -31,7 +31,7 @@ def check_archive(
     that grows more than `max_ratio` times. Read a member with `read_member`: a header may lie about its size.
     """
     name = name or name_of(source)
-    with opened(source, name) as file:
+    with open_source(source, name) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 members = archive.infolist()

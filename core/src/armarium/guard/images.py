@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from armarium.errors import Invalid
 from armarium.guard.parts import part_of
-from armarium.guard.sources import length_of, name_of, opened, plain
+from armarium.guard.sources import length_of, name_of, open_source, plain
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
@@ -62,7 +62,7 @@ def image_info(
     Every frame of a multi-page TIFF is counted, the size is that of the first.
     """
     name = name or name_of(source)
-    with opened(source, name) as file:
+    with open_source(source, name) as file:
         return _identify(file, name, max_pixels or MAX_IMAGE_PIXELS)[0]
 
 
@@ -85,7 +85,7 @@ def open_image(
     """
     name = name or name_of(source)
     limit = max_pixels or MAX_IMAGE_PIXELS
-    with opened(source, name) as file:
+    with open_source(source, name) as file:
         info, image = _identify(file, name, limit)
         try:
             if frame:

@@ -31,7 +31,7 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandle
 from pydantic_core import core_schema
 
 from armarium.errors import BadRequest, Broken, Invalid, ProjectOutOfReach
-from armarium.guard.closed import Identity, PathNotAllowed
+from armarium.guard.closed_places import Identity, PathNotAllowed
 from armarium.guard.places import look_over, open_plain
 from armarium.store.database import raw_of
 
@@ -156,7 +156,7 @@ class PathRules:
         Invalid for what is no full path; PathNotAllowed (403) outside the allowed roots, outside the folders granted
         to a token that has only those, and in what is closed to everyone.
         """
-        path, real = _resolved(text)
+        path, real = _resolve_path(text)
         if not self._engine.allows(path) or any(real.is_relative_to(system) for system in SYSTEM):
             raise PathNotAllowed(
                 f"{text} lies outside the folders this engine may read and write (your home folder, mounted volumes, "
@@ -179,7 +179,7 @@ class PathRules:
         BadRequest for what is no full path. To open a folder reads nothing of it, so a token's folders do not count.
         """
         try:
-            real = _resolved(text)[1]
+            real = _resolve_path(text)[1]
         except Invalid as refusal:
             raise BadRequest(refusal.detail, code="grant_refused") from None
         self._refuse_closed(text, real)
@@ -201,7 +201,7 @@ class PathRules:
 
         A token bound to projects uses those; another one that has only granted folders also what is registered.
         """
-        place = self._engine.libraries.checked(text)
+        place = self._engine.libraries.check_path(text)
         if place.parent == self._engine.settings.state_dir and not place.is_dir():
             # The engine makes its global library itself; callers name it once it is there.
             raise PathNotAllowed(f"{place} lies in the engine's state folder; choose another folder.", text)
@@ -243,7 +243,7 @@ class PathRules:
         return place in self._packages()
 
 
-def _resolved(text: str) -> tuple[Path, Path]:
+def _resolve_path(text: str) -> tuple[Path, Path]:
     """(the full path that *text* is, where it leads); Invalid in words for what is none."""
     if "\0" in text:
         raise Invalid("A path holds no null character.", code="bad_path")

@@ -29,7 +29,7 @@ _SCAN: Final = 0xDA
 _END: Final = b"\xff\xd9"
 
 
-class _Enough(Exception):
+class _EnoughRows(Exception):
     """The rows that were asked for are decoded."""
 
 
@@ -56,7 +56,7 @@ class PartialFile(io.RawIOBase):
         self._height = None
         self._file.seek(0)
 
-    def whole(self) -> bytearray | None:
+    def complete_jpeg(self) -> bytearray | None:
         """A shortened JPEG; None where it is cut short, or too large to be taken at once."""
         self._file.seek(0)
         size = length_of(self._file)
@@ -73,8 +73,8 @@ class PartialFile(io.RawIOBase):
         self._image, self._rows = image, rows
 
     def read(self, size: int = -1) -> bytes:
-        if self._image is not None and self._decoded(self._image):
-            raise _Enough
+        if self._image is not None and self._has_rows_below(self._image):
+            raise _EnoughRows
         at = self._file.tell()
         data = self._file.read(size)
         if self._height is None or at >= self._height[0] + 2 or at + len(data) <= self._height[0]:
@@ -92,7 +92,7 @@ class PartialFile(io.RawIOBase):
     def tell(self) -> int:
         return self._file.tell()
 
-    def _decoded(self, image: ImageFile.ImageFile) -> bool:
+    def _has_rows_below(self, image: ImageFile.ImageFile) -> bool:
         """Whether something stands below the rows. A page that is black there is read on: nothing is guessed."""
         try:
             pixels = image.im
@@ -134,7 +134,7 @@ def part_of(
         partial.watch(image, bottom)
     try:
         image.load()
-    except _Enough:
+    except _EnoughRows:
         image.tile = []  # nothing more is to be decoded into it
     return _crop(image, box)
 
@@ -155,7 +155,7 @@ def _part_of_jpeg(
     import simplejpeg
     from PIL import Image
 
-    data = file.whole() if image.mode in ("L", "RGB") else None
+    data = file.complete_jpeg() if image.mode in ("L", "RGB") else None
     if data is None:
         return None
     try:

@@ -1,7 +1,7 @@
 """Files and folders that a caller named: opened on the way that was looked over, however somebody changes it meanwhile.
 
 The way is walked folder by folder from the root of the disk, each held open while the next is looked up in it. So what
-is judged (`armarium.guard.closed`) and what is opened are the same.
+is judged (`armarium.guard.closed_places`) and what is opened are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from armarium.errors import Invalid, NotAFile
-from armarium.guard.closed import PathNotAllowed, Steps
+from armarium.guard.closed_places import PathNotAllowed, Steps
 
 _STEP: Final = (
     getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)

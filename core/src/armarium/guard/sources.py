@@ -28,7 +28,7 @@ def length_of(file: IO[bytes]) -> int:
     return end
 
 
-def opened(source: Path | str | bytes, name: str) -> BinaryIO:
+def open_source(source: Path | str | bytes, name: str) -> BinaryIO:
     """*source* for reading; Invalid in words where it cannot be."""
     if isinstance(source, bytes):
         return io.BytesIO(source)

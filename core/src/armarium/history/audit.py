@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Boolean, Column, Connection, Index, Integer, MetaData, Table, Text
 
 from armarium.store.database import raw_of
-from armarium.store.database_errors import damaged
+from armarium.store.database_errors import damaged_database
 from armarium.store.tables import Json, operational
 
 metadata = MetaData()
@@ -114,7 +114,7 @@ def head(raw: sqlite3.Connection) -> Head:
     if row is None:
         return Head(0, GENESIS)
     if not isinstance(row[1], str):
-        raise damaged("the last row of its audit log has no hash")
+        raise damaged_database("the last row of its audit log has no hash")
     return Head(*row)
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import Column, Connection, Integer, Table
 from sqlalchemy.dialects import sqlite as sqlite_dialect
 
 from armarium.store.database import raw_of
-from armarium.store.database_errors import damaged
+from armarium.store.database_errors import damaged_database
 from armarium.store.tables import rules_of
 
 _DIALECT = sqlite_dialect.dialect()
@@ -43,7 +43,7 @@ def history_name(table: Table | str) -> str:
     return f"{table if isinstance(table, str) else table.name}__history"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """*name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -64,7 +64,7 @@ def holds(column: Column[Any], image: str) -> str:
     if column.primary_key:
         return "1"
     return (
-        f"({image}.{quoted(column.name)} IS NOT NULL OR {image}.op = 'D' "
+        f"({image}.{quote_name(column.name)} IS NOT NULL OR {image}.op = 'D' "
         f"OR IFNULL(instr({image}.kept, {_quoted_key(column.name)}), 0))"
     )
 
@@ -85,13 +85,15 @@ def history_ddl(table: Table) -> list[str]:
     There is no index on the step: one writer appends, so a step's rows stand together and `spans.span` finds them by
     bisection. That index alone made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
     """
-    name = quoted(history_name(table))
-    columns = [f"{quoted(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns]
-    keys = ", ".join(quoted(key) for key in key_columns(table))
+    name = quote_name(history_name(table))
+    columns = [
+        f"{quote_name(column.name)} {column.type.compile(dialect=_DIALECT)}" for column in table.columns
+    ]
+    keys = ", ".join(quote_name(key) for key in key_columns(table))
     return [
         f"CREATE TABLE IF NOT EXISTS {name} (seq INTEGER PRIMARY KEY, audit_seq INTEGER, op TEXT,"
         f" kept TEXT, {', '.join(columns)})",
-        f"CREATE INDEX IF NOT EXISTS {quoted('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
+        f"CREATE INDEX IF NOT EXISTS {quote_name('ix_' + history_name(table) + '_key')} ON {name} ({keys})",
     ]
 
 
@@ -143,7 +145,7 @@ def step_triggers() -> dict[str, str]:
 
 
 def _tracked_triggers(table: Table) -> dict[str, str]:
-    name, history = quoted(table.name), quoted(history_name(table))
+    name, history = quote_name(table.name), quote_name(history_name(table))
     keys = key_columns(table)
     columns = [column.name for column in table.columns]
     rules = rules_of(table)
@@ -155,30 +157,33 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
         "COALESCE((SELECT audit_seq FROM audit_current), "
         f"RAISE(ROLLBACK, '{table.name} is a tracked table: a {label} is changed only by an action'))"
     )
-    key_list = ", ".join(quoted(key) for key in keys)
-    column_list = ", ".join(quoted(column) for column in columns)
-    new_keys = ", ".join(f"NEW.{quoted(key)}" for key in keys)
-    moved = {c.name: differ(c, f"OLD.{quoted(c.name)}", f"NEW.{quoted(c.name)}") for c in table.columns}
+    key_list = ", ".join(quote_name(key) for key in keys)
+    column_list = ", ".join(quote_name(column) for column in columns)
+    new_keys = ", ".join(f"NEW.{quote_name(key)}" for key in keys)
+    moved = {
+        c.name: differ(c, f"OLD.{quote_name(c.name)}", f"NEW.{quote_name(c.name)}") for c in table.columns
+    }
     # What nearly every change moves is looked at first, long values last.
     changed = " OR ".join(
         moved[c] for c in sorted(columns, key=lambda c: (c not in rules.monotonic, c in rules.large))
     )
-    old_all = ", ".join(f"OLD.{quoted(column)}" for column in columns)
+    old_all = ", ".join(f"OLD.{quote_name(column)}" for column in columns)
     old_moved = ", ".join(
-        f"OLD.{quoted(c)}" if c in keys else f"CASE WHEN {moved[c]} THEN OLD.{quoted(c)} END" for c in columns
+        f"OLD.{quote_name(c)}" if c in keys else f"CASE WHEN {moved[c]} THEN OLD.{quote_name(c)} END"
+        for c in columns
     )
     nulls = [c.name for c in table.columns if c.nullable and not c.primary_key]
     ai, au, ad, ak = (f"{table.name}__history_{verb}" for verb in ("insert", "update", "delete", "key"))
     key_changed = " OR ".join(moved[k] for k in keys)
     return {
-        ai: f"CREATE TRIGGER {quoted(ai)} AFTER INSERT ON {name} BEGIN "
+        ai: f"CREATE TRIGGER {quote_name(ai)} AFTER INSERT ON {name} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, {key_list}) VALUES ({current}, 'I', {new_keys}); END",
-        au: f"CREATE TRIGGER {quoted(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
+        au: f"CREATE TRIGGER {quote_name(au)} AFTER UPDATE ON {name} WHEN {changed} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, kept, {column_list}) "
         f"VALUES ({current}, 'U', {_moved_from_null(nulls, 'OLD', 'NEW')}, {old_moved}); END",
-        ad: f"CREATE TRIGGER {quoted(ad)} AFTER DELETE ON {name} BEGIN "
+        ad: f"CREATE TRIGGER {quote_name(ad)} AFTER DELETE ON {name} BEGIN "
         f"INSERT INTO {history} (audit_seq, op, {column_list}) VALUES ({current}, 'D', {old_all}); END",
-        ak: f"CREATE TRIGGER {quoted(ak)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
+        ak: f"CREATE TRIGGER {quote_name(ak)} BEFORE UPDATE OF {key_list} ON {name} WHEN {key_changed} BEGIN "
         f"SELECT RAISE(ABORT, '{table.name} is a tracked table: the key of a {label} never changes'); END",
     }
 
@@ -187,7 +192,7 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
     """SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
     if not columns:
         return "NULL"
-    moved = {c: f"{old}.{quoted(c)} IS NULL AND {new}.{quoted(c)} IS NOT NULL" for c in columns}
+    moved = {c: f"{old}.{quote_name(c)} IS NULL AND {new}.{quote_name(c)} IS NOT NULL" for c in columns}
     names = " || ".join(f"CASE WHEN {moved[c]} THEN {_quoted_key(c, '')} ELSE '' END" for c in columns)
     return f"CASE WHEN {' OR '.join(f'({one})' for one in moved.values())} THEN ',' || {names} END"
 
@@ -199,21 +204,21 @@ def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after:
         return
     for old, new in renamed:
         # Made anew by the opening that migrates.
-        raw.execute(f"DROP TRIGGER IF EXISTS {quoted(f'{history}__no_update')}")
+        raw.execute(f"DROP TRIGGER IF EXISTS {quote_name(f'{history}__no_update')}")
         raw.execute(
-            f"UPDATE {quoted(history)} SET kept = replace(kept, {_quoted_key(old)}, {_quoted_key(new)})"
+            f"UPDATE {quote_name(history)} SET kept = replace(kept, {_quoted_key(old)}, {_quoted_key(new)})"
         )
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
     """Triggers that keep rows as they are; *guarded* names the columns that never change (none: all)."""
     update, delete = f"{name}__no_update", f"{name}__no_delete"
-    of = f" OF {', '.join(map(quoted, guarded))}" if guarded else ""
+    of = f" OF {', '.join(map(quote_name, guarded))}" if guarded else ""
     words = f"rows of {name} are never changed"
     return {
-        update: f"CREATE TRIGGER {quoted(update)} BEFORE UPDATE{of} ON {quoted(name)} "
+        update: f"CREATE TRIGGER {quote_name(update)} BEFORE UPDATE{of} ON {quote_name(name)} "
         f"BEGIN SELECT RAISE(ABORT, '{words}'); END",
-        delete: f"CREATE TRIGGER {quoted(delete)} BEFORE DELETE ON {quoted(name)} "
+        delete: f"CREATE TRIGGER {quote_name(delete)} BEFORE DELETE ON {quote_name(name)} "
         f"WHEN (SELECT purging FROM audit_current) = 0 BEGIN SELECT RAISE(ABORT, '{words}'); END",
     }
 
@@ -224,7 +229,9 @@ def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
         "UPDATE audit_current SET audit_seq = ? WHERE audit_seq IS NULL", (audit_seq,)
     ).rowcount
     if begun != 1:
-        raise damaged("the row that says which step is being made is gone, or another program left one open")
+        raise damaged_database(
+            "the row that says which step is being made is gone, or another program left one open"
+        )
 
 
 def end_step(raw: sqlite3.Connection) -> None:
@@ -241,15 +248,15 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
     raw = raw_of(conn)
     columns = [column.name for column in table.columns]
     (key_name,) = key_columns(table)
-    listed = ", ".join(f"h.{quoted(column)}" for column in columns)
+    listed = ", ".join(f"h.{quote_name(column)}" for column in columns)
     rows = raw.execute(
-        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, ''), {listed} FROM {quoted(history_name(table))} h "
-        f"LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.{quoted(key_name)} = ? ORDER BY h.seq",
+        f"SELECT h.audit_seq, a.id, h.op, COALESCE(h.kept, ''), {listed} FROM {quote_name(history_name(table))} h "
+        f"LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.{quote_name(key_name)} = ? ORDER BY h.seq",
         (key,),
     ).fetchall()
-    listed = ", ".join(quoted(column) for column in columns)
+    listed = ", ".join(quote_name(column) for column in columns)
     live = raw.execute(
-        f"SELECT {listed} FROM {quoted(table.name)} WHERE {quoted(key_name)} = ?", (key,)
+        f"SELECT {listed} FROM {quote_name(table.name)} WHERE {quote_name(key_name)} = ?", (key,)
     ).fetchone()
     following: dict[str, Any] | None = dict(zip(columns, live, strict=True)) if live else None
     found: list[dict[str, Any]] = []

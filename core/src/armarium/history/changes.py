@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Boolean, Column, Connection, Table
 
-from armarium.history.capture import history_name, key_columns, quoted
+from armarium.history.capture import history_name, key_columns, quote_name
 from armarium.history.row_images import image_before
 from armarium.history.schema import Schema
 from armarium.history.spans import spans
@@ -31,8 +31,8 @@ def changes_of(
     found: list[dict[str, Any]] = []
     total = 0
     for table, where in spans(raw, schema.tracked, seq).items():
-        history = quoted(history_name(table))
-        keys = ", ".join(quoted(key) for key in key_columns(table))
+        history = quote_name(history_name(table))
+        keys = ", ".join(quote_name(key) for key in key_columns(table))
         (count,) = raw.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {keys})", where
         ).fetchone()
@@ -67,24 +67,24 @@ def _table_changes(
 def _rows(
     raw: sqlite3.Connection, table: Table, where: tuple[int, int], limit: int, offset: int
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any] | None]]:
-    history, live = quoted(history_name(table)), quoted(table.name)
+    history, live = quote_name(history_name(table)), quote_name(table.name)
     keys = key_columns(table)
-    key_list = ", ".join(quoted(key) for key in keys)
+    key_list = ", ".join(quote_name(key) for key in keys)
     columns = list(table.columns)
 
     def same(left: str, right: str) -> str:
-        return " AND ".join(f"{left}.{quoted(key)} = {right}.{quoted(key)}" for key in keys)
+        return " AND ".join(f"{left}.{quote_name(key)} = {right}.{quote_name(key)}" for key in keys)
 
     before = ", ".join(image_before(table, column.name, "f") for column in columns)
     after = ", ".join(
-        f"CASE WHEN n.seq IS NULL THEN t.{quoted(column.name)} ELSE {image_before(table, column.name, 'n')} END"
+        f"CASE WHEN n.seq IS NULL THEN t.{quote_name(column.name)} ELSE {image_before(table, column.name, 'n')} END"
         for column in columns
     )
-    key_values = ", ".join(f"s.{quoted(key)}" for key in keys)
+    key_values = ", ".join(f"s.{quote_name(key)}" for key in keys)
     rows = raw.execute(
         f"WITH s AS (SELECT {key_list}, min(seq) AS first, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? "
         f"GROUP BY {key_list} ORDER BY first LIMIT ? OFFSET ?) "
-        f"SELECT f.op, CASE WHEN n.seq IS NULL THEN t.{quoted(keys[0])} IS NOT NULL ELSE n.op <> 'I' END, "
+        f"SELECT f.op, CASE WHEN n.seq IS NULL THEN t.{quote_name(keys[0])} IS NOT NULL ELSE n.op <> 'I' END, "
         f"{key_values}, {before}, {after} FROM s JOIN {history} f ON f.seq = s.first "
         f"LEFT JOIN {history} n ON n.seq = (SELECT min(h.seq) FROM {history} h WHERE {same('h', 's')} AND h.seq > s.last) "
         f"LEFT JOIN {live} t ON {same('t', 's')} ORDER BY s.first",

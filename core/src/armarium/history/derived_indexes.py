@@ -11,7 +11,7 @@ import sqlite3
 from sqlalchemy import Connection, Table
 
 from armarium.errors import Conflict
-from armarium.history.capture import quoted
+from armarium.history.capture import quote_name
 from armarium.store.database import raw_of
 from armarium.store.tables import Follows, rules_of
 
@@ -21,16 +21,16 @@ def trigger_ddl(table: Table) -> dict[str, str]:
     follows = rules_of(table).follows
     if follows is None:
         return {}
-    index, followed = quoted(table.name), quoted(follows.table.name)
-    names = ", ".join(quoted(column.name) for column in table.columns)
-    watched = ", ".join(quoted(column) for column in follows.columns)
-    changed = " OR ".join(f"OLD.{quoted(c)} IS NOT NEW.{quoted(c)}" for c in follows.columns)
+    index, followed = quote_name(table.name), quote_name(follows.table.name)
+    names = ", ".join(quote_name(column.name) for column in table.columns)
+    watched = ", ".join(quote_name(column) for column in follows.columns)
+    changed = " OR ".join(f"OLD.{quote_name(c)} IS NOT NEW.{quote_name(c)}" for c in follows.columns)
     stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
     # OR REPLACE: a row that a damaged index still holds must not stand in the way of anybody's write.
     put = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
     drop = f"DELETE FROM {index} WHERE number = OLD.rowid"
     if follows.of_words:
-        listed = ", ".join(quoted(name) for name in follows.values)
+        listed = ", ".join(quote_name(name) for name in follows.values)
         put = f"INSERT INTO {index} (rowid, {listed}) SELECT {_row(follows, 'NEW')}"
         # It keeps no texts: to take a row out it is told the words that were in it.
         drop = f"INSERT INTO {index} ({index}, rowid, {listed}) SELECT 'delete', {_row(follows, 'OLD')} WHERE {stood}"
@@ -38,10 +38,10 @@ def trigger_ddl(table: Table) -> dict[str, str]:
         f"{table.name}__follows_{verb}" for verb in ("insert", "update", "delete")
     )
     return {
-        on_insert: f"CREATE TRIGGER {quoted(on_insert)} AFTER INSERT ON {followed} WHEN {stands} BEGIN {put}; END",
-        on_update: f"CREATE TRIGGER {quoted(on_update)} AFTER UPDATE OF {watched} ON {followed} WHEN {changed} "
+        on_insert: f"CREATE TRIGGER {quote_name(on_insert)} AFTER INSERT ON {followed} WHEN {stands} BEGIN {put}; END",
+        on_update: f"CREATE TRIGGER {quote_name(on_update)} AFTER UPDATE OF {watched} ON {followed} WHEN {changed} "
         f"BEGIN {drop}; {put} WHERE {stands}; END",
-        on_delete: f"CREATE TRIGGER {quoted(on_delete)} AFTER DELETE ON {followed} WHEN {stood} BEGIN {drop}; END",
+        on_delete: f"CREATE TRIGGER {quote_name(on_delete)} AFTER DELETE ON {followed} WHEN {stood} BEGIN {drop}; END",
     }
 
 
@@ -60,7 +60,7 @@ def rebuild(conn: Connection, table: Table) -> None:
     assert follows is not None, table.name
     raw = raw_of(conn)
     try:
-        raw.execute(f"DROP TABLE IF EXISTS {quoted(table.name)}")
+        raw.execute(f"DROP TABLE IF EXISTS {quote_name(table.name)}")
         raw.execute(_ddl(table))
     except sqlite3.OperationalError as error:
         if "no such module" not in str(error):
@@ -71,12 +71,12 @@ def rebuild(conn: Connection, table: Table) -> None:
             code="sqlite_lacks_module",
         ) from error
     if follows.of_words:
-        listed = ", ".join(quoted(name) for name in follows.values)
-        raw.execute(f"INSERT INTO {quoted(table.name)} (rowid, {listed}) {_contents(follows)}")
+        listed = ", ".join(quote_name(name) for name in follows.values)
+        raw.execute(f"INSERT INTO {quote_name(table.name)} (rowid, {listed}) {_contents(follows)}")
     else:
-        raw.execute(f"INSERT INTO {quoted(table.name)} {_contents(follows)}")
+        raw.execute(f"INSERT INTO {quote_name(table.name)} {_contents(follows)}")
     for name, statement in trigger_ddl(table).items():
-        raw.execute(f"DROP TRIGGER IF EXISTS {quoted(name)}")
+        raw.execute(f"DROP TRIGGER IF EXISTS {quote_name(name)}")
         raw.execute(statement)
 
 
@@ -88,7 +88,7 @@ def disagreements(raw: sqlite3.Connection, table: Table) -> int:
     follows = rules_of(table).follows
     assert follows is not None, table.name
     if follows.of_words:
-        index = quoted(table.name)
+        index = quote_name(table.name)
         try:
             raw.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError:
@@ -99,9 +99,9 @@ def disagreements(raw: sqlite3.Connection, table: Table) -> int:
     try:
         anew.execute(_ddl(table))
         anew.executemany(
-            f"INSERT INTO {quoted(table.name)} VALUES ({marks})", raw.execute(_contents(follows))
+            f"INSERT INTO {quote_name(table.name)} VALUES ({marks})", raw.execute(_contents(follows))
         )
-        everything = f"SELECT * FROM {quoted(table.name)}"
+        everything = f"SELECT * FROM {quote_name(table.name)}"
         wanted = {row[0]: row for row in anew.execute(everything)}
     finally:
         anew.close()
@@ -114,12 +114,12 @@ def disagreements(raw: sqlite3.Connection, table: Table) -> int:
 def _ddl(table: Table) -> str:
     follows = rules_of(table).follows
     assert follows is not None, table.name
-    names = [quoted(column.name) for column in table.columns]
+    names = [quote_name(column.name) for column in table.columns]
     if follows.of_words:
-        followed = quoted(follows.table.name)
+        followed = quote_name(follows.table.name)
         names = [*names, f"content={followed}", "content_rowid='rowid'"]
     said = ", ".join([*names, *follows.options])
-    return f"CREATE VIRTUAL TABLE {quoted(table.name)} USING {follows.module}({said})"
+    return f"CREATE VIRTUAL TABLE {quote_name(table.name)} USING {follows.module}({said})"
 
 
 def _row(follows: Follows, row: str) -> str:
@@ -127,4 +127,4 @@ def _row(follows: Follows, row: str) -> str:
 
 
 def _contents(follows: Follows) -> str:
-    return f"SELECT {_row(follows, 'f')} FROM {quoted(follows.table.name)} f WHERE {follows.where.format(row='f')}"
+    return f"SELECT {_row(follows, 'f')} FROM {quote_name(follows.table.name)} f WHERE {follows.where.format(row='f')}"

@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import Column, Connection, Table
 
 from armarium.errors import Forbidden
-from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.history.capture import history_name, holds, key_columns, quote_name
 from armarium.history.spans import spans
 from armarium.principals import Principal
 from armarium.store.database import raw_of
@@ -40,23 +40,23 @@ class Locks:
         assert found is not None
         self.tree, self.rules = tree, found
         (self.key,) = key_columns(tree)
-        self._any = f"SELECT 1 FROM {quoted(tree.name)} WHERE {quoted(found.locked)} LIMIT 1"
+        self._any = f"SELECT 1 FROM {quote_name(tree.name)} WHERE {quote_name(found.locked)} LIMIT 1"
         self.links = _links(tracked, tree)
         self.tables = [tree, *(table for table in self.links if rules_of(table).heeds_locks)]
 
-    def any(self, raw: sqlite3.Connection) -> bool:
+    def has_any(self, raw: sqlite3.Connection) -> bool:
         """Whether anything is locked at all."""
         return raw.execute(self._any).fetchone() is not None
 
     def refuse(self, raw: sqlite3.Connection, ids: Iterable[str]) -> None:
         """Refuse (403 node_locked) where one of the nodes *ids* is locked or lies beneath a locked one."""
-        table, parent = quoted(self.tree.name), quoted(self.rules.parent)
+        table, parent = quote_name(self.tree.name), quote_name(self.rules.parent)
         locked = raw.execute(
             "WITH RECURSIVE up(id) AS (SELECT value FROM json_each(?)"
-            f" UNION SELECT t.{parent} FROM up JOIN {table} t ON t.{quoted(self.key)} = up.id"
+            f" UNION SELECT t.{parent} FROM up JOIN {table} t ON t.{quote_name(self.key)} = up.id"
             f" WHERE t.{parent} IS NOT NULL)"
-            f" SELECT t.{quoted(self.key)}, t.{quoted(self.rules.name)} FROM up"
-            f" JOIN {table} t ON t.{quoted(self.key)} = up.id WHERE t.{quoted(self.rules.locked)} LIMIT 1",
+            f" SELECT t.{quote_name(self.key)}, t.{quote_name(self.rules.name)} FROM up"
+            f" JOIN {table} t ON t.{quote_name(self.key)} = up.id WHERE t.{quote_name(self.rules.locked)} LIMIT 1",
             (_id_list(ids),),
         ).fetchone()
         if locked is not None:
@@ -69,9 +69,9 @@ class Locks:
         """
         for where in spans(raw, [self.tree], audit_seq).values():
             self._refuse_locking(raw, where)
-        self.refuse(raw, self.touched(raw, audit_seq))
+        self.refuse(raw, self.nodes_touched(raw, audit_seq))
 
-    def touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
+    def nodes_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """The nodes that rows changed by step *audit_seq* belong, or belonged, to.
 
         A row that moved is looked at where it was and where it is; so is a node, and a node that went or came within
@@ -100,8 +100,8 @@ class Locks:
 
     def _refuse_locking(self, raw: sqlite3.Connection, where: tuple[int, int]) -> None:
         """A lock that came or went is the owner's; a node that went with its lock was locked."""
-        live, history = quoted(self.tree.name), quoted(history_name(self.tree))
-        key, locked, name = (quoted(one) for one in (self.key, self.rules.locked, self.rules.name))
+        live, history = quote_name(self.tree.name), quote_name(history_name(self.tree))
+        key, locked, name = (quote_name(one) for one in (self.key, self.rules.locked, self.rules.name))
         gone = raw.execute(
             f"SELECT {key}, {name} FROM {history} WHERE seq BETWEEN ? AND ? AND op = 'D' AND {locked} LIMIT 1",
             where,
@@ -117,16 +117,16 @@ class Locks:
             raise Forbidden("Only the owner may lock or unlock a node.", code="owner_only")
 
     def _nodes_touched(self, raw: sqlite3.Connection, where: tuple[int, int]) -> set[str]:
-        rules, history = self.rules, quoted(history_name(self.tree))
+        rules, history = self.rules, quote_name(history_name(self.tree))
         nodes = values_of_span(raw, self.tree, rules.parent, where)
         moved_alone = "0"
         if rules.order is not None:
             others = [c.name for c in self.tree.columns if c.name not in (self.key, rules.order)]
             moved_alone = " AND ".join(
-                ["op = 'U'", "kept IS NULL", *(f"{quoted(name)} IS NULL" for name in others)]
+                ["op = 'U'", "kept IS NULL", *(f"{quote_name(name)} IS NULL" for name in others)]
             )
         rows = raw.execute(
-            f"SELECT DISTINCT {quoted(self.key)} FROM {history} WHERE seq BETWEEN ? AND ? AND NOT ({moved_alone})",
+            f"SELECT DISTINCT {quote_name(self.key)} FROM {history} WHERE seq BETWEEN ? AND ? AND NOT ({moved_alone})",
             where,
         )
         return nodes | {row[0] for row in rows}
@@ -191,8 +191,8 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
 
 def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:
     """What *column* held in the rows of a step, before, between and after its changes."""
-    live, history, name = quoted(table.name), quoted(history_name(table)), quoted(column)
-    keys = ", ".join(quoted(key) for key in key_columns(table))
+    live, history, name = quote_name(table.name), quote_name(history_name(table)), quote_name(column)
+    keys = ", ".join(quote_name(key) for key in key_columns(table))
     rows = raw.execute(
         f"SELECT {name} FROM {history} WHERE seq BETWEEN ? AND ? AND {name} IS NOT NULL"
         f" UNION SELECT {name} FROM {live} WHERE {name} IS NOT NULL"
@@ -205,8 +205,8 @@ def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tu
 def _follow(raw: sqlite3.Connection, link: Link, column: str, values: set[str]) -> set[str]:
     """What *column* holds in the rows that *link* leads to. One that went in this step is itself among its rows."""
     rows = raw.execute(
-        f"SELECT DISTINCT {quoted(column)} FROM {quoted(link.table.name)}"
-        f" WHERE {quoted(link.key)} IN (SELECT value FROM json_each(?)) AND {quoted(column)} IS NOT NULL",
+        f"SELECT DISTINCT {quote_name(column)} FROM {quote_name(link.table.name)}"
+        f" WHERE {quote_name(link.key)} IN (SELECT value FROM json_each(?)) AND {quote_name(column)} IS NOT NULL",
         (_id_list(values),),
     )
     return {row[0] for row in rows}

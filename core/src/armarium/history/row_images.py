@@ -12,34 +12,34 @@ from dataclasses import dataclass
 
 from sqlalchemy import Table
 
-from armarium.history.capture import history_name, holds, is_counter, key_columns, quoted
+from armarium.history.capture import history_name, holds, is_counter, key_columns, quote_name
 from armarium.store.tables import rules_of
 
 
 def keys_of(table: Table, alias: str) -> str:
     """SQL: the columns of the primary key, of *alias*."""
-    return ", ".join(f"{alias}.{quoted(key)}" for key in key_columns(table))
+    return ", ".join(f"{alias}.{quote_name(key)}" for key in key_columns(table))
 
 
 def same_key(table: Table, left: str, right: str) -> str:
     """SQL: two aliases name the same row."""
-    return " AND ".join(f"{left}.{quoted(k)} = {right}.{quoted(k)}" for k in key_columns(table))
+    return " AND ".join(f"{left}.{quote_name(k)} = {right}.{quote_name(k)}" for k in key_columns(table))
 
 
 def image_before(table: Table, column: str, alias: str) -> str:
     """SQL for the value of *column* before history row *alias*: its own, else of the next image that holds it, else live."""
-    name = quoted(column)
+    name = quote_name(column)
     one = table.c[column]
     if one.primary_key:
         return f"{alias}.{name}"
     later = (
-        f"FROM {quoted(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
+        f"FROM {quote_name(history_name(table))} x WHERE {same_key(table, 'x', alias)} "
         f"AND x.seq > {alias}.seq AND {holds(one, 'x')}"
     )
     return (
         f"CASE WHEN {holds(one, alias)} THEN {alias}.{name} "
         f"WHEN EXISTS (SELECT 1 {later}) THEN (SELECT x.{name} {later} ORDER BY x.seq LIMIT 1) "
-        f"ELSE (SELECT l.{name} FROM {quoted(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
+        f"ELSE (SELECT l.{name} FROM {quote_name(table.name)} l WHERE {same_key(table, 'l', alias)}) END"
     )
 
 
@@ -56,10 +56,10 @@ class ImageContents:
 
 def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[object]) -> ImageContents:
     """What *images* hold: SQL from FROM on, for the history rows *x*, that ends within its WHERE; *given*: its parameters."""
-    keys = [f"x.{quoted(key)}" for key in key_columns(table)]
+    keys = [f"x.{quote_name(key)}" for key in key_columns(table)]
     row = keys[0] if len(keys) == 1 else " || ',' || ".join(f"quote({key})" for key in keys)
     columns = [column.name for column in table.columns if not column.primary_key]
-    counts = "".join(f", count(x.{quoted(column)})" for column in columns)
+    counts = "".join(f", count(x.{quote_name(column)})" for column in columns)
     count, rows, updates, deletions, kept, *found = raw.execute(
         f"SELECT count(*), count(DISTINCT {row}), count(*) FILTER (WHERE x.op = 'U'),"
         f" count(*) FILTER (WHERE x.op = 'D'), max(x.kept){counts} {images}",
@@ -81,12 +81,12 @@ def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int
     """Delete the rows that the step made: those whose first image in it is an insert's; *ops* is `ops_of` it."""
     if "I" not in ops:
         return
-    history = quoted(history_name(table))
-    key_list = ", ".join(quoted(key) for key in key_columns(table))
+    history = quote_name(history_name(table))
+    key_list = ", ".join(quote_name(key) for key in key_columns(table))
     # Without a deletion in the step, no insert can come after another image of its row.
     first, given = _is_first(table, where) if "D" in ops else ("1", ())
     raw.execute(
-        f"DELETE FROM {quoted(table.name)} WHERE ({key_list}) IN "
+        f"DELETE FROM {quote_name(table.name)} WHERE ({key_list}) IN "
         f"(SELECT {keys_of(table, 'e')} FROM {history} e WHERE e.seq BETWEEN ? AND ? AND e.op = 'I' "
         f"AND {first})",
         (*where, *given),
@@ -98,7 +98,7 @@ def ops_of(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set
     return {
         row[0]
         for row in raw.execute(
-            f"SELECT DISTINCT op FROM {quoted(history_name(table))} WHERE seq BETWEEN ? AND ?", where
+            f"SELECT DISTINCT op FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?", where
         )
     }
 
@@ -106,7 +106,7 @@ def ops_of(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set
 def _is_first(table: Table, where: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
     """SQL: *e* is its row's first image in the step; and its parameters."""
     return (
-        f"NOT EXISTS (SELECT 1 FROM {quoted(history_name(table))} f WHERE {same_key(table, 'f', 'e')} "
+        f"NOT EXISTS (SELECT 1 FROM {quote_name(history_name(table))} f WHERE {same_key(table, 'f', 'e')} "
         "AND f.seq >= ? AND f.seq < e.seq)"
     ), (where[0],)
 
@@ -117,7 +117,7 @@ def write_back(
     """Put the rows that the step changed or deleted back to what they were before its first touch."""
     if ops == {"I"}:
         return
-    history, live = quoted(history_name(table)), quoted(table.name)
+    history, live = quote_name(history_name(table)), quote_name(table.name)
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
     if ops == {"D"}:
@@ -131,7 +131,7 @@ def write_back(
         # A column that is not set costs nothing in the indexes, and asks nothing of the rows it points at.
         sets, values = [], []
         for column in table.columns:
-            name = quoted(column.name)
+            name = quote_name(column.name)
             if column.name in keys:
                 continue
             if column.name in monotonic and is_counter(column):
@@ -158,7 +158,7 @@ def write_back(
         later = raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone()
         columns, values, given = [], [], []
         for column in table.columns:
-            name = quoted(column.name)
+            name = quote_name(column.name)
             columns.append(name)
             if column.name in monotonic and is_counter(column) and ops == {"D"} and later is None:
                 values.append(f"COALESCE(e.{name}, 0) + 1")

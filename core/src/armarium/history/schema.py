@@ -280,7 +280,7 @@ class Schema:
             if there.get(name) == statement:
                 continue
             if name in there:
-                conn.exec_driver_sql(f"DROP TRIGGER {capture.quoted(name)}")
+                conn.exec_driver_sql(f"DROP TRIGGER {capture.quote_name(name)}")
             with _blaming(self._trigger_homes.get(name, "library")):
                 conn.exec_driver_sql(statement)
 
@@ -348,7 +348,7 @@ def alter_tracked(operations: Operations, table: str, alter: Callable[[str], Non
     for (trigger,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (?, ?)", (table, name)
     ).fetchall():
-        raw.execute(f"DROP TRIGGER {capture.quoted(trigger)}")
+        raw.execute(f"DROP TRIGGER {capture.quote_name(trigger)}")
     alter(table)
     before = _columns(raw, name)
     alter(name)
@@ -377,7 +377,7 @@ def _triggers_in(raw: sqlite3.Connection) -> dict[str, str]:
 
 
 def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
-    return [row[1] for row in raw.execute(f"PRAGMA table_info({capture.quoted(table)})")]
+    return [row[1] for row in raw.execute(f"PRAGMA table_info({capture.quote_name(table)})")]
 
 
 def _all_columns(raw: sqlite3.Connection) -> dict[str, set[str]]:

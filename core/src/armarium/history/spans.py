@@ -9,7 +9,7 @@ from functools import cache
 from sqlalchemy import Table
 
 from armarium.errors import Conflict
-from armarium.history.capture import history_name, quoted
+from armarium.history.capture import history_name, quote_name
 
 _NO_STEP = 2**63 - 1
 """Stands for the step of a row that has none: `span` refuses it in words."""
@@ -21,7 +21,7 @@ def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[i
     Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection. Raises
     Conflict when the file holds a row without a step, which the database never wrote.
     """
-    name = quoted(history_name(table))
+    name = quote_name(history_name(table))
     try:
         return _span(raw, name, audit_seq)
     except TypeError as error:
@@ -35,7 +35,7 @@ def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> d
     """Of those *tables* that step *audit_seq* touched, its `span`; one statement finds out which may be such."""
     return {
         table: found
-        for table in _reached(raw, tables, audit_seq)
+        for table in _select_tables(raw, tables, audit_seq)
         if (found := span(raw, table, audit_seq)) is not None
     }
 
@@ -43,8 +43,8 @@ def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> d
 def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[str, int]:
     """How many images the newest step left, by table: its audit row says so, and the doctor counts them again."""
     found: dict[str, int] = {}
-    for table in _reached(raw, tables, audit_seq):
-        name = quoted(history_name(table))
+    for table in _select_tables(raw, tables, audit_seq):
+        name = quote_name(history_name(table))
         # From the end back to the step before: quicker than bisection where a step is small, and they are all counted.
         (found[str(table.name)],) = raw.execute(
             f"SELECT count(*) FROM {name} WHERE seq > IFNULL("
@@ -54,7 +54,7 @@ def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> 
     return found
 
 
-def _reached(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> list[Table]:
+def _select_tables(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> list[Table]:
     """Those *tables* whose newest image is of step *audit_seq* or a later one."""
     if not tables:
         return []
@@ -67,7 +67,7 @@ def _reached(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -
 @cache
 def _newest_steps(tables: tuple[str, ...]) -> str:
     newest = "(SELECT IFNULL(audit_seq, {}) FROM {} ORDER BY seq DESC LIMIT 1)"
-    return f"SELECT {', '.join(newest.format(_NO_STEP, quoted(history_name(name))) for name in tables)}"
+    return f"SELECT {', '.join(newest.format(_NO_STEP, quote_name(history_name(name))) for name in tables)}"
 
 
 def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Table
 
-from armarium.history.capture import history_name, holds, key_columns, quoted
+from armarium.history.capture import history_name, holds, key_columns, quote_name
 from armarium.store.tables import rules_of
 
 
@@ -27,7 +27,9 @@ class Circle:
 def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]:
     """Of those *tables* whose rows point at rows of their own, the last number of the history."""
     return {
-        table: raw.execute(f"SELECT COALESCE(max(seq), 0) FROM {quoted(history_name(table))}").fetchone()[0]
+        table: raw.execute(f"SELECT COALESCE(max(seq), 0) FROM {quote_name(history_name(table))}").fetchone()[
+            0
+        ]
         for table in tables
         if _own_references(table)
     }
@@ -35,10 +37,10 @@ def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]
 
 def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> Circle | None:
     """A circle that the changes after history row *since* closed while step number *step* is taken back, or None."""
-    (key,) = (quoted(name) for name in key_columns(table))
-    history, live = quoted(history_name(table)), quoted(table.name)
+    (key,) = (quote_name(name) for name in key_columns(table))
+    history, live = quote_name(history_name(table)), quote_name(table.name)
     for name in _own_references(table):
-        column = quoted(name)
+        column = quote_name(name)
         # Only a row that points elsewhere than before can close one.
         found = raw.execute(
             f"WITH RECURSIVE up(start, at) AS (SELECT t.{key}, t.{column} FROM {history} h JOIN {live} t"

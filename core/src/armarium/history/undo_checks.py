@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from armarium.errors import Conflict
-from armarium.history.capture import differ, history_name, key_columns, quoted
+from armarium.history.capture import differ, history_name, key_columns, quote_name
 from armarium.history.row_images import contents_of, image_before, keys_of, same_key
 from armarium.history.schema import Schema
 from armarium.history.spans import span
@@ -49,11 +49,11 @@ def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
 
 def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int]) -> None:
     """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
-    history, live = quoted(history_name(table)), quoted(table.name)
+    history, live = quote_name(history_name(table)), quote_name(table.name)
     if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
         return
     keys = key_columns(table)
-    key_list = ", ".join(quoted(key) for key in keys)
+    key_list = ", ".join(quote_name(key) for key in keys)
     touched = f"(SELECT {key_list}, max(seq) AS last FROM {history} WHERE seq BETWEEN ? AND ? GROUP BY {key_list}) s"
     since = contents_of(
         raw,
@@ -66,27 +66,28 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
     # Only what a later image holds can have another value than the step left.
     plain = since.columns.keys() - rules_of(table).monotonic
     equal = " AND ".join(
-        f"NOT ({differ(table.c[c], f't.{quoted(c)}', image_before(table, c, 'n'))})" for c in sorted(plain)
+        f"NOT ({differ(table.c[c], f't.{quote_name(c)}', image_before(table, c, 'n'))})"
+        for c in sorted(plain)
     )
     next_seq = f"(SELECT min(h.seq) FROM {history} h WHERE {same_key(table, 'h', 's')} AND h.seq > s.last)"
     found = raw.execute(
         f"SELECT n.seq, {keys_of(table, 's')} FROM {touched} JOIN {history} n ON n.seq = {next_seq} "
         f"LEFT JOIN {live} t ON {same_key(table, 't', 's')} "
-        f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quoted(keys[0])} IS NULL "
-        f"ELSE t.{quoted(keys[0])} IS NOT NULL AND {equal or '1'} END) LIMIT 1",
+        f"WHERE NOT (CASE WHEN n.op = 'I' THEN t.{quote_name(keys[0])} IS NULL "
+        f"ELSE t.{quote_name(keys[0])} IS NOT NULL AND {equal or '1'} END) LIMIT 1",
         where,
     ).fetchone()
     if found is None:
         return
     first_seq, *key = found
-    matches = " AND ".join(f"h.{quoted(k)} = ?" for k in keys)
+    matches = " AND ".join(f"h.{quote_name(k)} = ?" for k in keys)
     later = raw.execute(
         f"SELECT a.id, a.action_name FROM {history} h JOIN audit a ON a.seq = h.audit_seq "
         f"WHERE {matches} AND h.seq >= ? AND a.undone = 0 "
         f"ORDER BY a.inverse_of IS NOT NULL, h.seq DESC LIMIT 1",
         (*key, first_seq),
     ).fetchone()
-    raise _changed(row, table, later)
+    raise _changed_conflict(row, table, later)
 
 
 def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
@@ -95,22 +96,22 @@ def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
         where = span(raw, user, row.seq)
         if where is None:
             continue
-        (target,) = (quoted(key) for key in key_columns(used))
-        name, keys = quoted(column), ", ".join(quoted(key) for key in key_columns(user))
+        (target,) = (quote_name(key) for key in key_columns(used))
+        name, keys = quote_name(column), ", ".join(quote_name(key) for key in key_columns(user))
         found = raw.execute(
-            f"SELECT a.id, a.action_name FROM {quoted(user.name)} t JOIN {quoted(history_name(used))} h"
+            f"SELECT a.id, a.action_name FROM {quote_name(user.name)} t JOIN {quote_name(history_name(used))} h"
             f" ON h.{target} = t.{name} AND h.op = 'D' JOIN audit a ON a.seq = h.audit_seq"
             f" WHERE ({keys_of(user, 't')}) IN"
-            f" (SELECT {keys} FROM {quoted(history_name(user))} WHERE seq BETWEEN ? AND ?)"
-            f" AND NOT EXISTS (SELECT 1 FROM {quoted(used.name)} u WHERE u.{target} = t.{name})"
+            f" (SELECT {keys} FROM {quote_name(history_name(user))} WHERE seq BETWEEN ? AND ?)"
+            f" AND NOT EXISTS (SELECT 1 FROM {quote_name(used.name)} u WHERE u.{target} = t.{name})"
             " ORDER BY h.seq DESC LIMIT 1",
             where,
         ).fetchone()
         if found is not None:
-            raise _changed(row, used, found)
+            raise _changed_conflict(row, used, found)
 
 
-def _changed(row: Row, table: Table, later: tuple[str, str] | None) -> Conflict:
+def _changed_conflict(row: Row, table: Table, later: tuple[str, str] | None) -> Conflict:
     label = rules_of(table).label or table.name
     if later is None:
         return refusal("changed", row.id, f"a later step changed the same {label}", later_audit_id=None)
@@ -126,28 +127,28 @@ def check_references(
     raw: sqlite3.Connection, schema: Schema, table: Table, row: Row, where: tuple[int, int]
 ) -> None:
     """Refuse when a row that a later step made would be left pointing at nothing."""
-    history = quoted(history_name(table))
+    history = quote_name(history_name(table))
     keys = key_columns(table)
     if len(keys) != 1:
         return
-    touched = f"SELECT DISTINCT h.{quoted(keys[0])} FROM {history} h WHERE h.seq BETWEEN ? AND ?"
+    touched = f"SELECT DISTINCT h.{quote_name(keys[0])} FROM {history} h WHERE h.seq BETWEEN ? AND ?"
     for child, column, target in schema.children_of(table):
         if target != keys[0] or rules_of(child).kind != "tracked":
             continue
-        child_keys = ", ".join(f"c.{quoted(k)}" for k in key_columns(child))
+        child_keys = ", ".join(f"c.{quote_name(k)}" for k in key_columns(child))
         orphan = raw.execute(
-            f"SELECT {child_keys} FROM ({touched}) k JOIN {quoted(child.name)} c "
-            f"ON c.{quoted(column)} = k.{quoted(keys[0])} "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {quoted(table.name)} t WHERE t.{quoted(target)} = c.{quoted(column)}) "
+            f"SELECT {child_keys} FROM ({touched}) k JOIN {quote_name(child.name)} c "
+            f"ON c.{quote_name(column)} = k.{quote_name(keys[0])} "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {quote_name(table.name)} t WHERE t.{quote_name(target)} = c.{quote_name(column)}) "
             "LIMIT 1",
             where,
         ).fetchone()
         if orphan is not None:
-            matches = " AND ".join(f"h.{quoted(k)} = ?" for k in key_columns(child))
+            matches = " AND ".join(f"h.{quote_name(k)} = ?" for k in key_columns(child))
             later = raw.execute(
-                f"SELECT a.id, a.action_name FROM {quoted(history_name(child))} h "
+                f"SELECT a.id, a.action_name FROM {quote_name(history_name(child))} h "
                 f"JOIN audit a ON a.seq = h.audit_seq WHERE {matches} AND a.seq > ? AND a.undone = 0 "
                 "ORDER BY h.seq DESC LIMIT 1",
                 (*orphan, row.seq),
             ).fetchone()
-            raise _changed(row, child, later)
+            raise _changed_conflict(row, child, later)

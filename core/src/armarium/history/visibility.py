@@ -21,7 +21,7 @@ import orjson
 from sqlalchemy import Connection, Table
 
 from armarium.errors import Forbidden
-from armarium.history.capture import history_name, quoted
+from armarium.history.capture import history_name, quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
 from armarium.history.visible_rows import NODES, PAGES, VisibleRows, identity
@@ -41,7 +41,7 @@ LONGEST_ID = 200
 
 
 @dataclass(frozen=True)
-class Withheld:
+class WithheldRows:
     """What the records of a project withhold from one caller."""
 
     everything: bool = False
@@ -58,10 +58,10 @@ class Rights(Protocol):
     def parts(self) -> Table | None:
         """The table whose rows are parts of a page; its `document` column names the page."""
 
-    def any(self, raw: sqlite3.Connection) -> bool:
+    def has_any(self, raw: sqlite3.Connection) -> bool:
         """Whether a record is in force at all."""
 
-    def withheld(self, conn: Connection, principal: Principal) -> Withheld:
+    def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
         """What *principal*, who is no owner, may not see."""
 
     def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
@@ -111,7 +111,7 @@ class Visibility:
         commits = self.db.commits
         if self.rights is not None:
             with self.db.read_all() as conn:
-                if not self.rights.any(raw_of(conn)):
+                if not self.rights.has_any(raw_of(conn)):
                     self._without = commits
                     return False
         return True
@@ -133,20 +133,24 @@ class Visibility:
 
     def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
         self.rows.empty(raw)
-        found = Withheld(everything=True) if self.rights is None else self.rights.withheld(conn, principal)
+        found = (
+            WithheldRows(everything=True)
+            if self.rights is None
+            else self.rights.find_withheld(conn, principal)
+        )
         self.rows.fill(raw, who, found.everything, found.nodes, found.parts)
 
-    def hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
+    def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Those of *ids* that are ids of rows which *principal* does not see."""
         wanted = [one for one in dict.fromkeys(ids) if one and len(one) <= LONGEST_ID and "\0" not in one]
         if not wanted or not self.limits(principal):
             return set()
         with self.read(principal) as conn:
-            return self.rows.hidden(raw_of(conn), wanted)
+            return self.rows.find_hidden(raw_of(conn), wanted)
 
     def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
         """Refuse (403 rights_restricted) *principal* where one of *ids* is the id of a row that it does not see."""
-        hidden = self.hidden(principal, ids)
+        hidden = self.find_hidden(principal, ids)
         if hidden:
             raise rights_restricted(hidden)
 
@@ -160,7 +164,7 @@ class Visibility:
 
     def refuse_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
         """Refuse the step *audit_seq*, open or made long ago, where it touched what *principal* does not see."""
-        if self.limits(principal) and self.hidden(principal, self._touched(raw, audit_seq)):
+        if self.limits(principal) and self.find_hidden(principal, self._ids_touched(raw, audit_seq)):
             raise rights_restricted(())
 
     def refuse_loosening(
@@ -168,7 +172,7 @@ class Visibility:
     ) -> None:
         """Refuse the open step of a machine that moved documents from beneath what limits them."""
         tree = self.rows.tree
-        if principal.kind != "machine" or tree is None or self.rights is None or not self.rights.any(raw):
+        if principal.kind != "machine" or tree is None or self.rights is None or not self.rights.has_any(raw):
             return
         rules = rules_of(tree).tree
         assert rules is not None
@@ -189,14 +193,16 @@ class Visibility:
             raise rights_restricted(())
 
     def _nodes(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
-        return set() if self.schema.locks is None else self.schema.locks.touched(raw, audit_seq)
+        return set() if self.schema.locks is None else self.schema.locks.nodes_touched(raw, audit_seq)
 
-    def _touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
+    def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """The ids of the rows that the step touched, and of the nodes they belong to."""
         found = self._nodes(raw, audit_seq)
         for table, where in spans(raw, self.rows.tracked, audit_seq).items():
-            key = quoted(identity(table) or "")
-            statement = f"SELECT DISTINCT {key} FROM {quoted(history_name(table))} WHERE seq BETWEEN ? AND ?"
+            key = quote_name(identity(table) or "")
+            statement = (
+                f"SELECT DISTINCT {key} FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?"
+            )
             found |= {row[0] for row in raw.execute(statement, where)}
         return found
 
@@ -207,13 +213,13 @@ class Visibility:
             return {} if principal.may("owner") and use == "show" else dict.fromkeys(ids, why)
         ids = list(ids)
         found = (
-            dict.fromkeys(self.hidden(principal, ids), rights_restricted(()).detail)
+            dict.fromkeys(self.find_hidden(principal, ids), rights_restricted(()).detail)
             if use != "export"
             else {}
         )
         if use != "show":
             with self.db.read_all() as conn:
-                if self.rights.any(raw_of(conn)):
+                if self.rights.has_any(raw_of(conn)):
                     found |= self.rights.reasons(conn, [one for one in ids if one not in found], use)
         return found
 
@@ -234,7 +240,7 @@ def texts_in(value: Any) -> Iterator[str]:
             waiting += one
 
 
-def withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
+def find_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
     """Of the documents and segments *ids*, those that *principal* may not put to *use*, each with the sentence why.
 
     The one answer to "may this be shown, sent to a local model, sent to a cloud model, exported, for this caller".
@@ -246,7 +252,7 @@ def withheld(library: Library, principal: Principal, ids: Iterable[str], use: Us
 
 def refuse_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> None:
     """Refuse (403 rights_restricted, with the sentence) what `withheld` names."""
-    found = withheld(library, principal, ids, use)
+    found = find_withheld(library, principal, ids, use)
     if found:
         raise Forbidden(next(iter(found.values())), code="rights_restricted", restricted_ids=sorted(found))
 
@@ -281,12 +287,12 @@ __all__ = [
     "Rights",
     "Use",
     "Visibility",
-    "Withheld",
+    "WithheldRows",
+    "find_withheld",
     "ids_in_event",
     "refuse_withheld",
     "rights_restricted",
     "texts_in",
-    "withheld",
     "withheld_nodes",
     "withheld_pages",
 ]

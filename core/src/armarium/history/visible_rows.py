@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 from sqlalchemy import Column, Table, Text
 
-from armarium.history.capture import history_name, key_columns, quoted
+from armarium.history.capture import history_name, key_columns, quote_name
 from armarium.store.tables import Json, Whole, rules_of
 
 TYPE_CHECKING = False
@@ -42,8 +42,8 @@ class VisibleRows:
         self._views = list(self._make())
         self._asked = [
             (
-                f"SELECT m.{quoted(key)} FROM json_each(?) j JOIN main.{quoted(table.name)} m ON m.{quoted(key)} = j.value"
-                f" WHERE NOT EXISTS (SELECT 1 FROM temp.{quoted(table.name)} v WHERE v.{quoted(key)} = m.{quoted(key)})"
+                f"SELECT m.{quote_name(key)} FROM json_each(?) j JOIN main.{quote_name(table.name)} m ON m.{quote_name(key)} = j.value"
+                f" WHERE NOT EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE v.{quote_name(key)} = m.{quote_name(key)})"
             )
             for table in self._covered.values()
             if (key := identity(table)) is not None
@@ -93,11 +93,11 @@ class VisibleRows:
         """Withhold the documents *nodes* (or all) with what lies beneath them and what stands for them, and *parts*."""
         raw.execute("PRAGMA query_only=OFF")
         if self.tree is not None:
-            tree, (key,) = quoted(self.tree.name), map(quoted, key_columns(self.tree))
+            tree, (key,) = quote_name(self.tree.name), map(quote_name, key_columns(self.tree))
             rules = rules_of(self.tree).tree
             assert rules is not None
-            parent = quoted(rules.parent)
-            stands_for = [f"t.{quoted(c.name)}" for c in _weak(self.tree)]
+            parent = quote_name(rules.parent)
+            stands_for = [f"t.{quote_name(c.name)}" for c in _weak(self.tree)]
             if everything:
                 raw.execute(f"INSERT INTO temp.{NODES} SELECT {key} FROM main.{tree}")
             else:
@@ -120,11 +120,9 @@ class VisibleRows:
         nodes = f"SELECT t.{parent} FROM main.{tree} t JOIN temp.{NODES} n ON n.id = t.{key}"
         pages = "SELECT NULL WHERE 0"
         if self.parts is not None:
-            page = quoted(rules_of(self.parts).document or "")
-            (own,) = map(quoted, key_columns(self.parts))
-            pages = (
-                f"SELECT s.{page} FROM main.{quoted(self.parts.name)} s JOIN temp.{PARTS} p ON p.id = s.{own}"
-            )
+            page = quote_name(rules_of(self.parts).document or "")
+            (own,) = map(quote_name, key_columns(self.parts))
+            pages = f"SELECT s.{page} FROM main.{quote_name(self.parts.name)} s JOIN temp.{PARTS} p ON p.id = s.{own}"
         return (
             f"WITH RECURSIVE down(id) AS ({pages}"
             f" UNION SELECT t.{key} FROM down JOIN main.{tree} t ON t.{parent} = down.id),"
@@ -133,7 +131,7 @@ class VisibleRows:
             f" SELECT id FROM up WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM temp.{NODES})"
         )
 
-    def hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
+    def find_hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
         """Those of *ids* that are ids of rows which the views leave out."""
         listed = _id_list(ids)
         return {row[0] for statement in self._asked for row in raw.execute(statement, (listed,))}
@@ -143,10 +141,13 @@ class VisibleRows:
         listed = _id_list(ids)
         of_parts = ""
         if self.parts is not None:
-            page, (own,) = quoted(rules_of(self.parts).document or ""), map(quoted, key_columns(self.parts))
+            page, (own,) = (
+                quote_name(rules_of(self.parts).document or ""),
+                map(quote_name, key_columns(self.parts)),
+            )
             of_parts = (
                 f" OR id IN (SELECT s.{page} FROM json_each(?1) j"
-                f" JOIN main.{quoted(self.parts.name)} s ON s.{own} = j.value)"
+                f" JOIN main.{quote_name(self.parts.name)} s ON s.{own} = j.value)"
             )
         statement = (
             f"SELECT 1 FROM temp.{PAGES} WHERE id IN (SELECT value FROM json_each(?1)){of_parts} LIMIT 1"
@@ -205,10 +206,10 @@ class VisibleRows:
         """SQL: the JSON of *column* names nothing that is withheld, or a document that is not: work on many pages."""
         assert self.tree is not None
         (key,) = key_columns(self.tree)
-        name = f"m.{quoted(column.name)}"
+        name = f"m.{quote_name(column.name)}"
         return (
             f"({_names_none(column)} OR EXISTS (SELECT 1 FROM json_tree({name}) j"
-            f" JOIN temp.{quoted(self.tree.name)} v ON v.{quoted(key)} = j.value WHERE j.type = 'text'))"
+            f" JOIN temp.{quote_name(self.tree.name)} v ON v.{quote_name(key)} = j.value WHERE j.type = 'text'))"
         )
 
     def _pointing(self, table: Table, column: Column[object], target: Column[object]) -> Iterator[str]:
@@ -221,10 +222,10 @@ class VisibleRows:
         seen = self._covered.get(named)
         # Tables come parents before children; one that points back is not asked, or the views would go in circles.
         if seen is not None and seen is not self.tree and seen is not table:
-            empty = f"m.{quoted(column.name)} IS NULL OR " if column.nullable else ""
+            empty = f"m.{quote_name(column.name)} IS NULL OR " if column.nullable else ""
             yield (
-                f"({empty}EXISTS (SELECT 1 FROM temp.{quoted(seen.name)} v"
-                f" WHERE v.{quoted(target.name)} = m.{quoted(column.name)}))"
+                f"({empty}EXISTS (SELECT 1 FROM temp.{quote_name(seen.name)} v"
+                f" WHERE v.{quote_name(target.name)} = m.{quote_name(column.name)}))"
             )
 
 
@@ -247,14 +248,14 @@ def _weak(table: Table) -> list[Column[object]]:
 
 
 def _not_in(column: Column[object], withheld: str) -> str:
-    name = f"m.{quoted(column.name)}"
+    name = f"m.{quote_name(column.name)}"
     asked = f"{name} NOT IN (SELECT id FROM temp.{withheld})"
     return f"({name} IS NULL OR {asked})" if column.nullable else asked
 
 
 def _names_none(column: Column[object], path: str = "$") -> str:
     """SQL: the JSON of *column* names nothing that is withheld."""
-    name = f"m.{quoted(column.name)}"
+    name = f"m.{quote_name(column.name)}"
     return (
         f"NOT EXISTS (SELECT 1 FROM json_tree({name}, '{path}') j WHERE j.type = 'text'"
         f" AND (j.value IN (SELECT id FROM temp.{NODES}) OR j.value IN (SELECT id FROM temp.{PARTS})))"
@@ -276,8 +277,8 @@ def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
         return
     owner = rules_of(table).document
     assert owner is not None
-    seen = f"m.{quoted(owner)} NOT IN (SELECT id FROM temp.{PAGES})"
-    yield seen if whole.unless is None else f"(m.{quoted(whole.unless)} IS NOT NULL OR {seen})"
+    seen = f"m.{quote_name(owner)} NOT IN (SELECT id FROM temp.{PAGES})"
+    yield seen if whole.unless is None else f"(m.{quote_name(whole.unless)} IS NOT NULL OR {seen})"
 
 
 def _view_columns(table: Table, whole: Whole | None) -> str:
@@ -289,10 +290,10 @@ def _view_columns(table: Table, whole: Whole | None) -> str:
         [
             *rowid,
             *(
-                f"CASE WHEN m.{quoted(str(key))} IN (SELECT id FROM temp.{PAGES}) THEN NULL"
-                f" ELSE m.{quoted(column.name)} END AS {quoted(column.name)}"
+                f"CASE WHEN m.{quote_name(str(key))} IN (SELECT id FROM temp.{PAGES}) THEN NULL"
+                f" ELSE m.{quote_name(column.name)} END AS {quote_name(column.name)}"
                 if column.name in hidden
-                else f"m.{quoted(column.name)}"
+                else f"m.{quote_name(column.name)}"
                 for column in table.columns
             ),
         ]
@@ -301,17 +302,17 @@ def _view_columns(table: Table, whole: Whole | None) -> str:
 
 def _view(table: Table, name: str, conditions: list[str], whole: Whole | None) -> str:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"CREATE TEMP VIEW {quoted(name)} AS SELECT {_view_columns(table, whole)} FROM main.{quoted(table.name)} m{where}"
+    return f"CREATE TEMP VIEW {quote_name(name)} AS SELECT {_view_columns(table, whole)} FROM main.{quote_name(table.name)} m{where}"
 
 
 def _history_view(table: Table, whole: Whole | None) -> str:
     """The images of rows that are seen; of a row that is gone, none."""
-    name = quoted(history_name(table))
-    same = " AND ".join(f"v.{quoted(key)} = m.{quoted(key)}" for key in key_columns(table))
-    columns = ", ".join(f"m.{quoted(name)}" for name in ("seq", "audit_seq", "op", "kept"))
+    name = quote_name(history_name(table))
+    same = " AND ".join(f"v.{quote_name(key)} = m.{quote_name(key)}" for key in key_columns(table))
+    columns = ", ".join(f"m.{quote_name(name)}" for name in ("seq", "audit_seq", "op", "kept"))
     return (
         f"CREATE TEMP VIEW {name} AS SELECT {columns}, {_view_columns(table, whole).removeprefix('m.rowid AS rowid, ')}"
-        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quoted(table.name)} v WHERE {same})"
+        f" FROM main.{name} m WHERE EXISTS (SELECT 1 FROM temp.{quote_name(table.name)} v WHERE {same})"
     )
 
 

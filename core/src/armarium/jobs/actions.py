@@ -19,7 +19,7 @@ from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
 from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import NewJob, enqueue, loads
-from armarium.jobs.sight import Row, Sight
+from armarium.jobs.sight import QueueView, Row
 from armarium.messages import Message
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -70,18 +70,18 @@ class BackgroundMode(Message):
     paused: bool
 
 
-def _sight(ctx: ActionContext) -> Sight:
-    return Sight(ctx.engine.jobs, ctx.library, ctx.conn)
+def _sight(ctx: ActionContext) -> QueueView:
+    return QueueView(ctx.engine.jobs, ctx.library, ctx.conn)
 
 
-def _single_row(sight: Sight, job_id: str) -> Row:
+def _single_row(sight: QueueView, job_id: str) -> Row:
     row = sight.row(job_id)
     if row is None:
         raise no_such(job_id)
     return row
 
 
-def _refuse_of_run(sight: Sight, row: Row, verb: str) -> None:
+def _refuse_of_run(sight: QueueView, row: Row, verb: str) -> None:
     if sight.of_a_run(row):
         raise Conflict(
             f"A workflow run waits for {row.title}; {verb} the run instead.",
@@ -90,7 +90,7 @@ def _refuse_of_run(sight: Sight, row: Row, verb: str) -> None:
         )
 
 
-def _counted_rows(sight: Sight, job_id: str) -> list[Row]:
+def _counted_rows(sight: QueueView, job_id: str) -> list[Row]:
     rows = targets(sight, job_id)
     if not rows and job_id == DERIVATIVES and import_goes_on(sight):
         return []
@@ -102,14 +102,14 @@ def _counted_rows(sight: Sight, job_id: str) -> list[Row]:
     return free
 
 
-def _import_state(sight: Sight) -> str:
+def _import_state(sight: QueueView) -> str:
     """The state of the import row: it is shown while one of its jobs runs, though none waits."""
     return str(derivatives(sight)["state"])
 
 
-def _touched(ctx: ActionContext, ids: list[str]) -> None:
+def _note_jobs(ctx: ActionContext, ids: list[str]) -> None:
     ctx.target(*ids)
-    ctx.changed(job_ids=ids)
+    ctx.note_changes(job_ids=ids)
     engine, library = ctx.engine, ctx.library
 
     def tell() -> None:
@@ -124,7 +124,7 @@ def _touched(ctx: ActionContext, ids: list[str]) -> None:
 def _pause_undone(undone: UndoContext) -> None:
     """What was paused goes on (or the other way round); bodies, kinds and listeners are told."""
     step = undone.step
-    _touched(step, undone.target_ids)
+    _note_jobs(step, undone.target_ids)
     sight = _sight(step)
     rows = [row for job_id in undone.target_ids if (row := sight.row(job_id)) is not None]
     for row in rows:
@@ -132,7 +132,7 @@ def _pause_undone(undone: UndoContext) -> None:
 
 
 def _clearing_undone(undone: UndoContext) -> None:
-    _touched(undone.step, undone.target_ids)
+    _note_jobs(undone.step, undone.target_ids)
 
 
 def _mode_undone(undone: UndoContext) -> None:
@@ -173,20 +173,20 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
     if is_counted(p.job_id):
         rows = _counted_rows(sight, p.job_id)
         changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
-        _touched(ctx, [row.id for row in changed])
+        _note_jobs(ctx, [row.id for row in changed])
         _tell_kinds(ctx, sight, changed, lambda kind: kind.on_pause, p.paused)
         state = "paused" if p.paused else "waiting"
         return {"id": p.job_id, "state": state if rows else _import_state(sight), "applied": len(changed)}
     row = _single_row(sight, p.job_id)
     _refuse_of_run(sight, row, "pause")
     if _hold(ctx, sight, row, p.paused):
-        _touched(ctx, [row.id])
+        _note_jobs(ctx, [row.id])
         _tell_kinds(ctx, sight, [row], lambda kind: kind.on_pause, p.paused)
     after = _sight(ctx)
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _hold(ctx: ActionContext, sight: Sight, row: Row, paused: bool) -> bool:
+def _hold(ctx: ActionContext, sight: QueueView, row: Row, paused: bool) -> bool:
     """Write the hold where it changes anything; says whether it did."""
     if sight.state(row) in FINISHED:
         return False
@@ -203,7 +203,7 @@ def _hold(ctx: ActionContext, sight: Sight, row: Row, paused: bool) -> bool:
 
 
 def _tell_kinds(
-    ctx: ActionContext, sight: Sight, rows: list[Row], hook: Callable[[Any], Any], *more: object
+    ctx: ActionContext, sight: QueueView, rows: list[Row], hook: Callable[[Any], Any], *more: object
 ) -> None:
     """After the commit, tell kinds that look after something elsewhere (a remote service, a run)."""
     for row in rows:
@@ -237,7 +237,7 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
         under = [sight.row(one) for one in decisions.subtree(sight.raw, row.id)]
         reached += [one for one in under if one is not None and sight.state(one) not in FINISHED]
         decisions.cancel(ctx.conn, row.id)
-    _touched(ctx, [row.id for row in reached])
+    _note_jobs(ctx, [row.id for row in reached])
     _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
     if counted:
         state = "cancelled" if rows else _import_state(sight)
@@ -280,12 +280,12 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
             "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
             [(one,) for one in again],
         )
-        _touched(ctx, again)
+        _note_jobs(ctx, again)
     after = _sight(ctx)
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _refuse_retry_of_run(sight: Sight, row: Row) -> None:
+def _refuse_retry_of_run(sight: QueueView, row: Row) -> None:
     kind = sight.runner.kinds.get(row.kind)
     if kind is not None and kind.is_run:
         raise Conflict(
@@ -294,7 +294,7 @@ def _refuse_retry_of_run(sight: Sight, row: Row) -> None:
         )
 
 
-def _refuse_retry(sight: Sight, row: Row) -> None:
+def _refuse_retry(sight: QueueView, row: Row) -> None:
     kind = sight.runner.kinds.get(row.kind)
     if kind is not None and kind.remote:
         raise Conflict(
@@ -339,7 +339,7 @@ def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
         [(one, ctx.now) for one in ids],
     )
     if ids:
-        _touched(ctx, ids)
+        _note_jobs(ctx, ids)
     return {"cleared": len(ids)}
 
 

@@ -133,7 +133,7 @@ def _following(
         return []
     if any(option.claim.seq < claim.seq or option.kind is not kind for option in options):
         return []
-    watched = store.watched() if chosen.watched and not store.all_watched else ()
+    watched = store.list_watched() if chosen.watched and not store.all_watched else ()
     ask = lane_question(kind, lane.name)
     found = select(
         raw,
@@ -198,7 +198,7 @@ def _none_left(store: JobStore, lane: Lane, kind: JobKind, raw: sqlite3.Connecti
 def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection) -> list[_Option]:
     """The head of each kind's queue, for the loaded model and for watched work too, where it may start now."""
     holds = any_holds(raw)
-    watched = store.watched()
+    watched = store.list_watched()
     offline = runner.offline
     options: list[_Option] = []
     for kind in runner.kinds:

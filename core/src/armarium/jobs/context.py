@@ -73,7 +73,7 @@ class Child:
     result: Any
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether it is done, failed or cancelled."""
         return self.state in FINISHED
 
@@ -278,7 +278,7 @@ class JobContext:
             # What is under it was cancelled with it; nothing more is put there.
             raise JobStopped(self.stop)
         kinds = self._runner.kinds
-        keyed = [self._keyed(job) for job in jobs]
+        keyed = [self._add_key(job) for job in jobs]
         with self._store.db.write() as conn:
             ids = enqueue_many(conn, keyed, parent_id=self.job_id, kinds=kinds)
             if along is not None:
@@ -326,7 +326,7 @@ class JobContext:
         self._refuse_when_closed()
         from armarium_worker import WorkerStopped
 
-        def stopped() -> bool:
+        def is_stopped() -> bool:
             # A page in hand is finished; only the engine's end, or a work that steps aside, cuts a call short.
             return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
 
@@ -337,7 +337,7 @@ class JobContext:
                 method,
                 dict(params),
                 on_progress=on_progress,
-                stopped=stopped,
+                stopped=is_stopped,
                 heavy=self.kind.heavy,
             )
         except WorkerStopped:
@@ -347,7 +347,7 @@ class JobContext:
         """Progress that was told and not yet written."""
         return self._take_pending()
 
-    def _keyed(self, job: NewJob) -> NewJob:
+    def _add_key(self, job: NewJob) -> NewJob:
         if job.key is not None:
             return job
         import hashlib

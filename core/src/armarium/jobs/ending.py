@@ -91,7 +91,7 @@ def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
             [(e.reason, e.reason_code, e.not_before, e.started_at, e.attempts, e.seq) for e in back],
         )
     if finished:
-        parents = _closed(raw, [e for e in finished if e.parent_id is not None])
+        parents = _count_finished(raw, [e for e in finished if e.parent_id is not None])
         raw.executemany(
             _END,
             [
@@ -159,7 +159,7 @@ def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
     return row is not None and row[0] == "cancel"
 
 
-def _closed(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[str, list[int]]:
+def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[str, list[int]]:
     """Parent id to [children finished, of them failed, pages that count as done by it]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     done = [e.seq for e in ended if e.state == "done"]

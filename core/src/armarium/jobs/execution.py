@@ -36,7 +36,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         if answer is not None:
             ended.result = json_text(answer)
     except JobStopped as stopped:
-        _stopped(ended, stopped.why)
+        _mark_stopped(ended, stopped.why)
     except AfterChildren:
         ended.reason_code = GOES_ON
     except RetryLater as later:
@@ -78,11 +78,11 @@ def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
     """The end of a job that was picked up and is not run now: it waits again, or is cancelled."""
     claim, at = picked.claim, now()
     ended = Ending(claim.seq, claim.id, "done", claim.attempts, at, at, claim.parent_id)
-    _stopped(ended, picked.context.stop or why)
+    _mark_stopped(ended, picked.context.stop or why)
     return ended
 
 
-def _stopped(ended: Ending, why: str) -> None:
+def _mark_stopped(ended: Ending, why: str) -> None:
     if why == "cancel":
         ended.state, ended.reason, ended.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
     else:

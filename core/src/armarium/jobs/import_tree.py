@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from armarium.jobs.kinds import STAGE_TITLES
-from armarium.jobs.sight import Sight, open_sight
+from armarium.jobs.sight import QueueView, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DERIVATIVES = "derivatives"
 
 
-def import_goes_on(sight: Sight) -> bool:
+def import_goes_on(sight: QueueView) -> bool:
     """Whether the list shows the import row: something of an import waits or runs."""
     kinds = sight.runner.kinds.import_kinds()
     if not kinds:
@@ -30,7 +30,7 @@ def import_goes_on(sight: Sight) -> bool:
     )
 
 
-def derivatives(sight: Sight) -> dict[str, Any]:
+def derivatives(sight: QueueView) -> dict[str, Any]:
     """The latest import of one library: the row `derivatives` with a node for each stage."""
     kinds = sight.runner.kinds
     since = _import_began(sight)
@@ -47,7 +47,7 @@ def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> di
     return merged_import(found)
 
 
-def _import_began(sight: Sight) -> int | None:
+def _import_began(sight: QueueView) -> int | None:
     """The first row of the import that is going on, or of the last one; None when there was none.
 
     Its stages need not lie under one job: to an import belongs whatever work of its kinds overlaps it in time, so what
@@ -74,13 +74,13 @@ def _import_began(sight: Sight) -> int | None:
     return first
 
 
-def _latest(sight: Sight, kinds: list[str]) -> int | None:
+def _latest(sight: QueueView, kinds: list[str]) -> int | None:
     marks = ", ".join("?" * len(kinds))
     (seq,) = sight.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
     return None if seq is None else int(seq)
 
 
-def _stage(sight: Sight, stage: str, since: int | None) -> dict[str, Any]:
+def _stage(sight: QueueView, stage: str, since: int | None) -> dict[str, Any]:
     names = sight.runner.kinds.of_stage(stage)
     title = STAGE_TITLES.get(stage, stage)
     states: Counter[str] = Counter()
@@ -109,11 +109,11 @@ def _stage(sight: Sight, stage: str, since: int | None) -> dict[str, Any]:
             reason, code = sight.reason(first, "waiting")
     lane = next((kind.lane for kind in sight.runner.kinds if kind.name in names), None)
     return _stage_node(
-        stage, _together(states), title, done, total, reason, code, sight.path, lane, DERIVATIVES
+        stage, _combine_states(states), title, done, total, reason, code, sight.path, lane, DERIVATIVES
     )
 
 
-def _together(states: Counter[str]) -> str:
+def _combine_states(states: Counter[str]) -> str:
     """One state for many jobs: what is still to come is said before what has ended."""
     for state in ("running", "waiting", "paused", "failed"):
         if states[state]:
@@ -177,7 +177,7 @@ def _import_row(stages: list[dict[str, Any]], path: str | None) -> dict[str, Any
     first = next((stage for stage in stages if stage["state"] == "waiting"), None)
     row = _stage_node(
         DERIVATIVES,
-        _together(states),
+        _combine_states(states),
         "Import",
         done,
         total,
@@ -201,7 +201,7 @@ def merged_import(found: list[dict[str, Any]]) -> dict[str, Any]:
         stages.append(
             _stage_node(
                 group[0]["id"],
-                _together(states),
+                _combine_states(states),
                 group[0]["title"],
                 sum(stage["done"] for stage in group),
                 sum(stage["total"] for stage in group),

@@ -64,13 +64,13 @@ class Keeper:
         beat_at = time.monotonic() + HEARTBEAT_SECONDS
         tidy_at = time.monotonic() + TIDY_SECONDS
         looked_at = 0.0
-        while self.runner.started:
+        while self.runner.is_started:
             seconds = self._sleep(beat_at)
             self._until = None if seconds is None else time.monotonic() + seconds
             self._called.wait(seconds)
             time.sleep(max(0.0, looked_at + GATHER_SECONDS - time.monotonic()))
             self._called.clear()
-            if not self.runner.started:
+            if not self.runner.is_started:
                 return
             try:
                 at = looked_at = time.monotonic()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.jobs")
 
 
-class Crew:
+class LaneThreads:
     """The threads of every lane, made when a lane first has work."""
 
     def __init__(self, runner: JobRunner) -> None:
@@ -42,7 +42,7 @@ class Crew:
             for name in lanes:
                 threads = self._threads[name]
                 threads[:] = [t for t in threads if t.is_alive()]
-                while len(threads) < self.runner.lanes[name].width and self.runner.started:
+                while len(threads) < self.runner.lanes[name].width and self.runner.is_started:
                     number = len(threads) + 1
                     thread = threading.Thread(
                         target=self._serve,
@@ -75,7 +75,7 @@ class Crew:
                 self._run(lane, *found)
                 continue
             with self._lock:
-                if not self.runner.started:
+                if not self.runner.is_started:
                     return
                 if not self._has_work(lane):
                     self._work.wait()
@@ -117,12 +117,12 @@ class Crew:
         self, lane: Lane, ended: list[tuple[JobStore, Ending, ClaimedJob]]
     ) -> tuple[JobStore, ClaimedJob] | None:
         """Write how jobs ended and pick up the next, in one transaction where all are in one library."""
-        candidates = self._candidates(lane) if self.runner.started else []
+        candidates = self._candidates(lane) if self.runner.is_started else []
         stores = {id(store) for store, _, _ in ended}
         if ended and (not candidates or stores != {id(candidates[0])}):
             self._write_all(ended)
             ended = []
-            candidates = self._candidates(lane) if self.runner.started else []
+            candidates = self._candidates(lane) if self.runner.is_started else []
         for candidate in candidates:
             mine = [(how, picked) for _, how, picked in ended]
             ended = []
@@ -157,7 +157,7 @@ class Crew:
             # Whoever was served last comes last; a person who watches comes first, but not every time.
             found = [s for s in found if s is not lane.served] + [s for s in found if s is lane.served]
             if lane.picks % 4:
-                found.sort(key=lambda s: not (s.all_watched or s.watched()))
+                found.sort(key=lambda s: not (s.all_watched or s.list_watched()))
         return found
 
     def _has_work(self, lane: Lane) -> bool:

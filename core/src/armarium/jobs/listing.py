@@ -13,7 +13,7 @@ from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on, merged_import
 from armarium.jobs.kinds import LANES
 from armarium.jobs.models import FAILED_SHOWN_DAYS
-from armarium.jobs.sight import Row, Sight, open_sight
+from armarium.jobs.sight import QueueView, Row, open_sight
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -47,7 +47,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     for node in items:
         node.pop("children", None)
         node.pop("stages", None)
-    items += [*shown.running, *_merged(shown.waiting), *_merged(shown.paused), *shown.failed]
+    items += [*shown.running, *_merge_rows(shown.waiting), *_merge_rows(shown.paused), *shown.failed]
     running = runner.counts()
     standing = runner.conditions.now()
     return {
@@ -63,7 +63,7 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     }
 
 
-def _collect(sight: Sight, shown: ListParts) -> None:
+def _collect(sight: QueueView, shown: ListParts) -> None:
     for one in sight.rows("state = 'running'"):
         node = sight.node(one)
         (shown.paused if node["state"] == "paused" else shown.running).append(node)
@@ -89,7 +89,7 @@ def _collect(sight: Sight, shown: ListParts) -> None:
     ]
 
 
-def _waiting_counts(sight: Sight) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
+def _waiting_counts(sight: QueueView) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
     """(kind, lane, paused) to (how many wait, the oldest row)."""
     found: dict[tuple[str, str | None, bool], tuple[int, int]] = {}
     for kind, lane, count, first in sight.raw.execute(
@@ -115,7 +115,7 @@ def _waiting_counts(sight: Sight) -> dict[tuple[str, str | None, bool], tuple[in
     return found
 
 
-def _merged(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of the same kind from several libraries or lanes as one counted row."""
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for node in nodes:
@@ -142,7 +142,7 @@ def _merged(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return merged
 
 
-def targets(sight: Sight, job_id: str) -> list[Row]:
+def targets(sight: QueueView, job_id: str) -> list[Row]:
     """The jobs a counted row or the import row stands for that have not started; empty for any other id."""
     state, _, kind = job_id.partition(":")
     if job_id == DERIVATIVES:
@@ -170,7 +170,7 @@ def no_such(job_id: str) -> NotFound:
     )
 
 
-def counted_tree(sights: Iterable[Sight], job_id: str) -> dict[str, Any]:
+def counted_tree(sights: Iterable[QueueView], job_id: str) -> dict[str, Any]:
     """A counted row with the jobs it stands for as children; NotFound when there are none."""
     nodes: list[dict[str, Any]] = []
     head: dict[str, Any] | None = None

@@ -164,7 +164,7 @@ class RecipeJob:
         """The arguments of one of its jobs."""
         return {**settings.model_dump(mode="json"), "page_ids": list(page_ids)}
 
-    def placed(self, engine: Engine, library: Library, settings: Params) -> Placement:
+    def find_placement(self, engine: Engine, library: Library, settings: Params) -> Placement:
         """Where a job with *settings* runs; the refusal of `place` when it cannot run here."""
         return self.place(engine, library, settings) if self.place is not None else Placement()
 

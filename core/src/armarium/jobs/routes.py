@@ -15,7 +15,7 @@ from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_o
 from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
 from armarium.jobs.log import Level, read_lines
 from armarium.jobs.schemas import ActivityPage, JobList, JobLog, JobTree, Paused
-from armarium.jobs.sight import Sight, open_sight
+from armarium.jobs.sight import QueueView, open_sight
 from armarium.messages import written
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
@@ -24,7 +24,7 @@ from armarium.web.http import (
     CurrentEngine,
     CurrentPrincipal,
     OptionalLibrary,
-    audited,
+    audit_header,
     json_response,
     library_required,
 )
@@ -65,12 +65,12 @@ def _database(engine: Engine, library: Library | None) -> Database:
 
 
 @contextmanager
-def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Sight]]:
+def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[QueueView]]:
     with ExitStack() as stack:
         yield [stack.enter_context(open_sight(engine.jobs, place)) for place in places]
 
 
-def _homes(sights: list[Sight], job_id: str) -> list[Sight]:
+def _homes(sights: list[QueueView], job_id: str) -> list[QueueView]:
     """Those that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
     if is_counted(job_id):
         # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
@@ -101,7 +101,7 @@ def _decide(
         answer = {**(outcome.result or {}), "audit_id": outcome.audit_id}
         if is_counted(job_id):
             answer["applied"] = applied
-    return json_response(answer, headers=audited(answer["audit_id"]))
+    return json_response(answer, headers=audit_header(answer["audit_id"]))
 
 
 @router.get(
@@ -178,7 +178,7 @@ def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: Op
         outcome = engine.run(place, "job.clear_failed", {}, principal)
         cleared += (outcome.result or {}).get("cleared", 0)
         audit_id = outcome.audit_id
-    return json_response({"cleared": cleared, "audit_id": audit_id}, headers=audited(audit_id))
+    return json_response({"cleared": cleared, "audit_id": audit_id}, headers=audit_header(audit_id))
 
 
 def _has_failed(engine: Engine) -> bool:
@@ -284,13 +284,13 @@ def job_log(
     return json_response({"id": job_id, "lines": lines, "count": len(lines)})
 
 
-def _log_homes(sights: list[Sight], job_id: str) -> list[Sight]:
+def _log_homes(sights: list[QueueView], job_id: str) -> list[QueueView]:
     if job_id == DERIVATIVES:
         return [sight for sight in sights if sight.library is not None][:1] or sights[:1]
     return _homes(sights, job_id)[:1]
 
 
-def _log_rows(sight: Sight, job_id: str) -> list[str]:
+def _log_rows(sight: QueueView, job_id: str) -> list[str]:
     if job_id == DERIVATIVES:
         kinds = sight.runner.kinds.import_kinds()
         return (

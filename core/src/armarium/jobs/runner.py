@@ -23,7 +23,7 @@ from armarium.jobs.conditions import Conditions, hindrance
 from armarium.jobs.ending import job_states
 from armarium.jobs.keeper import Keeper
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
-from armarium.jobs.lanes import Crew
+from armarium.jobs.lanes import LaneThreads
 from armarium.jobs.models import FINISHED, MODES, Mode
 from armarium.jobs.outlook import goes_on
 from armarium.jobs.queue import NewJob, enqueue, loads
@@ -57,7 +57,7 @@ class JobRunner:
         """By the library's path; None is the engine's own."""
         self._lock = threading.RLock()
         self._ended = threading.Condition(self._lock)
-        self.crew = Crew(self)
+        self.crew = LaneThreads(self)
         self.keeper = Keeper(self)
         self._running = False
         self._resting = False
@@ -66,7 +66,7 @@ class JobRunner:
     # Life: start, stop, libraries coming and going.
 
     @property
-    def started(self) -> bool:
+    def is_started(self) -> bool:
         """Whether jobs are being run."""
         return self._running
 
@@ -293,7 +293,7 @@ class JobRunner:
         waits for other work of its lane."""
         if self.mode == "paused":
             return True
-        watched = store.watched()
+        watched = store.list_watched()
         mine = store.all_watched or job_id in watched
         if hindrance(self.conditions.now(), heavy_running=0, mode=self.mode, watched=mine) is not None:
             return True

@@ -61,7 +61,7 @@ class Row:
     finished_at: str | None
 
 
-class Sight:
+class QueueView:
     """The queue of one library (or of the engine, `library` None) as its rows and the runner tell at this moment."""
 
     def __init__(self, runner: JobRunner, library: Library | None, conn: Connection) -> None:
@@ -242,7 +242,9 @@ class Sight:
 
     def _hindrance(self, row: Row) -> str | None:
         watched = self.store is not None and (
-            self.store.all_watched or row.id in self.store.watched() or row.parent_id in self.store.watched()
+            self.store.all_watched
+            or row.id in self.store.list_watched()
+            or row.parent_id in self.store.list_watched()
         )
         return hindrance(
             self.runner.conditions.now(),
@@ -286,7 +288,7 @@ class Sight:
 
 
 @contextmanager
-def open_sight(runner: JobRunner, library: Library | None) -> Iterator[Sight]:
+def open_sight(runner: JobRunner, library: Library | None) -> Iterator[QueueView]:
     """The queue of *library*, or the engine's own, as one snapshot of it."""
     with (library.db if library is not None else runner.engine.state).read() as conn:
-        yield Sight(runner, library, conn)
+        yield QueueView(runner, library, conn)

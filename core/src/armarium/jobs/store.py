@@ -74,7 +74,7 @@ class JobStore:
         """A person waits for everything in this library."""
         self._watched_all_until = max(self._watched_all_until, time.monotonic() + seconds)
 
-    def watched(self) -> list[str]:
+    def list_watched(self) -> list[str]:
         """Ids a person looks at now."""
         at = time.monotonic()
         for job_id in [one for one, until in self._watched.items() if until < at]:

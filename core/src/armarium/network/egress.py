@@ -92,7 +92,7 @@ class Egress:
         sent.setdefault("user-agent", self._user_agent)
         with self._transport(reach, limits) as transport:
             for _ in range(MAX_REDIRECTS + 1):
-                target = self.checked(url, reach)
+                target = self.check_url(url, reach)
                 if not url.isascii():
                     url = quote(url, safe=_WRITTEN)
                 response = transport.handle_request(httpx.Request(method, url, headers=sent, content=content))
@@ -206,7 +206,7 @@ class Egress:
                 forget_partial(temporary)
         return digest.hexdigest()
 
-    def checked(self, url: str, reach: Reach = "public", *, literal: bool = True) -> SplitResult:
+    def check_url(self, url: str, reach: Reach = "public", *, literal: bool = True) -> SplitResult:
         """*url* taken apart; Forbidden or BadRequest where its spelling alone forbids it. Resolves no name.
 
         *literal* False: an address of numbers is taken wherever it leads.
@@ -256,7 +256,7 @@ class Egress:
         A request that is to stay here is then made with the reach `machine`, which connects to nothing else, whatever
         the name answers by then. Raises as `checked`, and Unavailable for a name that is not found.
         """
-        parts = self.checked(url, "network" if not self.local_only else "machine", literal=False)
+        parts = self.check_url(url, "network" if not self.local_only else "machine", literal=False)
         host = str(parts.hostname)
         literal = plain_address(host)
         if literal is not None:
@@ -281,12 +281,12 @@ class Egress:
 
 def forget_partial(path: Path) -> None:
     """Remove what a download that ended early has left for the next one."""
-    for one in (path, _beside(path)):
+    for one in (path, _card_path(path)):
         with suppress(OSError):
             one.unlink()
 
 
-def _beside(partial: Path) -> Path:
+def _card_path(partial: Path) -> Path:
     """Where it stands which file of the server's a part is of."""
     return partial.with_name(f"{partial.name}.etag")
 
@@ -296,7 +296,7 @@ def _partial_state(partial: Path | None) -> tuple[int, str]:
     if partial is None:
         return 0, ""
     try:
-        mark = _beside(partial).read_text("utf-8").strip()
+        mark = _card_path(partial).read_text("utf-8").strip()
         return (partial.stat().st_size, mark) if mark.isprintable() and mark else (0, "")
     except (OSError, UnicodeDecodeError):
         return 0, ""
@@ -307,7 +307,7 @@ def _note_beginning(partial: Path, headers: Mapping[str, str]) -> None:
     forget_partial(partial)
     mark = headers.get("etag", "")
     if mark.startswith('"'):
-        _beside(partial).write_text(mark, "utf-8")
+        _card_path(partial).write_text(mark, "utf-8")
 
 
 def _out_of_reach(host: str) -> Forbidden:

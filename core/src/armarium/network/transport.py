@@ -79,14 +79,14 @@ class GuardedTransport(httpx.HTTPTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request and read the head of its answer."""
-        target = self._egress.checked(str(request.url), self._reach)
+        target = self._egress.check_url(str(request.url), self._reach)
         deadline = time.monotonic() + self._limits.seconds
         # An answer is bounded by what arrives: unpacking could make a thousandfold of it.
         request.headers["accept-encoding"] = "identity"
         waits = dict.fromkeys(("connect", "read", "write", "pool"), self._limits.silence)
         check = request.extensions.get("check")
         request.extensions = {**request.extensions, "timeout": waits}
-        with _worded_failures(target), _until(deadline, check):
+        with _worded_failures(target), _limit_time(deadline, check):
             response = super().handle_request(request)
         if response.headers.get("content-encoding", "identity") not in ("identity", ""):
             response.close()
@@ -126,7 +126,7 @@ class _Body(httpx.SyncByteStream):
                     f"The answer of {self._target.hostname} is larger than {most} bytes; it was not kept.",
                     code="too_large",
                 )
-            with _worded_failures(self._target), _until(self._deadline, self._check):
+            with _worded_failures(self._target), _limit_time(self._deadline, self._check):
                 chunk = next(chunks, None)
             if chunk is None:
                 return
@@ -222,7 +222,7 @@ def _remaining(timeout: float | None) -> float:
 
 
 @contextmanager
-def _until(deadline: float, check: Callable[[], None] | None) -> Iterator[None]:
+def _limit_time(deadline: float, check: Callable[[], None] | None) -> Iterator[None]:
     until, checked = _DEADLINE.set(deadline), _CHECK.set(check)
     try:
         yield

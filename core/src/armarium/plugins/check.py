@@ -14,12 +14,12 @@ from typing import Any
 from armarium.engine_card import TRIAL_SECONDS
 from armarium.errors import BadRequest, NotFound, ServiceError
 from armarium.guard import check_archive, read_member
-from armarium.plugins.offers import OURS, Offer, find_offers, normalised
-from armarium.plugins.trial_processes import CannotTry, Examined, examine_offer
+from armarium.plugins.offers import OURS, Offer, find_offers, normalise_name
+from armarium.plugins.trial_processes import CannotTry, Examination, examine_offer
 
 
 @dataclass
-class Checked:
+class CheckResult:
     """What the trial of one distribution found; no faults: an engine lets all of it in."""
 
     distribution: str
@@ -29,7 +29,7 @@ class Checked:
     """Each `{name, why}`."""
 
 
-def check(target: str, *, seconds: float = TRIAL_SECONDS) -> Checked:
+def check(target: str, *, seconds: float = TRIAL_SECONDS) -> CheckResult:
     """Put *target* (a folder with a pyproject.toml, a wheel, or the name of an installed distribution) through the trial.
 
     Nothing is installed, and no project is touched.
@@ -37,13 +37,13 @@ def check(target: str, *, seconds: float = TRIAL_SECONDS) -> Checked:
     place = Path(target).expanduser()
     with tempfile.TemporaryDirectory(prefix="armarium-check-", ignore_cleanup_errors=True) as folder:
         if place.is_dir():
-            return _checked([*_laid_out(place.resolve(), Path(folder))], None, seconds)
+            return _check_added([*_laid_out(place.resolve(), Path(folder))], None, seconds)
         if place.is_file():
-            return _checked([_unpacked(place, Path(folder))], None, seconds)
-        return _checked([], target, seconds)
+            return _check_added([_unpack_wheel(place, Path(folder))], None, seconds)
+        return _check_added([], target, seconds)
 
 
-def _checked(added: Sequence[str], name: str | None, seconds: float) -> Checked:
+def _check_added(added: Sequence[str], name: str | None, seconds: float) -> CheckResult:
     path = [*added, *(place for place in sys.path if place)]
     if name is None:
         offered = find_offers(added)
@@ -55,15 +55,15 @@ def _checked(added: Sequence[str], name: str | None, seconds: float) -> Checked:
         wanted = offered[0]
     else:
         found = {offer.key: offer for offer in find_offers()}
-        if normalised(name) not in found:
+        if normalise_name(name) not in found:
             some = ", ".join(offer.name for offer in found.values()) or "none"
             raise NotFound(
                 f"There is no folder or wheel {name}, and no installed distribution of that name brings a plugin. "
                 f"Installed: {some}.",
                 code="no_plugin",
             )
-        wanted = found[normalised(name)]
-    checked = Checked(wanted.name, [f"{entry.group}:{entry.name}" for entry in wanted.entries])
+        wanted = found[normalise_name(name)]
+    checked = CheckResult(wanted.name, [f"{entry.group}:{entry.name}" for entry in wanted.entries])
     if wanted.fault is not None:
         checked.faults.append({"name": wanted.name, "why": wanted.fault})
         return checked
@@ -76,7 +76,7 @@ def _checked(added: Sequence[str], name: str | None, seconds: float) -> Checked:
     return checked
 
 
-def _faults(wanted: Offer, examined: Examined) -> list[dict[str, str]]:
+def _faults(wanted: Offer, examined: Examination) -> list[dict[str, str]]:
     found = [{"name": name, "why": why} for name, why in examined.refused]
     found += [{"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed.items()]
     found += [{"name": name, "why": why} for name, why in examined.others]
@@ -112,7 +112,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
             f'{place.name} names no entry point of ours; a plugin stands under [project.entry-points."armarium.plugins"].',
             code="no_plugin",
         )
-    about = folder / f"{normalised(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"
+    about = folder / f"{normalise_name(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(
         "\n".join(
@@ -124,7 +124,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
     return [str(folder), str(place / "src" if (place / "src").is_dir() else place)]
 
 
-def _unpacked(wheel: Path, folder: Path) -> str:
+def _unpack_wheel(wheel: Path, folder: Path) -> str:
     members = check_archive(wheel)
     with zipfile.ZipFile(wheel) as archive:
         for member in members:

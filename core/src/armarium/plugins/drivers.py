@@ -72,8 +72,8 @@ class Drivers:
         if why is None:
             try:
                 with quietly():
-                    driver = _loaded(group, entry)
-                why = self._checked(group, name, driver)
+                    driver = _load_entry(group, entry)
+                why = self._check_driver(group, name, driver)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
@@ -98,7 +98,7 @@ class Drivers:
             self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or "")
         )
 
-    def refused(self, group: str) -> dict[str, str]:
+    def list_refused(self, group: str) -> dict[str, str]:
         """Name to reason of the drivers that were refused; one that would have taken a name, with its distribution."""
         return {
             f"{one.name} ({one.distribution})"
@@ -108,7 +108,7 @@ class Drivers:
             for one in self.refusals(group)
         }
 
-    def _checked(self, group: str, name: str, driver: Any) -> str | None:
+    def _check_driver(self, group: str, name: str, driver: Any) -> str | None:
         """What the family says that the group belongs to."""
         for plugin in self._plugins.loaded:
             if group in plugin.driver_groups and plugin.check_driver is not None:
@@ -130,7 +130,7 @@ class Drivers:
         bringing: dict[str, list[tuple[int, Offer, EntryPoint]]] = {}
         for offer in self._plugins.offers or find_offers():
             rank = 0 if offer.name in homes else 1 if offer.first_party else 2
-            for entry in offer.of(group):
+            for entry in offer.entries_of(group):
                 bringing.setdefault(entry.name, []).append((rank, offer, entry))
         chosen: dict[str, tuple[Offer, EntryPoint]] = {}
         for name, several in bringing.items():
@@ -160,7 +160,7 @@ class Drivers:
         return chosen
 
 
-def _loaded(group: str, entry: EntryPoint) -> Any:
+def _load_entry(group: str, entry: EntryPoint) -> Any:
     """What *entry* names, loaded by stevedore; whatever that raises is the caller's."""
     # Here, since most of what asks for names loads none.
     from stevedore.driver import DriverManager

@@ -203,7 +203,7 @@ def _action(found: Action[Any]) -> Iterator[str]:
     if not isinstance(found.route, Route | None):
         yield f"{what} has the route {_kind(found.route)}; give a Route."
     elif found.route is not None:
-        for name, place in found.route.placed.items():
+        for name, place in found.route.path_fields.items():
             if place not in found.params.model_fields:
                 yield f"{what} takes no {place}, for which {{{name}}} stands in the path of its route."
     if not isinstance(found.laws, tuple | list) or not all(isinstance(law, RowLaw) for law in found.laws):
@@ -246,7 +246,7 @@ def _job(kind: JobKind) -> Iterator[str]:
 def _routes(plugin: Plugin) -> Iterator[str]:
     seen: set[tuple[str, str]] = set()
     for router in plugin.routers:
-        for path, route in _flattened(router.routes):
+        for path, route in _flatten_routes(router.routes):
             if not isinstance(route, APIRoute):
                 yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
             elif not path.startswith("/api/"):
@@ -297,17 +297,17 @@ def routes_of(router: APIRouter) -> list[tuple[str, str]]:
     """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
     return [
         (method, _any_name(path))
-        for path, route in _flattened(router.routes)
+        for path, route in _flatten_routes(router.routes)
         for method in sorted(getattr(route, "methods", None) or ())
     ]
 
 
-def _flattened(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_routes(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Each route with its whole path, those of routers within routers too, which FastAPI keeps as one entry each."""
     for route in routes:
         if hasattr(route, "original_router"):
             context = getattr(route, "include_context", None)
-            yield from _flattened(
+            yield from _flatten_routes(
                 route.original_router.routes, prefix + (getattr(context, "prefix", "") or "")
             )
         else:

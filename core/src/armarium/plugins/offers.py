@@ -43,9 +43,9 @@ class Offer:
     @property
     def key(self) -> str:
         """Its normalised name."""
-        return normalised(self.name)
+        return normalise_name(self.name)
 
-    def of(self, group: str) -> list[EntryPoint]:
+    def entries_of(self, group: str) -> list[EntryPoint]:
         """Its entry points of *group*."""
         return [entry for entry in self.entries if entry.group == group]
 
@@ -58,7 +58,7 @@ class Offer:
         return hashlib.sha256("\n".join(seen).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def normalised(requirement: str) -> str:
+def normalise_name(requirement: str) -> str:
     """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
     return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
 
@@ -87,7 +87,7 @@ def _first_party() -> set[str]:
         pinned = distributions.requires(META) or []
     except distributions.PackageNotFoundError:
         return set()
-    return {META, *map(normalised, pinned)}
+    return {META, *map(normalise_name, pinned)}
 
 
 def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | None:
@@ -108,13 +108,13 @@ def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | 
         )
         for entry in entries:
             _ = entry.module
-        needs = frozenset(map(normalised, distribution.requires or ()))
+        needs = frozenset(map(normalise_name, distribution.requires or ()))
         stamp = (str(distribution.version), distribution.read_text("RECORD") or "")
     except Exception as error:
         return Offer(
             name, (), fault=f"Its list of entry points cannot be read ({type(error).__name__}: {error})."
         )
-    return Offer(name, entries, normalised(name) in ours, needs, stamp=stamp) if entries else None
+    return Offer(name, entries, normalise_name(name) in ours, needs, stamp=stamp) if entries else None
 
 
 def _name_of(distribution: Any) -> str:

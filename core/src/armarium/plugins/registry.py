@@ -15,7 +15,7 @@ from armarium.errors import ServiceError
 from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin
 from armarium.plugins import hookspecs
 from armarium.plugins.faults import faults_of, routes_of_plugin
-from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalised, quietly, unit_of
+from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalise_name, quietly, unit_of
 from armarium.plugins.relations import first_clash, lack_of, plugins_under, tables_of, trees_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ log = logging.getLogger("armarium.plugins")
 
 
 @dataclass(frozen=True)
-class Refused:
+class NotAdmitted:
     """A plugin that was not let in, and the sentence that says why."""
 
     name: str
@@ -42,8 +42,8 @@ class PluginRegistry:
 
     def __init__(self) -> None:
         self.loaded: list[Plugin] = []
-        self.refused: list[Refused] = []
-        self.faults: list[Refused] = []
+        self.refused: list[NotAdmitted] = []
+        self.faults: list[NotAdmitted] = []
         """What a plugin that was let in failed at since, each thing once."""
         self.distributions: dict[str, str] = {}
         self.packages: dict[str, str] = {}
@@ -63,11 +63,11 @@ class PluginRegistry:
         *trials* are asked first: what did not pass its trial is not imported.
         """
         self.offers = find_offers(path)
-        self.failed = trials.failed(self.offers) if trials is not None else {}
+        self.failed = trials.find_failures(self.offers) if trials is not None else {}
         for offer in self.offers:
             if offer.fault is not None:
                 self.refuse(offer.name, offer.fault, offer.name)
-            for entry in offer.of(PLUGINS):
+            for entry in offer.entries_of(PLUGINS):
                 why = self.failed.get((offer.key, unit_of(entry)))
                 if why is not None:
                     self.refuse(entry.name, why, offer.name)
@@ -143,11 +143,11 @@ class PluginRegistry:
     def refuse(self, name: str, why: str, distribution: str | None = None) -> None:
         """Note that plugin *name* is not let in."""
         log.warning("plugin %s refused: %s", name, why)
-        self.refused.append(Refused(name, why, distribution))
+        self.refused.append(NotAdmitted(name, why, distribution))
 
     def note_fault(self, name: str, why: str) -> None:
         """Note what plugin *name*, which is in, has failed at."""
-        fault = Refused(name, why, self.distributions.get(name))
+        fault = NotAdmitted(name, why, self.distributions.get(name))
         if fault not in self.faults and len(self.faults) < MOST_FAULTS:
             log.warning("plugin %s: %s", name, why)
             self.faults.append(fault)
@@ -240,9 +240,9 @@ class PluginRegistry:
         own = self.distributions.get(plugin.name)
         if own is None or not out:
             return None
-        wanted = {normalised(line) for line in distributions.requires(own) or ()}
+        wanted = {normalise_name(line) for line in distributions.requires(own) or ()}
         for distribution, name in out.items():
-            if normalised(distribution) in wanted and distribution != own:
+            if normalise_name(distribution) in wanted and distribution != own:
                 return f"It stands on the plugin {name}, which was refused."
         return None
 
@@ -264,7 +264,9 @@ class PluginRegistry:
         if any(p.name == plugin.name for p in self.loaded):
             return f"A plugin called {plugin.name} is loaded already; each name is used once."
         for other in self.loaded:
-            clash = [own for own in plugin.owned if any(own == theirs for theirs in other.owned)]
+            clash = [
+                own for own in plugin.owned_prefixes if any(own == theirs for theirs in other.owned_prefixes)
+            ]
             if clash:
                 return f"The prefix {clash[0]} belongs to the plugin {other.name}."
         named: list[tuple[str, str]] = [("action", a.name) for a in plugin.actions]
@@ -272,7 +274,7 @@ class PluginRegistry:
         named += [("table", table) for table in tables_of(plugin)]
         for kind, name in named:
             if not plugin.owns(name):
-                words = ", ".join(plugin.owned)
+                words = ", ".join(plugin.owned_prefixes)
                 return f"Its {kind} {name} does not begin with one of its prefixes ({words})."
         trees = {tree for p in self.loaded for tree in trees_of(p)}
         for tree in trees_of(plugin):

@@ -191,12 +191,12 @@ def write_family(name: str, folder: Path) -> list[Path]:
         raise Conflict(f"{folder} is there already; name an empty folder, or none.", code="already_exists")
     written = []
     for path, text in _FILES.items():
-        place = folder / _filled(path, name)
+        place = folder / _fill_template(path, name)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(_filled(text, name), encoding="utf-8")
+        place.write_text(_fill_template(text, name), encoding="utf-8")
         written.append(place)
     return written
 
 
-def _filled(text: str, name: str) -> str:
+def _fill_template(text: str, name: str) -> str:
     return text.replace("@NAME@", name).replace("@DASHED@", name.replace("_", "-"))

@@ -76,7 +76,7 @@ def try_out(
     while left:
         end = _run(left, passed, skip, how, seconds, path)
         for offer in [offer for offer in left if offer.key in end.verdicts]:
-            found[offer.key] = {**_of(skip, offer.key), **end.verdicts[offer.key]}
+            found[offer.key] = {**_reasons_of(skip, offer.key), **end.verdicts[offer.key]}
             skip |= {(offer.key, unit): why for unit, why in found[offer.key].items()}
             left.remove(offer)
             passed.append(offer)
@@ -97,10 +97,10 @@ def try_out(
         if alone.at is not None:
             skip[alone.at] = f"It {alone.how}"
             continue
-        found[suspect.key] = {**_of(skip, suspect.key), **alone.verdicts.get(suspect.key, {})}
+        found[suspect.key] = {**_reasons_of(skip, suspect.key), **alone.verdicts.get(suspect.key, {})}
         left.remove(suspect)
         passed.append(suspect)
-    return {offer.key: found.get(offer.key, _of(skip, offer.key)) for offer in wanted}
+    return {offer.key: found.get(offer.key, _reasons_of(skip, offer.key)) for offer in wanted}
 
 
 def _spoils_alone(
@@ -118,7 +118,7 @@ def _spoils_alone(
 
 
 @dataclass(frozen=True)
-class Examined:
+class Examination:
     """All that was found wrong with one distribution, for who writes it."""
 
     failed: dict[str, str]
@@ -129,7 +129,7 @@ class Examined:
     """Driver or command and what is wrong with it."""
 
 
-def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: Sequence[str]) -> Examined:
+def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: Sequence[str]) -> Examination:
     """Try *offer* beside those installed, all that is wrong told: also what an engine would see by itself."""
     skip: Failed = {}
     while True:
@@ -139,14 +139,14 @@ def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: S
         skip[end.at] = f"It {end.how}"
     if not end.done:
         raise CannotTry(end.how)
-    return Examined(
-        {**_of(skip, offer.key), **end.verdicts.get(offer.key, {})},
+    return Examination(
+        {**_reasons_of(skip, offer.key), **end.verdicts.get(offer.key, {})},
         [(name, why) for name, why in end.refused],
         [(name, why) for name, why in end.others],
     )
 
 
-def _of(skip: Failed, key: str) -> dict[str, str]:
+def _reasons_of(skip: Failed, key: str) -> dict[str, str]:
     return {unit: why for (offer, unit), why in skip.items() if offer == key}
 
 

@@ -44,14 +44,14 @@ class Trials:
             seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else TRIAL_SECONDS,
         )
 
-    def failed(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
+    def find_failures(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
         """What of *offers* did not pass; what has no verdict is tried now.
 
         *trusting_ours*: what comes with Armarium counts as passed where it has no verdict yet.
         """
         sound = [offer for offer in offers if offer.fault is None]
         keys = _Keys(sound)
-        kept = self._stored()
+        kept = self._read_stored()
         wanted = [offer for offer in sound if not keys.fits(offer, kept.get(offer.key))]
         verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in sound if offer not in wanted}
         if trusting_ours:
@@ -62,7 +62,7 @@ class Trials:
                 verdicts |= try_out(wanted, [o for o in sound if o not in wanted], verdicts, self.seconds)
             except CannotTry as error:
                 log.warning("plugins cannot be tried here: %s", error)
-                return self._untried(wanted, verdicts, error)
+                return self._report_untried(wanted, verdicts, error)
             for offer in wanted:
                 self._note(offer, keys, verdicts[offer.key])
         return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
@@ -72,7 +72,7 @@ class Trials:
         if not self._fresh or self.file is None or not self.file.parent.is_dir():
             return
         # Read again: another engine may have written meanwhile.
-        verdicts = {**self._stored(), **self._fresh}
+        verdicts = {**self._read_stored(), **self._fresh}
         try:
             with tempfile.NamedTemporaryFile(
                 "w", dir=self.file.parent, prefix=f".{VERDICTS}-", delete=False, encoding="utf-8"
@@ -88,9 +88,9 @@ class Trials:
     def _note(self, offer: Offer, keys: _Keys, failed: dict[str, str]) -> None:
         # Ours are never held to have failed for good: a machine that was too busy once must not cost a family.
         if not (failed and offer.first_party):
-            self._fresh[offer.key] = {"key": keys.of(offer, failed), "failed": failed}
+            self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
 
-    def _stored(self) -> dict[str, dict[str, Any]]:
+    def _read_stored(self) -> dict[str, dict[str, Any]]:
         if self.file is None:
             return {}
         try:
@@ -108,7 +108,9 @@ class Trials:
             return {}
 
     @staticmethod
-    def _untried(wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry) -> Failed:
+    def _report_untried(
+        wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry
+    ) -> Failed:
         why = f"It could not be tried before it is let in, and is left out: {error}"
         found = {(key, unit): said for key, failed in verdicts.items() for unit, said in failed.items()}
         for offer in wanted:
@@ -140,21 +142,21 @@ class _Keys:
                     seen.append(f"{place} {os.stat(place).st_mtime_ns}")
         return "\n".join(seen)
 
-    def of(self, offer: Offer, failed: dict[str, str]) -> str:
+    def key_of(self, offer: Offer, failed: dict[str, str]) -> str:
         """The key of a verdict on *offer*."""
-        needed = self._needed(offer, set())
+        needed = self._list_needed(offer, set())
         parts = [self._engine, *(self._offers[key].fingerprint for key in sorted(needed))]
         if failed:
             parts.append(self._surroundings)
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def _needed(self, offer: Offer, seen: set[str]) -> set[str]:
+    def _list_needed(self, offer: Offer, seen: set[str]) -> set[str]:
         seen.add(offer.key)
         for key in offer.requires:
             if key in self._offers and key not in seen:
-                self._needed(self._offers[key], seen)
+                self._list_needed(self._offers[key], seen)
         return seen
 
     def fits(self, offer: Offer, kept: dict[str, Any] | None) -> bool:
         """Whether a verdict that was kept is still one on what is installed now."""
-        return kept is not None and kept["key"] == self.of(offer, kept["failed"])
+        return kept is not None and kept["key"] == self.key_of(offer, kept["failed"])

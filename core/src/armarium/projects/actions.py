@@ -101,7 +101,7 @@ def _registration_undone(undone: UndoContext) -> None:
     if undone.redo:
         return
     authorise(step.engine.actions.get("library.unregister"), step.principal, None)
-    place = libraries.checked(undone.params["path"])
+    place = libraries.check_path(undone.params["path"])
     known = step.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is not None or libraries.open_at(str(place)) is None:
         return

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from armarium.errors import ServiceError, left_out, place_of
 from armarium.history import derived_indexes
-from armarium.history.capture import history_name, quoted
+from armarium.history.capture import history_name, quote_name
 from armarium.projects import snapshots
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
@@ -151,18 +151,18 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
         ).fetchall()
     ]
     for name in histories:
-        yield from _astray(raw, name, steps)
-    yield from _miscounted(raw, histories)
+        yield from _find_stray_images(raw, name, steps)
+    yield from _find_miscounts(raw, histories)
 
 
-def _astray(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
+def _find_stray_images(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
     """Images of a step that is not in the log, or that came after those of a later one."""
-    stray = raw.execute(f"SELECT 1 FROM {quoted(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
+    stray = raw.execute(f"SELECT 1 FROM {quote_name(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
     if stray is not None:
         yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
     astray = raw.execute(
         f"SELECT audit_seq, before FROM (SELECT audit_seq, lag(audit_seq) OVER (ORDER BY seq) AS before"
-        f" FROM {quoted(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
+        f" FROM {quote_name(name)}) WHERE audit_seq IS NULL OR audit_seq < before LIMIT 1"
     ).fetchone()
     if astray is not None:
         which = "of no step" if astray[0] is None else f"in the name of step {astray[0]}"
@@ -173,7 +173,7 @@ def _astray(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]
         )
 
 
-def _miscounted(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Finding]:
+def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Finding]:
     """The first step that left more or fewer images than its audit row says; the log and all histories are walked once.
 
     Empty Trash removes images of the steps that it marks `gone`. Where a step tells of a table that is not there by that
@@ -181,7 +181,7 @@ def _miscounted(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Findi
     """
     counted = (
         raw.execute(
-            f"SELECT audit_seq, ?, count(*) FROM {quoted(name)} WHERE typeof(audit_seq) = 'integer' GROUP BY audit_seq"
+            f"SELECT audit_seq, ?, count(*) FROM {quote_name(name)} WHERE typeof(audit_seq) = 'integer' GROUP BY audit_seq"
             " ORDER BY audit_seq",
             (name.removesuffix("__history"),),
         )
@@ -214,10 +214,10 @@ def _missing(library: Library) -> Iterator[Finding]:
     """Files that rows or images name (in columns with `info={"object": True}`) and that the project does not have."""
     for table in library.schema.tables:
         for column in (one for one in table.columns if one.info.get("object")):
-            lost = _lost(library, table.name, column.name)
+            lost = _find_lost(library, table.name, column.name)
             yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
             if table in library.schema.tracked:
-                earlier = _lost(library, history_name(table), column.name) - lost
+                earlier = _find_lost(library, history_name(table), column.name) - lost
                 yield from _lost_files(
                     earlier,
                     f"that an undo or a redo of {table.name} would need",
@@ -225,11 +225,11 @@ def _missing(library: Library) -> Iterator[Finding]:
                 )
 
 
-def _lost(library: Library, table: str, column: str) -> set[str]:
+def _find_lost(library: Library, table: str, column: str) -> set[str]:
     with library.db.read() as conn:
         raw = raw_of(conn)
         named = raw.execute(
-            f"SELECT DISTINCT {quoted(column)} FROM {quoted(table)} WHERE {quoted(column)} IS NOT NULL"
+            f"SELECT DISTINCT {quote_name(column)} FROM {quote_name(table)} WHERE {quote_name(column)} IS NOT NULL"
         ).fetchall()
     return {digest for (digest,) in named if not library.objects.has(digest)}
 

@@ -96,7 +96,7 @@ class Library:
         return str(self.setting("name") or self.path.name.removesuffix(SUFFIX))
 
     @property
-    def derived(self) -> Path:
+    def derived_folder(self) -> Path:
         """Files that can be made again (thumbnails); safe to delete."""
         return self._folder("derived")
 
@@ -192,7 +192,7 @@ class Libraries:
 
     def open_only(self, path: str | Path) -> Library:
         """As `get`, without a look at the registry: for actions that register the project themselves."""
-        wanted = self.checked(path)
+        wanted = self.check_path(path)
         found = self.open_at(str(wanted))
         if found is not None:
             return found
@@ -223,7 +223,7 @@ class Libraries:
                     if self._open.get(str(library.path)) is library:
                         self.release(library.path)
 
-    def checked(self, path: str | Path) -> Path:
+    def check_path(self, path: str | Path) -> Path:
         """*path* as the one spelling of a package's place, or the refusal A 5 gives."""
         text = unicodedata.normalize("NFC", str(path))
         if "\0" in text:
@@ -260,7 +260,7 @@ class Libraries:
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
         """Make an empty package at *path* and open it; nothing half-made is ever seen under that name."""
-        place = self.checked(path)
+        place = self.check_path(path)
         if place.exists():
             raise Conflict(
                 f"{place.name} is there already: name it and work in it, which opens it, or choose another name.",
@@ -379,7 +379,7 @@ class Libraries:
             with self._engine.state.write() as conn:
                 registry.note_settings(raw_of(conn), library)
 
-    def registered(self) -> list[dict[str, Any]]:
+    def list_registered(self) -> list[dict[str, Any]]:
         """The registered projects, by path."""
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
@@ -387,4 +387,4 @@ class Libraries:
 
     def resolve(self, name: str) -> dict[str, Any]:
         """The registered project called *name*: by path first, then by shown name, ignoring case."""
-        return registry.resolve(self.registered(), name)
+        return registry.resolve(self.list_registered(), name)

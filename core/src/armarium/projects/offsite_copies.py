@@ -87,7 +87,7 @@ def copy_away(
         shutil.copyfile(library.path / CARD, home / f".{CARD}.new")
         os.replace(home / f".{CARD}.new", home / CARD)
         flush_path(home)
-        snapshots.thin(home, keep)
+        snapshots.remove_old(home, keep)
     except (OSError, ServiceError) as error:
         said = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise Unavailable(

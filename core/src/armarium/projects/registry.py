@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Column, Connection, MetaData, Table, Text
 
 from armarium.errors import Conflict, NotFound
-from armarium.guard.closed import PACKAGE_SUFFIX
+from armarium.guard.closed_places import PACKAGE_SUFFIX
 from armarium.ids import new_id, now
 from armarium.store.database import raw_of
 from armarium.store.tables import Json, operational, tracked

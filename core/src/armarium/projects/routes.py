@@ -154,7 +154,7 @@ class OpenLibraryHandlesResponse(Message):
 @registry_router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
 def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
     """A token bound to projects sees those only."""
-    found = [entry for entry in engine.libraries.registered() if principal.reaches(entry["path"])]
+    found = [entry for entry in engine.libraries.list_registered() if principal.reaches(entry["path"])]
     return json_response({"libraries": found, "count": len(found)})
 
 
@@ -163,7 +163,7 @@ def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
 )
 def open_now(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
     """Never waits for a project that is being opened by somebody else."""
-    ids = {entry["path"]: entry["id"] for entry in engine.libraries.registered()}
+    ids = {entry["path"]: entry["id"] for entry in engine.libraries.list_registered()}
     items = [
         {"id": ids.get(str(library.path), library.uuid), "path": str(library.path), "is_open": True}
         for library in engine.libraries.open_now()

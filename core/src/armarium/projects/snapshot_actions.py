@@ -71,7 +71,7 @@ def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
     """503 and nothing changed when it cannot be made. Sees the project as it was when the step began."""
     library = ctx.project
     entry = library.snapshot(p.reason)
-    snapshots.thin(library.path, int(library.setting("snapshot_retention_count", 10)))
+    snapshots.remove_old(library.path, int(library.setting("snapshot_retention_count", 10)))
     ctx.target(str(entry["id"]))
     copy_job_id = None
     if library.setting("snapshot_offsite_path"):
@@ -179,7 +179,7 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
     )
 
 
-def _cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
+def _replan_snapshots(engine: Engine, library: Library | None, job_id: str) -> None:
     if library is not None:
         plan_anew(library)
 
@@ -191,7 +191,7 @@ SNAPSHOT_JOBS = (
         summary="Take a snapshot when the interval is over",
         run=run_snapshot,
         retries=1_000_000,
-        on_cancel=_cancelled,
+        on_cancel=_replan_snapshots,
     ),
     JobKind(
         name="snapshot-copy",

@@ -66,7 +66,7 @@ def list_snapshots(package: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda entry: str(entry["created_at"]), reverse=True)
 
 
-def thin(package: Path, keep: int) -> int:
+def remove_old(package: Path, keep: int) -> int:
     """Remove all but the newest *keep* snapshots; returns how many went."""
     surplus = list_snapshots(package)[keep:]
     for entry in surplus:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from armarium.errors import Conflict, Unavailable
 from armarium.ids import now
-from armarium.runtimes import tethered
+from armarium.runtimes import tethered_process
 from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
 
@@ -147,7 +147,7 @@ def _lines(command: list[str], failure: str, should_stop: Callable[[], bool]) ->
         key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))
     }
     process = subprocess.Popen(
-        [sys.executable, "-I", tethered.__file__, *command],
+        [sys.executable, "-I", tethered_process.__file__, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

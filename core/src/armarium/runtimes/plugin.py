@@ -42,12 +42,12 @@ class RemoveResult(Message):
     freed_bytes: int
 
 
-def _declared(ex: Example) -> dict[str, Any]:
-    return {"name": next(iter(ex.engine.runtimes.declared()))}
+def _name_declared(ex: Example) -> dict[str, Any]:
+    return {"name": next(iter(ex.engine.runtimes.list_declared()))}
 
 
-def _installed(ex: Example) -> dict[str, Any]:
-    runtime = ex.engine.runtimes.get(_declared(ex)["name"])
+def _name_installed(ex: Example) -> dict[str, Any]:
+    runtime = ex.engine.runtimes.get(_name_declared(ex)["name"])
     place = ex.engine.runtimes.place_of(runtime)
     place.mkdir(parents=True)
     (place / MARKER).write_text("{}", encoding="utf-8")
@@ -62,12 +62,12 @@ def _installed(ex: Example) -> dict[str, Any]:
     role="owner",
     scope="engine",
     undoable=False,
-    example=_declared,
+    example=_name_declared,
 )
 def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Queue the installation; nothing to do when the runtime is here."""
     runtime = ctx.engine.runtimes.get(params.name)
-    if ctx.engine.runtimes.installed(params.name):
+    if ctx.engine.runtimes.is_installed(params.name):
         return {"name": runtime.name, "state": "done", "job_id": None}
     if ctx.engine.settings.local_only:
         raise Conflict(
@@ -89,7 +89,7 @@ def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     role="owner",
     scope="engine",
     undoable=False,
-    example=_installed,
+    example=_name_installed,
 )
 def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
     """Delete the environment; refused while one of its workers is busy."""

@@ -56,7 +56,7 @@ class Runtimes:
         """Where runtimes are kept."""
         return self._engine.settings.state_dir / "runtimes"
 
-    def declared(self) -> dict[str, tuple[Runtime, tuple[str, ...]]]:
+    def list_declared(self) -> dict[str, tuple[Runtime, tuple[str, ...]]]:
         """Every runtime that a driver asks for, with the names of those drivers.
 
         A driver that does not load is left out. Drivers that share a runtime import its value from one place, so
@@ -80,7 +80,7 @@ class Runtimes:
 
     def get(self, name: str) -> Runtime:
         """The runtime called *name*; NotFound names those there are."""
-        declared = self.declared()
+        declared = self.list_declared()
         if name not in declared:
             known = ", ".join(sorted(declared)) or "none"
             raise NotFound(
@@ -124,7 +124,7 @@ class Runtimes:
             )
         return interpreter(place)
 
-    def installed(self, name: str) -> bool:
+    def is_installed(self, name: str) -> bool:
         """Whether the runtime *name* is here, in the versions its driver asks for."""
         return self.marker_of(self.get(name)) is not None
 
@@ -143,7 +143,9 @@ class Runtimes:
 
     def list(self) -> Sequence[RuntimeState]:
         """Every declared runtime, by name."""
-        return [self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.declared().items())]
+        return [
+            self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.list_declared().items())
+        ]
 
     def _state(self, runtime: Runtime, drivers: tuple[str, ...]) -> RuntimeState:
         markers = {place: read_marker(place) for place in self._places(runtime.name)}
@@ -191,11 +193,11 @@ class Runtimes:
         for place in self._places(name):
             if place != self.place_of(runtime):
                 shutil.rmtree(place, ignore_errors=True)
-        return self._state(runtime, self.declared()[name][1])
+        return self._state(runtime, self.list_declared()[name][1])
 
     def remove(self, name: str) -> int:
         """Delete the runtime *name* and everything left of it; the bytes that were freed."""
-        if name not in self.declared() and not self._places(name):
+        if name not in self.list_declared() and not self._places(name):
             self.get(name)
         places = self._places(name)
         freed = sum(tree_size(place) for place in places)

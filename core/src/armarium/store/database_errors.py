@@ -18,7 +18,7 @@ from armarium.errors import (
 )
 
 
-def damaged(what: str) -> Conflict:
+def damaged_database(what: str) -> Conflict:
     """The refusal of a step in a database that lacks *what* the engine keeps in it."""
     return Conflict(
         f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",

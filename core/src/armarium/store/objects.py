@@ -130,7 +130,7 @@ class ObjectStore:
             ) from error
 
     @contextmanager
-    def still(self, digest: str) -> Iterator[Path]:
+    def hold_file(self, digest: str) -> Iterator[Path]:
         """A path of the file of *digest* for whoever opens it by its name, in this process or another.
 
         Nobody changes what is kept here. Of a file that is kept as a link a copy is made for the time of the block;

@@ -37,7 +37,7 @@ def shown_columns(table: Table) -> list[Column[Any]]:
     return [column for column in table.columns if not column.info.get("hidden")]
 
 
-def among(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+def is_among(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
     """Whether *column* holds one of *values*, of which there may be very many: one parameter in all."""
     # SQLite's JSON ends a text at a null character, which no stored name has.
     listed = json_text([value for value in values if not (isinstance(value, str) and "\0" in value)])

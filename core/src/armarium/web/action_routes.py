@@ -36,7 +36,7 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
     Rules that join several fields are not the body's: they hold when the action takes its parameters as a whole.
     """
     assert found.route is not None
-    placed = set(found.route.placed.values())
+    placed = set(found.route.path_fields.values())
     sent = {name: field for name, field in found.params.model_fields.items() if name not in placed}
     if not sent or not placed:
         return found.params if sent else None
@@ -53,11 +53,11 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
 def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
     """All the routes of *plugin*: those it wrote itself, and those that its queries and actions declare."""
     yield from plugin.routers
-    yield _declared(tuple(plugin.queries), tuple(plugin.actions))
+    yield _build_router(tuple(plugin.queries), tuple(plugin.actions))
 
 
 @lru_cache(maxsize=256)
-def _declared(queries: tuple[Callable[..., Any], ...], actions: tuple[Action[Any], ...]) -> APIRouter:
+def _build_router(queries: tuple[Callable[..., Any], ...], actions: tuple[Action[Any], ...]) -> APIRouter:
     """The router of what is declared: of the process, as those are that a family writes itself."""
     router = APIRouter()
     for function in queries:
@@ -133,7 +133,7 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
 def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
     """A function that FastAPI takes for one that was written out by hand."""
     assert found.route is not None
-    name, status, placed = found.name, found.route.status, found.route.placed
+    name, status, placed = found.name, found.route.status, found.route.path_fields
 
     def endpoint(**given: Any) -> Response:
         sent = given.get("body")

@@ -48,10 +48,10 @@ def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> 
         return await call(**await run_in_threadpool(check, given))
 
     @functools.wraps(call)
-    def checked(**given: Any) -> Any:
+    def call_checked(**given: Any) -> Any:
         return call(**check(given))
 
-    found: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else checked
+    found: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else call_checked
     signature = inspect.signature(call)
     if request_name == _REQUEST:
         # FastAPI gives the request to whoever asks for it by type.

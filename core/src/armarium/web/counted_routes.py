@@ -35,7 +35,7 @@ def count_withheld(routes: Iterable[Any]) -> None:
 
 def _counting(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
-    def counted(**given: Any) -> Any:
+    def call_counted(**given: Any) -> Any:
         answer = call(**given)
         asks = caller()
         if asks is None or not asks.limited or not _is_json(answer):
@@ -52,8 +52,8 @@ def _counting(call: Callable[..., Any]) -> Callable[..., Any]:
                 return Response(orjson.dumps(seen), answer.status_code, headers)
         return answer
 
-    setattr(counted, _COUNTS, True)
-    return counted
+    setattr(call_counted, _COUNTS, True)
+    return call_counted
 
 
 def _is_json(answer: Any) -> bool:

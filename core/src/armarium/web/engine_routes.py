@@ -82,7 +82,7 @@ def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
     """For the owner: process, version, open projects, work that goes on, and why it stays."""
     refuse_bound(principal, required="read")
     stay = engine.stay
-    described = stay.described(besides=1)
+    described = stay.describe(besides=1)
     queues = stay.queues()
     return json_response(
         {

@@ -137,7 +137,7 @@ class Gate:
                     return
             if method not in READING:
                 self._check_content_type(headers)
-                receive = self._limited(scope, headers, receive)
+                receive = self._limit_body(scope, headers, receive)
             self._identify_caller(scope, headers, method, origin)
             with asking(scope[PRINCIPAL]):
                 await self.app(scope, receive, answer)
@@ -147,9 +147,9 @@ class Gate:
             # What an exception says may quote page text, so the log names only its kind and its place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
-                await refuse(answer, refused_by_disk(error) or self._unexpected(error))
+                await refuse(answer, refused_by_disk(error) or self._log_unexpected(error))
 
-    def _unexpected(self, error: BaseException) -> ServiceError:
+    def _log_unexpected(self, error: BaseException) -> ServiceError:
         where, spot = self.engine.plugins.at_fault(error)
         return ServiceError(
             f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with these words.",
@@ -204,7 +204,7 @@ class Gate:
             ],
         )
 
-    def _limited(self, scope: Scope, headers: MutableMapping[bytes, bytes], receive: Receive) -> Receive:
+    def _limit_body(self, scope: Scope, headers: MutableMapping[bytes, bytes], receive: Receive) -> Receive:
         """*receive* that stops a body at its limit; a body that says it is too large is not read at all."""
         declared = headers.get(b"content-length")
         if declared is not None:
@@ -221,7 +221,7 @@ class Gate:
             return receive
         read = 0
 
-        async def counted() -> Message:
+        async def receive_counted() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
@@ -230,7 +230,7 @@ class Gate:
                 raise HTTPException(413, refusal.detail)
             return message
 
-        return counted
+        return receive_counted
 
     def _limit(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> int:
         """Bytes this request may carry: an upload's limit only where a route takes an upload that is not JSON."""
@@ -258,7 +258,7 @@ class Gate:
         scope[LIBRARY] = headers.get(b"x-service-library-path")
         scope[CALLER] = address[0] if address else "uds"
         scope[CLIENT] = (client, _client_name(headers.get(b"x-service-origin-window")), transport)
-        secret, by_cookie = _presented(headers)
+        secret, by_cookie = _read_secret(headers)
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
         path = scope["path"]
@@ -311,7 +311,7 @@ def _client_name(value: bytes | None) -> str | None:
     return "".join(letter for letter in text if letter.isprintable())[:NAME_LENGTH].strip() or None
 
 
-def _presented(headers: MutableMapping[bytes, bytes]) -> tuple[str | None, bool]:
+def _read_secret(headers: MutableMapping[bytes, bytes]) -> tuple[str | None, bool]:
     """(the secret a request presents, whether it came in the cookie); a header goes before the cookie."""
     authorization = headers.get(b"authorization")
     if authorization is not None:

@@ -130,7 +130,7 @@ def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "distribution": registry.distributions.get(plugin.name),
             "version": _version(registry.distributions.get(plugin.name)),
             "engine_api": plugin.engine_api,
-            "prefixes": list(plugin.owned),
+            "prefixes": list(plugin.owned_prefixes),
             "actions": sorted(found.name for found in plugin.actions),
             "jobs": sorted(kind.name for kind in plugin.kinds),
             "tables": sorted(plugin.metadata.tables) if plugin.metadata is not None else [],
@@ -184,4 +184,4 @@ def _version(distribution: str | None) -> str | None:
 @router.get("/clients", response_model=Clients, responses=REFUSALS(), summary="Connected surfaces")
 async def clients(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Kept in memory; a restart forgets them."""
-    return json_response({"clients": engine.auth.clients.listed()})
+    return json_response({"clients": engine.auth.clients.list_clients()})

@@ -122,7 +122,7 @@ def owner_of(request: Request) -> Principal:
 
 
 @lru_cache(maxsize=1024)
-def _decoded(header: bytes) -> str:
+def _decode_path(header: bytes) -> str:
     """The header's percent-encoded path as text, NFC; remembered for the paths in use."""
     try:
         return unicodedata.normalize("NFC", unquote_to_bytes(header).decode("utf-8"))
@@ -136,7 +136,7 @@ def _decoded(header: bytes) -> str:
 def named_library(request: Request) -> str | None:
     """The path of the project a request names by header or `?library=`; both and different is BadRequest."""
     header: bytes | None = request.scope.get(LIBRARY)
-    by_header = _decoded(header) if header else None
+    by_header = _decode_path(header) if header else None
     query: bytes = request.scope["query_string"]
     if b"library=" not in query:
         return by_header
@@ -146,7 +146,7 @@ def named_library(request: Request) -> str | None:
         raise BadRequest("?library= is not percent-encoded UTF-8; encode the package's full path.") from None
     values = {unicodedata.normalize("NFC", value) for name, value in pairs if name == "library" and value}
     # A value that a client percent-encoded twice, as for the header, is the same value.
-    values = {_decoded(value.encode()) if "%" in value else value for value in values}
+    values = {_decode_path(value.encode()) if "%" in value else value for value in values}
     if by_header is not None:
         values.add(by_header)
     if len(values) > 1:
@@ -163,7 +163,7 @@ def _open_project(request: Request) -> tuple[Library | None, str | None]:
     return (None if path is None else engine_of(request).libraries.open_at(path)), path
 
 
-def _reached(request: Request, library: Library) -> Library:
+def _check_reach(request: Request, library: Library) -> Library:
     principal = principal_of(request)
     if principal.libraries is not None and str(library.path) not in principal.libraries:
         raise Forbidden(
@@ -197,7 +197,7 @@ def library_of(request: Request) -> Library:
     """The project a request names, opened when it is not. Blocks: for plain `def` routes."""
     library, path = _open_project(request)
     if library is not None:
-        return _reached(request, library)
+        return _check_reach(request, library)
     if path is None:
         raise library_required()
     return _open(request, path)
@@ -230,7 +230,7 @@ async def current_library(request: Request) -> Library:
     """
     library, path = _open_project(request)
     if library is not None:
-        _reached(request, library)
+        _check_reach(request, library)
     elif path is None:
         raise library_required()
     else:
@@ -268,7 +268,7 @@ def act(
     """
     outcome = run(request, name, params, principal=principal)
     return json_response(
-        {**(outcome.result or {}), "audit_id": outcome.audit_id}, status, audited(outcome.audit_id)
+        {**(outcome.result or {}), "audit_id": outcome.audit_id}, status, audit_header(outcome.audit_id)
     )
 
 
@@ -294,12 +294,12 @@ def run(
         raise unknown from refusal
 
 
-def audited(audit_id: str) -> dict[str, str]:
+def audit_header(audit_id: str) -> dict[str, str]:
     """The response header that names the audit row of a write."""
     return {AUDIT_HEADER: audit_id}
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _answer_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
     error = explain_partial(request, error)
     return json_response(error.body(), error.status, refusal_headers(error))
@@ -364,7 +364,7 @@ def install(app: FastAPI, engine: Engine) -> None:
     # Behind the gate: what is refused there takes no room.
     app.add_middleware(RequestLimits)
     app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
-    app.add_exception_handler(ServiceError, _refused)
+    app.add_exception_handler(ServiceError, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(UnicodeEncodeError, _not_storable)

@@ -39,7 +39,7 @@ class RequestLimits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        reading, writing = self._here()
+        reading, writing = self._find_slots()
         reads = scope["method"] in READING
         place = await reading.enter() if reads else None
 
@@ -62,7 +62,7 @@ class RequestLimits:
             if place is not None:
                 place.leave()
 
-    def _here(self) -> tuple[_Slots, _Slots]:
+    def _find_slots(self) -> tuple[_Slots, _Slots]:
         loop = asyncio.get_running_loop()
         slots = self._slots.get(loop)
         if slots is None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from armarium.engine import Engine
-    from armarium.engine_lifetime import Stay
+    from armarium.engine_lifetime import EngineLifetime
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Their numbers in glibc's malloc.h."""
@@ -235,7 +235,7 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
         lock.release()
 
 
-def count_requests(app: ASGIApp, stay: Stay) -> ASGIApp:
+def count_requests(app: ASGIApp, stay: EngineLifetime) -> ASGIApp:
     """*app*, its requests counted: one that goes on, such as a stream of changes, keeps the engine."""
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:

@@ -70,7 +70,7 @@ async def events(
         now = time.monotonic()
         if now - checked >= QUIET:
             checked = now
-            if not engine.started or not engine.auth.still_valid(principal):
+            if not engine.is_started or not engine.auth.still_valid(principal):
                 return
         if (
             event is not None
@@ -102,7 +102,7 @@ async def is_withheld(engine: Engine, event: Event, principal: Principal) -> boo
     visibility = None if library is None else library.db.visibility
     if visibility is None or visibility.surely_all(principal):
         return False
-    return bool(await run_in_threadpool(visibility.hidden, principal, ids_in_event(event.body)))
+    return bool(await run_in_threadpool(visibility.find_hidden, principal, ids_in_event(event.body)))
 
 
 def frame(event: Event) -> bytes:

@@ -32,7 +32,7 @@ def note_visit(ctx: ActionContext, p: NoteVisit) -> dict[str, Any]:
     row = {"id": new_id(), **p.model_dump(mode="json")}
     ctx.conn.execute(visits.insert().values(row))
     ctx.target(p.document_id)
-    ctx.changed(document_ids=[p.document_id])
+    ctx.note_changes(document_ids=[p.document_id])
     return row
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, action, among, new_id
+from armarium.api import ActionContext, Example, Route, action, is_among, new_id
 from armarium_agents import errors
 from armarium_agents.models import members, workspaces
 from armarium_agents.queries import (
@@ -88,7 +88,7 @@ def _fields(ctx: ActionContext, p: WorkspaceFields) -> dict[str, Any]:
 
 def _answer(ctx: ActionContext, workspace_id: str) -> dict[str, Any]:
     ctx.target(workspace_id)
-    ctx.changed(document_ids=[workspace_id])
+    ctx.note_changes(document_ids=[workspace_id])
     return read_workspace(ctx.conn, ctx.engine, workspace_id)
 
 
@@ -172,7 +172,7 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
     for member_id in p.remove_ids:
         if MEMBERS.require(ctx.conn, member_id)["workspace_id"] != p.workspace_id:
             raise errors.unknown_member(member_id)
-    ctx.conn.execute(members.delete().where(among(members.c.id, p.remove_ids)))
+    ctx.conn.execute(members.delete().where(is_among(members.c.id, p.remove_ids)))
     own = members.c.workspace_id == p.workspace_id
     there = {
         (row[0], row[1]) for row in ctx.conn.execute(select(members.c.kind, members.c.target_id).where(own))

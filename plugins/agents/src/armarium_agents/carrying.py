@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, among
+from armarium.api import ActionContext, is_among
 from armarium_agents.models import members
 from armarium_agents.queries import IN_TREE
 from armarium_documents.api import Carrier, documents
@@ -22,8 +22,8 @@ def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
         .join(workspace, workspace.c.id == members.c.workspace_id)
         .where(
             members.c.kind.in_(IN_TREE),
-            among(members.c.target_id, moved),
-            ~among(members.c.workspace_id, moved),
+            is_among(members.c.target_id, moved),
+            ~is_among(members.c.workspace_id, moved),
         )
         .order_by(members.c.id)
     )
@@ -46,7 +46,7 @@ def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
 def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
     """Take those slots out; undo of the move puts them back."""
     gone = [row[0] for row in _slots(ctx.conn, moved)]
-    ctx.conn.execute(members.delete().where(among(members.c.id, gone)))
+    ctx.conn.execute(members.delete().where(is_among(members.c.id, gone)))
 
 
 carrier = Carrier(kinds={members.name: "workspace_members"}, cuts=cuts, cut=cut)

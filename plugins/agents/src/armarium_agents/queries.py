@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, RowMapping, func, select
 
-from armarium.api import Conflict, Engine, NotFound, Rows, among, query
+from armarium.api import Conflict, Engine, NotFound, Rows, is_among, query
 from armarium_agents.errors import unknown_member, unknown_target, unknown_workspace
 from armarium_agents.models import members, workspaces
 from armarium_agents.schemas import Workspace, Workspaces
@@ -113,7 +113,7 @@ def _members(
 ) -> dict[str, list[dict[str, Any]]]:
     """The members of each workspace that stand, in the order they were added."""
     rows = MEMBERS.all(
-        conn, among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
+        conn, is_among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
     )
     live = _live_nodes(conn, {row["target_id"] for row in rows if row["kind"] in IN_TREE})
     found: dict[str, list[dict[str, Any]]] = {}
@@ -128,7 +128,7 @@ def _members(
 
 
 def _live_nodes(conn: Connection, ids: Iterable[str]) -> set[str]:
-    live = select(documents.c.id).where(among(documents.c.id, ids), documents.c.deleted_at.is_(None))
+    live = select(documents.c.id).where(is_among(documents.c.id, ids), documents.c.deleted_at.is_(None))
     return set(conn.execute(live).scalars())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action, among, new_id, raw_of
+from armarium.api import ActionContext, Example, Route, ServiceError, action, is_among, new_id, raw_of
 from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
 from armarium_canvas.models import items, places
 from armarium_canvas.queries import (
@@ -68,7 +68,7 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
     if away:
         raise _stranger(ctx, away[0], folder.name)
     before = stored_places(ctx.conn, [f"{folder.id}::{row.item_id}" for row in p.rows])
-    values = [_saved(ctx, folder.id, row, before) for row in p.rows]
+    values = [_merge_row(ctx, folder.id, row, before) for row in p.rows]
     kept = [value for value in values if str(value[0]) in before]
     raw_of(ctx.conn).executemany(
         f"UPDATE canvas_place SET {', '.join(f'{name} = ?' for name in _KEPT)}, updated_at = ? WHERE id = ?",
@@ -80,13 +80,13 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
         [value for value in values if str(value[0]) not in before],
     )
     removed = [f"{folder.id}::{item_id}" for item_id in p.remove]
-    ctx.conn.execute(places.delete().where(among(places.c.id, removed)))
+    ctx.conn.execute(places.delete().where(is_among(places.c.id, removed)))
     ctx.target(folder.id)
-    ctx.changed(document_ids=[folder.id])
+    ctx.note_changes(document_ids=[folder.id])
     return layout_of(ctx.conn, folder.id)
 
 
-def _saved(
+def _merge_row(
     ctx: ActionContext, folder_id: str, row: PlaceFields, before: dict[str, dict[str, Any]]
 ) -> tuple[object, ...]:
     """The row to write: what is sent over what is there."""
@@ -125,7 +125,7 @@ def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
     _check_ends(ctx, folder.name, value)
     ctx.conn.execute(items.insert().values(value))
     ctx.target(value["id"], folder.id)
-    ctx.changed(document_ids=[folder.id])
+    ctx.note_changes(document_ids=[folder.id])
     return ITEMS.require(ctx.conn, value["id"])
 
 
@@ -183,7 +183,7 @@ def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
     if changes:
         ctx.conn.execute(items.update().where(items.c.id == p.item_id).values(**changes, updated_at=ctx.now))
     ctx.target(p.item_id, folder.id)
-    ctx.changed(document_ids=[folder.id])
+    ctx.note_changes(document_ids=[folder.id])
     return ITEMS.require(ctx.conn, p.item_id)
 
 
@@ -210,8 +210,8 @@ def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:
     folder = require_canvas(ctx.conn, item["folder_id"])
     links = links_at(ctx.conn, p.item_id)
     gone = [p.item_id, *links]
-    ctx.conn.execute(places.delete().where(places.c.folder_id == folder.id, among(places.c.item_id, gone)))
-    ctx.conn.execute(items.delete().where(among(items.c.id, gone)))
+    ctx.conn.execute(places.delete().where(places.c.folder_id == folder.id, is_among(places.c.item_id, gone)))
+    ctx.conn.execute(items.delete().where(is_among(items.c.id, gone)))
     ctx.target(p.item_id, folder.id, *links)
-    ctx.changed(document_ids=[folder.id])
+    ctx.note_changes(document_ids=[folder.id])
     return {"status": "deleted", "id": p.item_id, "removed_link_ids": links}

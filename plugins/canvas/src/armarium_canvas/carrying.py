@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, or_, select
 
-from armarium.api import ActionContext, among
+from armarium.api import ActionContext, is_among
 from armarium_canvas.models import items, places
 from armarium_documents.api import Carrier, documents
 
@@ -19,18 +19,18 @@ def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]
         select(places.c.id, documents.c.name, folder.c.name)
         .join(documents, documents.c.id == places.c.item_id)
         .join(folder, folder.c.id == places.c.folder_id)
-        .where(among(places.c.item_id, moved), ~among(places.c.folder_id, moved))
+        .where(is_among(places.c.item_id, moved), ~is_among(places.c.folder_id, moved))
     )
     return [(one, name, folder) for one, name, folder in conn.execute(found.order_by(places.c.id))]
 
 
 def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """(link, its words, the folder's name) for each link of a canvas that stays with an end that goes."""
-    ends = or_(among(items.c.source_item_id, moved), among(items.c.target_item_id, moved))
+    ends = or_(is_among(items.c.source_item_id, moved), is_among(items.c.target_item_id, moved))
     found = (
         select(items.c.id, func.coalesce(items.c.text, ""), documents.c.name)
         .join(documents, documents.c.id == items.c.folder_id)
-        .where(ends, ~among(items.c.folder_id, moved))
+        .where(ends, ~is_among(items.c.folder_id, moved))
     )
     return [(one, words, folder) for one, words, folder in conn.execute(found.order_by(items.c.id))]
 
@@ -60,7 +60,7 @@ def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
 def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
     """Take those places and links off their canvases; undo of the move puts them back."""
     for table, rows in ((places, _places(ctx.conn, moved)), (items, _links(ctx.conn, moved))):
-        ctx.conn.execute(table.delete().where(among(table.c.id, [row[0] for row in rows])))
+        ctx.conn.execute(table.delete().where(is_among(table.c.id, [row[0] for row in rows])))
 
 
 carrier = Carrier(cuts=cuts, cut=cut)

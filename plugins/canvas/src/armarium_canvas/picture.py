@@ -76,14 +76,16 @@ class _Drawing:
         self.scene = scene
         self.thumbnail = thumbnail
         self.rects = {thing.id: _rect_of(thing) for thing in scene.placed}
-        table = _around(
-            _turned(self.rects[thing.id], thing.place[4]) for thing in scene.placed if thing.place is not None
+        table = _bounding_rect(
+            _turn_rect(self.rects[thing.id], thing.place[4])
+            for thing in scene.placed
+            if thing.place is not None
         )
         self.strip: Rect | None = None
         whole = table or Rect(0, 0, 0, 0)
         if scene.unplaced or scene.not_drawn:
             self.strip = self._lay_strip(table)
-            whole = _around([self.strip] if table is None else [table, self.strip]) or whole
+            whole = _bounding_rect([self.strip] if table is None else [table, self.strip]) or whole
         wide = whole.right - whole.left + 2 * _MARGIN
         high = whole.bottom - whole.top + 2 * _MARGIN
         self.scale = min(1.0, max_size / max(wide, high))
@@ -231,13 +233,13 @@ class _Drawing:
         size = self._text_size
         pad = max(2.0, 5 * self.scale)
         line = rect.top + pad + size
-        for words in self._wrapped(note.text, rect.right - rect.left - 2 * pad):
+        for words in self._wrap_text(note.text, rect.right - rect.left - 2 * pad):
             if line > rect.bottom - 0.3 * size:
                 break
             self._write(words, rect.left + pad, line, rect.right - pad, _INK)
             line += 1.25 * size
 
-    def _wrapped(self, text: str, width: float) -> Iterator[str]:
+    def _wrap_text(self, text: str, width: float) -> Iterator[str]:
         """Lines of *text* that fit *width* pixels; a word longer than a line is broken."""
         font = PictureFont(self._text_size)
         for paragraph in text[:_LONGEST_TEXT].splitlines():
@@ -296,7 +298,7 @@ def _rect_of(thing: Card | Note) -> Rect:
     return Rect(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
 
 
-def _turned(rect: Rect, angle: float) -> Rect:
+def _turn_rect(rect: Rect, angle: float) -> Rect:
     """The upright rectangle around *rect* turned by *angle* degrees about its centre."""
     across, down = (round(abs(turn(math.radians(angle))), 9) for turn in (math.cos, math.sin))
     wide, high = rect.right - rect.left, rect.bottom - rect.top
@@ -305,7 +307,7 @@ def _turned(rect: Rect, angle: float) -> Rect:
     return Rect(x - half_wide, y - half_high, x + half_wide, y + half_high)
 
 
-def _around(rects: Iterable[Rect]) -> Rect | None:
+def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
     """The smallest rectangle around *rects*; None around nothing."""
     found = list(rects)
     if not found:

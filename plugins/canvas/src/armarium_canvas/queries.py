@@ -18,7 +18,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_canvas.errors import no_canvas, unknown_item
 from armarium_canvas.models import items, places
 from armarium_canvas.schemas import Layout
@@ -74,14 +74,14 @@ def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
 
 def stored_places(conn: Connection, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The layout rows that have the ids *ids*, by id."""
-    return {row["id"]: row for row in PLACES.all(conn, among(places.c.id, ids))}
+    return {row["id"]: row for row in PLACES.all(conn, is_among(places.c.id, ids))}
 
 
 def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bool = True) -> list[str]:
     """Those of *ids* that are neither live documents of the folder nor items of its canvas (with *links* or not)."""
-    own = select(items.c.id).where(items.c.folder_id == folder_id, among(items.c.id, ids))
+    own = select(items.c.id).where(items.c.folder_id == folder_id, is_among(items.c.id, ids))
     here = union_all(
-        select(documents.c.id).where(_in_folder(folder_id), among(documents.c.id, ids)),
+        select(documents.c.id).where(_in_folder(folder_id), is_among(documents.c.id, ids)),
         own if links else own.where(items.c.kind != "link"),
     )
     found = set(conn.execute(here).scalars())

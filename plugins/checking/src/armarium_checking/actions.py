@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
 from armarium_checking import errors
-from armarium_checking.layers import Layer, Target, layer_named, placed
+from armarium_checking.layers import Layer, Target, find_placement, layer_named
 from armarium_checking.models import verdicts
 from armarium_checking.queries import JOB_KIND, read_run
 from armarium_checking.schemas import (
@@ -58,7 +58,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     """Put a check run in the queue. A checker that needs no model is `builtin`, `agreement`."""
     layer = layer_named(ctx.engine, p.layer)
     chosen = p.checker.provider, p.checker.model
-    lane = placed(ctx.engine, layer, chosen, pages_may_leave=p.pages_may_leave).lane
+    lane = find_placement(ctx.engine, layer, chosen, pages_may_leave=p.pages_may_leave).lane
     prompt = None
     if p.prompt_file is not None:
         if chosen in layer.checkers:
@@ -198,5 +198,5 @@ def _write(
         layer.said(ctx, row["target_id"], row["verdict"], is_person)
     ctx.target(row["id"], *([found.document_id] if found.document_id else []))
     if found.document_id is not None:
-        ctx.changed(document_ids=[found.document_id])
+        ctx.note_changes(document_ids=[found.document_id])
     return row

@@ -72,7 +72,7 @@ def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement
     rates = {maker: error_rate(line.text, text) for maker, text in line.others.items()}
     alike = [maker for maker, rate in rates.items() if rate <= SAME]
     if alike:
-        return Judgement("confirm", f"agreement: {_listed(alike)} read the same")
+        return Judgement("confirm", f"agreement: {_join_makers(alike)} read the same")
     against = _two_against(line, rates)
     if against is not None:
         return against
@@ -85,7 +85,7 @@ def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement
         return Judgement("reject", "characters: far less likely than the project's corrected lines")
     apart = [maker for maker, rate in rates.items() if rate > APART]
     if apart:
-        return Judgement("reject", f"agreement: {_listed(apart)} read it quite otherwise")
+        return Judgement("reject", f"agreement: {_join_makers(apart)} read it quite otherwise")
     return None
 
 
@@ -95,7 +95,7 @@ def _two_against(line: Line, rates: Mapping[str, float]) -> Judgement | None:
     for number, one in enumerate(against):
         for other in against[number + 1 :]:
             if error_rate(line.others[one], line.others[other]) <= SAME:
-                words = f"agreement: {_listed([one, other])} agree on another reading"
+                words = f"agreement: {_join_makers([one, other])} agree on another reading"
                 return Judgement("correct", words, line.others[one])
     return None
 
@@ -110,5 +110,5 @@ def _characters_for_ink(lines: Iterable[Line]) -> float | None:
     return median(found) if len(found) >= FEWEST_LINES else None
 
 
-def _listed(makers: Sequence[str]) -> str:
+def _join_makers(makers: Sequence[str]) -> str:
     return " and ".join(sorted(makers))

@@ -27,7 +27,7 @@ class CharacterModel:
         self._counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
         self._followers: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
         for line in lines:
-            padded = _EDGE * 2 + _folded(line)
+            padded = _EDGE * 2 + _fold_text(line)
             for at in range(2, len(padded)):
                 for order in range(3):
                     gram = padded[at - order : at + 1]
@@ -41,7 +41,7 @@ class CharacterModel:
 
     def score(self, text: str) -> float:
         """The mean log probability of a character of *text*."""
-        padded = _EDGE * 2 + _folded(text)
+        padded = _EDGE * 2 + _fold_text(text)
         found = [math.log(self._probability(padded[at - 2 : at + 1])) for at in range(2, len(padded))]
         return sum(found) / max(1, len(found))
 
@@ -83,5 +83,5 @@ class Likelihood:
         return self._model.score(text) < self._lowest
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())

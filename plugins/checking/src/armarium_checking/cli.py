@@ -12,7 +12,7 @@ from armarium.commandline import (
     Topic,
     answer,
     file_name,
-    finished,
+    follow_job,
     plural,
     project_session,
     result_of,
@@ -53,7 +53,7 @@ def check(
         if model is not None:
             params["pass_model"] = model
         job_id = session.act("check.run", params)["result"]["job_id"]
-        finished(session, job_id, "Check")
+        follow_job(session, job_id, "Check")
         outcome = result_of(session, job_id)
         listed = session.get("/api/check/verdicts", run_id=job_id, limit=MOST_LISTED)["items"]
         disputed = [one for one in listed if one["verdict"] in DISPUTED]

@@ -81,7 +81,7 @@ def layer_named(engine: Engine, name: str) -> Layer:
     return known[name]
 
 
-def placed(
+def find_placement(
     engine: Engine, layer: Layer, checker: tuple[str, str], *, pages_may_leave: bool = False
 ) -> Placement:
     """Where *checker* (provider and model) checks; Forbidden where pages would leave unasked, NotFound where there is none."""

@@ -9,8 +9,8 @@ from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
 from armarium_checking.queries import list_verdicts, read_run
 from armarium_checking.recipe_jobs import RECIPE_JOBS
-from armarium_checking.resting import RestingVerdicts
 from armarium_checking.routes import router
+from armarium_checking.stale_verdicts import RestingVerdicts
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, JobContext, NotFound, open_image, withheld
+from armarium.api import ActionContext, JobContext, NotFound, find_withheld, open_image
 from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import Ink, ink_of
@@ -73,7 +73,7 @@ def begin_agreement(job: JobContext) -> CheckPage:
 def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
     """The lines of the page's newest pass, or of the newest of one model, that have a counting reading."""
     args: CheckArgs = job.args
-    if withheld(job.library, job.principal, [page_id], "show"):
+    if find_withheld(job.library, job.principal, [page_id], "show"):
         return []
     with job.library.db.read() as conn:
         rule = reading_rule(conn)
@@ -110,7 +110,7 @@ def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
             _maker(row),
             row["provenance_kind"] == PERSON,
             ink,
-            _others(row, rows),
+            _read_others(row, rows),
         )
         for row, ink in zip(checked, inks, strict=True)
     ]
@@ -140,7 +140,7 @@ def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, An
     return [row._asdict() for row in conn.execute(asked)]
 
 
-def _others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
+def _read_others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
     """What others than the maker of *row* read on that line: the newest of each."""
     own = _maker(row)
     return {

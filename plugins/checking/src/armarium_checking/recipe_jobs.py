@@ -6,13 +6,13 @@ from typing import Any
 
 from armarium.api import Engine, Example, Library, Placement, RecipeJob
 from armarium_checking.jobs import CHECK
-from armarium_checking.layers import layer_named, placed
+from armarium_checking.layers import find_placement, layer_named
 from armarium_checking.schemas import CheckSettings
 
 
 def _place(engine: Engine, library: Library, settings: CheckSettings) -> Placement:
     layer = layer_named(engine, settings.layer)
-    return placed(
+    return find_placement(
         engine, layer, (settings.provider, settings.model), pages_may_leave=settings.pages_may_leave
     )
 

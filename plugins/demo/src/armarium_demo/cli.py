@@ -17,7 +17,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     legible,
     own_engine,
     plural,
@@ -55,7 +55,7 @@ class Demo:
     truth: dict[str, list[str]] = field(default_factory=dict)
     """Page name to the lines it really says, for the sample pages."""
 
-    def timed(self, what: str, began: float) -> None:
+    def note_time(self, what: str, began: float) -> None:
         """Note how long a part took."""
         self.seconds[what] = round(time.monotonic() - began, 2)
 
@@ -73,7 +73,7 @@ def demo(
 ) -> None:
     """Import pages, find lines, read, correct a line, export, draw, undo and redo: in one go."""
     given = _folder_of_pages(folder)
-    place = _fresh(Path(out).absolute(), given)
+    place = _make_empty_folder(Path(out).absolute(), given)
     roots = [place, *([given] if given else [])]
     settings = settings_of_this_user().model_copy(
         update={"state_dir": place / "state", "library_roots": roots}
@@ -90,7 +90,7 @@ def demo(
     answer(report, lambda: _show(report))
 
 
-def _fresh(place: Path, pages: Path | None) -> Path:
+def _make_empty_folder(place: Path, pages: Path | None) -> Path:
     """An empty folder for the demonstration; one that an earlier run made is cleared, another is left alone."""
     if pages is not None and place.resolve() in (pages, *pages.parents):
         raise Refused(
@@ -128,7 +128,7 @@ def _sample_pages(run: Demo) -> Path:
     typer.echo("Drawing sample pages: letters and deeds this project made up.", err=True)
     write_sample_pages(place)
     run.truth = {page.name: [line.text for line in page.lines] for page in sample_pages()}
-    run.timed("draw sample pages", began)
+    run.note_time("draw sample pages", began)
     return place
 
 
@@ -143,7 +143,7 @@ def _install_if_needed(session: Session, line_finder: str) -> None:
     typer.echo(f"Setting up the runtime of {line_finder} where it is not set up yet.", err=True)
     began = session.act("runtime.install", {"name": needs.name})["result"]
     if began.get("job_id"):
-        finished(session, began["job_id"], f"Install {needs.name}")
+        follow_job(session, began["job_id"], f"Install {needs.name}")
 
 
 def _main_job(
@@ -152,9 +152,9 @@ def _main_job(
     session = run.session
     began = time.monotonic()
     started = session.post("/api/documents/import", {"folder": str(source)})
-    finished(session, started["job_id"], "Import")
+    follow_job(session, started["job_id"], "Import")
     refused = result_of(session, started["job_id"]).get("refused", [])
-    run.timed("import", began)
+    run.note_time("import", began)
     pages = pages_of(session, [])
     if not pages:
         raise Refused(f"There is no page among the files of {source}.")
@@ -162,17 +162,17 @@ def _main_job(
 
     began = time.monotonic()
     found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
-    finished(session, found["job_id"], "Find lines")
+    follow_job(session, found["job_id"], "Find lines")
     # Of this run: a page may have lines that a layout file beside it brought.
     lines = result_of(session, found["job_id"])["lines"]
-    run.timed("find lines", began)
+    run.note_time("find lines", began)
 
     began = time.monotonic()
     params: dict[str, Any] = {"scope_ids": ids}
     params |= {key: value for key, value in (("reader", reader), ("language", language)) if value}
     read = session.act("reading.read_lines", params)["result"]
-    finished(session, read["job_id"], "Read")
-    run.timed("read", began)
+    follow_job(session, read["job_id"], "Read")
+    run.note_time("read", began)
 
     corrected = _correct_one(run, pages)
     files = run.folder / "export"
@@ -180,10 +180,10 @@ def _main_job(
     began = time.monotonic()
     written = write_exports(session, pages, "pagexml", files, overwrite=True)
     written += write_exports(session, pages, "plain-text", files, overwrite=True)
-    run.timed("export", began)
+    run.note_time("export", began)
     began = time.monotonic()
     pictures = _draw(run, pages)
-    run.timed("draw pages", began)
+    run.note_time("draw pages", began)
     undone = session.post(f"/api/actions/audit/{corrected['audit_id']}/undo")
     before = _line(session, corrected["document_id"], corrected["segment_id"])
     session.post("/api/actions/audit/undo", {"audit_ids": undone["audit_ids"]})

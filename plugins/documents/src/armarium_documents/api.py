@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, func
 
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins
-from armarium_documents.dates.dated import ReadDate
+from armarium_documents.dates.date_answers import ReadDate
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import (
@@ -51,7 +51,7 @@ from armarium_documents.queries.tree import (
     sources_folder,
 )
 from armarium_documents.remarks import count_remarks
-from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, named_files, walk_folder
+from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
 from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
@@ -65,7 +65,7 @@ __all__ = [
     "TEXT_SUFFIXES",
     "TOLERANCE",
     "Carrier",
-    "Found",
+    "FoundEntry",
     "Node",
     "PageImage",
     "ReadDate",
@@ -187,7 +187,7 @@ def add_rendition(
             created_at=ctx.now,
         )
     )
-    ctx.changed(document_ids=[document_id])
+    ctx.note_changes(document_ids=[document_id])
     return rendition_id
 
 
@@ -202,7 +202,7 @@ def add_node(
     row = new_row(ctx, name=clean_name(name), node_kind=node_kind, parent_id=parent_id, sort_order=sort_order)
     ctx.conn.execute(documents.insert().values(row))
     ctx.target(row["id"])
-    ctx.changed(document_ids=[row["id"]])
+    ctx.note_changes(document_ids=[row["id"]])
     return str(row["id"])
 
 
@@ -235,7 +235,7 @@ def supersede_geometry(ctx: ActionContext, artifact_id: str, pass_id: str) -> No
     """Freeze the boxes of an artifact: what they say is in the segments of a pass from now on."""
     changes = {"geometry_superseded_by_pass_id": pass_id}
     ctx.conn.execute(artifacts.update().where(artifacts.c.id == artifact_id).values(changes))
-    ctx.changed(artifact_ids=[artifact_id])
+    ctx.note_changes(artifact_ids=[artifact_id])
 
 
 def fill_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
@@ -247,7 +247,7 @@ def revise_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any
     """Let the data of an artifact be these; its version grows."""
     one = artifacts.update().where(artifacts.c.id == artifact_id)
     ctx.conn.execute(one.values(data=dict(data), version=artifacts.c.version + 1))
-    ctx.changed(artifact_ids=[artifact_id])
+    ctx.note_changes(artifact_ids=[artifact_id])
 
 
 def add_representations(ctx: ActionContext, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -311,7 +311,7 @@ def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int
 
 def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, str, str]]) -> None:
     raw_of(ctx.conn).executemany(f"UPDATE document SET {column} = ?, updated_at = ? WHERE id = ?", rows)
-    ctx.changed(document_ids=[identity for _, _, identity in rows])
+    ctx.note_changes(document_ids=[identity for _, _, identity in rows])
 
 
 def place_documents(ctx: ActionContext, places: Mapping[str, int]) -> None:

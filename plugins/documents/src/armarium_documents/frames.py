@@ -20,7 +20,7 @@ def inverse(transform: Sequence[float]) -> list[float] | None:
     return [d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area]
 
 
-def composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
+def compose(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
     """The transform that applies *inner*, then *outer*."""
     a, b, c, d, e, f = outer
     g, h, i, j, k, m = inner

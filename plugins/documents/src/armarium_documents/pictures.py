@@ -298,10 +298,10 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
         scale = THUMBNAIL_SIDE / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
         if image.mode not in ("L", "RGB", "RGBX", "CMYK"):
-            small = _flattened(image)
+            small = _flatten_image(image)
         small = small.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
     if small.mode not in ("L", "RGB"):
-        small = _flattened(small)
+        small = _flatten_image(small)
     small = ImageOps.exif_transpose(small)
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent)
@@ -317,7 +317,7 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
     return small.width, small.height, written
 
 
-def _flattened(image: Image.Image) -> Image.Image:
+def _flatten_image(image: Image.Image) -> Image.Image:
     """*image* in grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
     from PIL import Image
 

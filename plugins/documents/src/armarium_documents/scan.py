@@ -43,7 +43,7 @@ Position = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEntry:
     """One entry of a walk: a file to import, one left for another family, or one refused with its reason."""
 
     kind: Literal["file", "left", "refused"]
@@ -69,7 +69,7 @@ def natural_key(name: str) -> tuple[object, ...]:
 
 def walk_folder(
     root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] | None = None
-) -> Iterator[Found]:
+) -> Iterator[FoundEntry]:
     """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
 
     *root* is whole and was resolved when it was allowed: it is not followed to anywhere else.
@@ -82,14 +82,14 @@ def walk_folder(
 
 def _walk(
     root: Path, folder: Path, above: Position, recursive: bool, after: Position, left: frozenset[str] | None
-) -> Iterator[Found]:
+) -> Iterator[FoundEntry]:
     try:
         entries = sorted(names_in(folder), key=lambda entry: natural_key(entry[0]))
     except OSError as error:
-        yield Found("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
+        yield FoundEntry("refused", above, folder, f"The folder cannot be read: {error.strerror or error}.")
         return
     except (Invalid, PathNotAllowed) as refusal:
-        yield Found("refused", above, folder, refusal.detail)
+        yield FoundEntry("refused", above, folder, refusal.detail)
         return
     bound = natural_key(after[0]) if after else None
     for name, is_folder in entries:
@@ -110,16 +110,16 @@ def _walk(
             if not recursive:
                 continue
             if path.suffix.casefold() == PROJECT:
-                yield Found("refused", position, path, "It is a project; move pages with a transfer.")
+                yield FoundEntry("refused", position, path, "It is a project; move pages with a transfer.")
             elif len(position) > MAX_LEVELS:
-                yield Found(
+                yield FoundEntry(
                     "refused",
                     position,
                     path,
                     f"Folders are followed {MAX_LEVELS} deep; this one lies deeper.",
                 )
             elif (why := name_fault(name)) is not None:
-                yield Found("refused", position, path, why)
+                yield FoundEntry("refused", position, path, why)
             else:
                 yield from _walk(root, path, position, recursive, inner, left)
         else:
@@ -128,7 +128,7 @@ def _walk(
 
 def named_files(
     paths: Sequence[str], *, after: int = 0, left: frozenset[str] | None = None
-) -> Iterator[tuple[int, Found]]:
+) -> Iterator[tuple[int, FoundEntry]]:
     """The files *paths* in the order given, from number *after* on, each with its number."""
     for number, given in enumerate(paths):
         if number >= after:
@@ -136,25 +136,25 @@ def named_files(
             yield number, classify(path, (path.name,), None, left)
 
 
-def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> Found:
+def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> FoundEntry:
     """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
     why, real = name_fault(path.name), None
     if why is None:
         why, real = _looked_over(path, root)
     if why is not None:
-        return Found("refused", position, path, why)
+        return FoundEntry("refused", position, path, why)
     suffix = path.suffix.casefold()
     if suffix in (LAYOUT_SUFFIXES if left is None else left):
-        return Found("left", position, path, real=real)
+        return FoundEntry("left", position, path, real=real)
     if suffix not in PICTURE_SUFFIXES | RECORDING_SUFFIXES:
         words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
-        return Found(
+        return FoundEntry(
             "refused",
             position,
             path,
             f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected, or a recording as WAV, FLAC, Ogg, MP3 or M4A.",
         )
-    return Found("file", position, path, real=real)
+    return FoundEntry("file", position, path, real=real)
 
 
 def name_fault(name: str) -> str | None:

@@ -61,7 +61,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
                 code="no_pages",
             )
         settings = job.settings.model_validate(p.model_dump(exclude={"scope_ids"}))
-        placement = job.placed(ctx.engine, ctx.project, settings)
+        placement = job.find_placement(ctx.engine, ctx.project, settings)
         queued = ctx.enqueue(
             job.id,
             job.arguments(pages, settings),

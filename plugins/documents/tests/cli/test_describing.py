@@ -13,41 +13,41 @@ from armarium_testing.command_line import Machine, Pictures
 @pytest.fixture
 def page(desk: Machine, pictures: Pictures) -> str:
     pictures(["1.png"])
-    desk.done("create", "Wills")
-    desk.done("import", "pages")
-    found = {node["name"]: node["id"] for node in desk.done("ls", "--json").json["items"]}
+    desk.succeed("create", "Wills")
+    desk.succeed("import", "pages")
+    found = {node["name"]: node["id"] for node in desk.succeed("ls", "--json").json["items"]}
     return str(found["1.png"])
 
 
-def shown(machine: Machine, page: str) -> dict[str, Any]:
-    found: dict[str, Any] = machine.done("show", page, "--json").json["document"]
+def show_page(machine: Machine, page: str) -> dict[str, Any]:
+    found: dict[str, Any] = machine.succeed("show", page, "--json").json["document"]
     return found
 
 
 def test_attributes_are_written_kept_and_cleared(desk: Machine, page: str) -> None:
-    said = desk.done("set", page, "place=Toledo", "pages:=12", 'tags:=["a", "b"]', "odd=a=b").out
+    said = desk.succeed("set", page, "place=Toledo", "pages:=12", 'tags:=["a", "b"]', "odd=a=b").out
     assert "Wrote 4 values of 1.png. Take it back with: armarium undo" in said
-    assert shown(desk, page)["attributes"] == {
+    assert show_page(desk, page)["attributes"] == {
         "place": "Toledo",
         "pages": 12,
         "tags": ["a", "b"],
         "odd": "a=b",
     }
-    made = desk.done("set", page, "place=", "pages=12", "--json").json
+    made = desk.succeed("set", page, "place=", "pages=12", "--json").json
     assert made["changed"] == ["place", "pages"]
-    assert shown(desk, page)["attributes"] == {"pages": "12", "tags": ["a", "b"], "odd": "a=b"}
-    desk.done("undo", made["audit_id"])
-    assert shown(desk, page)["attributes"]["place"] == "Toledo"
-    same = desk.done("set", page, "place=Toledo")
+    assert show_page(desk, page)["attributes"] == {"pages": "12", "tags": ["a", "b"], "odd": "a=b"}
+    desk.succeed("undo", made["audit_id"])
+    assert show_page(desk, page)["attributes"]["place"] == "Toledo"
+    same = desk.succeed("set", page, "place=Toledo")
     assert "says that already; nothing was changed" in same.out
 
 
 def test_fields_of_the_document_are_named_with_a_prefix(desk: Machine, page: str) -> None:
-    desk.done("set", page, "document.date_iso=1750-03", "document.is_starred=yes", "document.name=f. 1r")
-    found = shown(desk, page)
+    desk.succeed("set", page, "document.date_iso=1750-03", "document.is_starred=yes", "document.name=f. 1r")
+    found = show_page(desk, page)
     assert (found["date_iso"], found["is_starred"], found["name"]) == ("1750-03", True, "f. 1r")
-    desk.done("set", page, "document.date_iso=", "document.is_starred=no")
-    found = shown(desk, page)
+    desk.succeed("set", page, "document.date_iso=", "document.is_starred=no")
+    found = show_page(desk, page)
     assert (found["date_iso"], found["is_starred"]) == (None, False)
 
 
@@ -60,12 +60,12 @@ def test_what_the_kind_declares_is_written_as_declared(desk: Machine, page: str)
             {"key": "sealed", "label": "Sealed", "type": "checkbox"},
         ],
     }
-    desk.done("action", "run", "classification.create", "-p", json.dumps(kind))
-    desk.done("set", page, "document.prototype_key=will")
-    desk.done("set", page, "leaves=3", "sealed=true")
-    assert shown(desk, page)["attributes"] == {"leaves": 3, "sealed": True}
-    assert "leaves is a number, and 'many' is none" in desk.refused("set", page, "leaves=many")
-    assert "write sealed=true or sealed=false" in desk.refused("set", page, "sealed=perhaps")
+    desk.succeed("action", "run", "classification.create", "-p", json.dumps(kind))
+    desk.succeed("set", page, "document.prototype_key=will")
+    desk.succeed("set", page, "leaves=3", "sealed=true")
+    assert show_page(desk, page)["attributes"] == {"leaves": 3, "sealed": True}
+    assert "leaves is a number, and 'many' is none" in desk.expect_refusal("set", page, "leaves=many")
+    assert "write sealed=true or sealed=false" in desk.expect_refusal("set", page, "sealed=perhaps")
 
 
 def test_what_is_no_value_is_refused_and_changes_nothing(desk: Machine, page: str) -> None:
@@ -76,6 +76,6 @@ def test_what_is_no_value_is_refused_and_changes_nothing(desk: Machine, page: st
         ("document.created_at=1750", "There is no field document.created_at to write"),
         ("document.name=", "needs a name"),
     ):
-        assert said in desk.refused("set", page, "kept=no", words)
-    assert shown(desk, page)["attributes"] == {}
-    assert "There is no document" in desk.refused("set", "f" * 32, "a=b")
+        assert said in desk.expect_refusal("set", page, "kept=no", words)
+    assert show_page(desk, page)["attributes"] == {}
+    assert "There is no document" in desk.expect_refusal("set", "f" * 32, "a=b")

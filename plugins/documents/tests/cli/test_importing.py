@@ -19,7 +19,7 @@ PAGE = (
 
 def names(machine: Machine, parent: str | None = None) -> list[str]:
     return [
-        node["name"] for node in machine.done("ls", *([parent] if parent else []), "--json").json["items"]
+        node["name"] for node in machine.succeed("ls", *([parent] if parent else []), "--json").json["items"]
     ]
 
 
@@ -27,25 +27,25 @@ def test_two_folders_of_the_same_names_stay_apart_on_the_way_in_and_out(
     desk: Machine, pictures: Pictures
 ) -> None:
     folder = pictures(["0001.png"])
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     for box in ("Box 3", "Box 4"):
         (desk.home / box / "page").mkdir(parents=True)
         (desk.home / box / "0001.png").write_bytes((folder / "0001.png").read_bytes())
         (desk.home / box / "page" / "0001.xml").write_text(PAGE.format(image="0001.png", text=box))
-        desk.done("import", box)
+        desk.succeed("import", box)
     assert names(desk) == ["Sources", "Box 3", "0001.png", "Box 4", "0001.png"]
-    said = desk.done("export", "--out", "out").out
+    said = desk.succeed("export", "--out", "out").out
     assert said.startswith("Wrote 2 files to ")
     written = {str(path.relative_to(desk.home / "out")) for path in (desk.home / "out").rglob("*.xml")}
     assert written == {"Box 3/0001.xml", "Box 4/0001.xml"}
     assert "Box 4" in (desk.home / "out" / "Box 4" / "0001.xml").read_text("utf-8")
     # Of one folder they stand side by side, as ever.
-    desk.done("export", "Box 3", "--out", "one")
+    desk.succeed("export", "Box 3", "--out", "one")
     assert [path.name for path in (desk.home / "one").iterdir()] == ["0001.xml"]
     # What is refused halfway leaves no folder behind.
     (desk.home / "half" / "Box 4").mkdir(parents=True)
     (desk.home / "half" / "Box 4" / "0001.xml").touch()
-    assert "is there already" in desk.refused("export", "--out", "half")
+    assert "is there already" in desk.expect_refusal("export", "--out", "half")
     assert [path.name for path in (desk.home / "half").iterdir()] == ["Box 4"]
 
 
@@ -53,7 +53,7 @@ def test_two_folders_of_the_same_names_stay_apart_on_the_way_in_and_out(
 def test_an_empty_folder_ends_with_1_and_a_sentence(desk: Machine, words: tuple[str, ...]) -> None:
     (desk.home / "hollow" / "inner").mkdir(parents=True)
     (desk.home / "hollow" / ".hidden").touch()
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     said = desk.run("import", *words)
     assert said.code == 1
     assert "There is nothing to import in hollow" in said.err + said.out
@@ -64,15 +64,15 @@ def test_what_the_readers_noted_is_said_once_for_many(desk: Machine, pictures: P
     for n in range(1, 6):
         (folder / f"{n}.xml").write_text(PAGE.format(image=f"{n}.png", text="word"))
         (folder / f"lost-{n}.xml").write_text(PAGE.format(image=f"gone-{n}.tif", text="word"))
-    desk.done("create", "Letters")
-    ran = desk.done("import", "pages")
+    desk.succeed("create", "Letters")
+    ran = desk.succeed("import", "pages")
     lines = [line for line in ran.out.splitlines() if "The file counts in 400 x 100 pixels" in line]
     assert len(lines) == 1
     assert lines[0].startswith("  noted of 1.xml, 2.xml, 3.xml and 2 more: ")
     left = [line for line in ran.out.splitlines() if line.startswith("  not paired")]
     assert len(left) == 1
     assert "lost-1.xml, lost-2.xml, lost-3.xml and 2 more" in left[0]
-    answer = desk.done("import", "pages", "--again", "--json").json
+    answer = desk.succeed("import", "pages", "--again", "--json").json
     assert (answer["left"], answer["left_count"]) == ([], 0)
     (note,) = [one for one in answer["layouts"]["notes"] if "counts in" in one["note"]]
     assert (note["count"], note["files"]) == (5, [f"{n}.xml" for n in range(1, 6)])
@@ -84,23 +84,23 @@ def test_an_archive_comes_in_as_a_folder_does(desk: Machine, pictures: Pictures)
         archive.write(folder / "1.png", "1.png")
         archive.writestr("page/1.xml", PAGE.format(image="1.png", text="word"))
         archive.writestr("page/9.xml", PAGE.format(image="9.png", text="word"))
-    desk.done("create", "Letters")
-    said = desk.done("import", "Box 7.zip").out
+    desk.succeed("create", "Letters")
+    said = desk.succeed("import", "Box 7.zip").out
     assert said.startswith("Imported 1 file.\nRead 1 layout file into the pages they are of.\n")
     assert "  noted of Box 7/page/1.xml: " in said
     assert "  not paired: Box 7/page/9.xml: " in said
     assert names(desk) == ["Sources", "Box 7", "1.png"]
-    assert "It is already the document" in desk.refused("import", "Box 7.zip")
-    desk.done("undo")
+    assert "It is already the document" in desk.expect_refusal("import", "Box 7.zip")
+    desk.succeed("undo")
     assert names(desk) == ["Sources"]
     with zipfile.ZipFile(desk.home / "8.zip", "w") as archive:
         archive.write(folder / "2.png", "2.png")
-    desk.done("import", "8.zip")
-    assert desk.done("import", "8.zip").out == "Imported 0 files; 1 was there already.\n"
+    desk.succeed("import", "8.zip")
+    assert desk.succeed("import", "8.zip").out == "Imported 0 files; 1 was there already.\n"
     with zipfile.ZipFile(desk.home / "empty.zip", "w"):
         pass
-    assert "The archive is empty" in desk.refused("import", "empty.zip")
-    assert "unpack the archive" in desk.refused("import", "Box 7.zip", "--again")
+    assert "The archive is empty" in desk.expect_refusal("import", "empty.zip")
+    assert "unpack the archive" in desk.expect_refusal("import", "Box 7.zip", "--again")
 
 
 METS = (
@@ -115,8 +115,8 @@ METS = (
 def test_mets_orders_a_folder_and_alone_ends_with_1(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png", "2.png"])
     (folder / "mets.xml").write_text(METS)
-    desk.done("create", "Letters")
-    said = desk.done("import", "pages").out
+    desk.succeed("create", "Letters")
+    said = desk.succeed("import", "pages").out
     assert "Used mets.xml of 'Letters': 2 of 2 pages, 2 documents put in its order, 2 labelled." in said
     assert names(desk) == ["Sources", "pages", "2.png", "1.png"]
     (desk.home / "alone").mkdir()

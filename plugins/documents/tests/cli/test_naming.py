@@ -12,34 +12,34 @@ from armarium_testing.command_line import Machine, Pictures
 
 
 def make(desk: Machine, name: str, *above: str) -> str:
-    return str(json.loads(desk.done("folder", name, *above, "--json").out)["id"])
+    return str(json.loads(desk.succeed("folder", name, *above, "--json").out)["id"])
 
 
 @pytest.fixture
 def shelf(desk: Machine, pictures: Pictures) -> Machine:
     """Two boxes with a page of the same name in each."""
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     folder = pictures(["1.png"])
     for box in ("Box 3", "Box 4"):
         make(desk, box, "--in", "Sources")
-        desk.done("import", str(folder), "--into", box)
+        desk.succeed("import", str(folder), "--into", box)
     return desk
 
 
 def test_a_folder_is_made_where_it_is_asked_for(desk: Machine) -> None:
-    desk.done("create", "Letters")
-    said = desk.done("folder", "Box 3", "--in", "Sources").out
+    desk.succeed("create", "Letters")
+    said = desk.succeed("folder", "Box 3", "--in", "Sources").out
     assert said.startswith("Made the folder Box 3 in Sources. Take it back with: armarium undo ")
     inner = make(desk, "Inner", "--in", "Sources/Box 3")
-    found = {one["name"]: one for one in desk.done("ls", "--json").json["items"]}
+    found = {one["name"]: one for one in desk.succeed("ls", "--json").json["items"]}
     assert found["Inner"]["id"] == inner
     assert found["Inner"]["parent_id"] == found["Box 3"]["id"]
     assert found["Box 3"]["parent_id"] == found["Sources"]["id"]
-    assert "the path 'Nowhere'" in desk.refused("folder", "Box", "--in", "Nowhere")
+    assert "the path 'Nowhere'" in desk.expect_refusal("folder", "Box", "--in", "Nowhere")
 
 
 def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> None:
-    nodes = {one["id"]: one for one in shelf.done("ls", "--json").json["items"]}
+    nodes = {one["id"]: one for one in shelf.succeed("ls", "--json").json["items"]}
 
     def path(one: str) -> str:
         above = nodes[one]["parent_id"]
@@ -49,24 +49,24 @@ def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> 
     third = next(one for at, one in by_path.items() if "Box 3/" in at and at.endswith(".png"))
     whole = path(third)
     for text in (whole, f"/{whole}", whole.removeprefix("Sources/"), whole.replace("/", " / ")):
-        assert shelf.done("show", text).out.splitlines()[0] == whole
-    said = shelf.refused("text", nodes[third]["name"])
+        assert shelf.succeed("show", text).out.splitlines()[0] == whole
+    said = shelf.expect_refusal("text", nodes[third]["name"])
     assert f"/{whole} ({third})" in said
     assert "Sources/Box 4/" in said
-    assert "the path" in shelf.refused("show", f"/Box 3/{nodes[third]['name']}")
+    assert "the path" in shelf.expect_refusal("show", f"/Box 3/{nodes[third]['name']}")
     make(shelf, "a/b", "--in", "Box 4")
-    assert shelf.done("show", "Box 4/a/b").out.startswith("Sources/Box 4/a/b")
+    assert shelf.succeed("show", "Box 4/a/b").out.startswith("Sources/Box 4/a/b")
 
 
 def test_a_page_is_drawn_with_its_lines(read_pages: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(read_pages.home)
     out = read_pages.home / "drawn.png"
-    assert read_pages.done("draw", "1.png", "--out", str(out)).out == f"Wrote {out}.\n"
+    assert read_pages.succeed("draw", "1.png", "--out", str(out)).out == f"Wrote {out}.\n"
     with Image.open(out) as drawn:
         assert drawn.format == "PNG"
     before = out.read_bytes()
-    assert "is there already" in read_pages.refused("draw", "1.png", "--out", str(out))
-    read_pages.done("draw", "1.png", "--size", "256")
+    assert "is there already" in read_pages.expect_refusal("draw", "1.png", "--out", str(out))
+    read_pages.succeed("draw", "1.png", "--size", "256")
     # Beside the page's own picture, never over it.
     assert Path(read_pages.home / "1-lines.png").is_file()
     assert out.read_bytes() == before

@@ -11,34 +11,34 @@ from armarium_testing.command_line import Machine, Pictures
 def two(desk: Machine, pictures: Pictures) -> Machine:
     """A project of two pages, and an empty one beside it."""
     pictures(["1.png", "2.png"])
-    desk.done("create", "Wills")
-    desk.done("import", "pages", "--library", "Wills")
-    desk.done("create", "Letters")
+    desk.succeed("create", "Wills")
+    desk.succeed("import", "pages", "--library", "Wills")
+    desk.succeed("create", "Letters")
     return desk
 
 
 def ids(machine: Machine, library: str) -> dict[str, str]:
-    found = machine.done("ls", "--library", library, "--json").json["items"]
+    found = machine.succeed("ls", "--library", library, "--json").json["items"]
     return {node["name"]: node["id"] for node in found}
 
 
 def test_a_plan_a_copy_and_a_move(two: Machine) -> None:
     page, other = ids(two, "Wills")["1.png"], ids(two, "Wills")["2.png"]
     here = ("--library", "Letters")
-    said = two.done("transfer", page, "--from", "Wills", "--dry-run", *here).out
+    said = two.succeed("transfer", page, "--from", "Wills", "--dry-run", *here).out
     assert said.startswith("Would be copied: 1 document, 1 rendition, 1 file.")
     assert list(ids(two, "Letters")) == ["Sources"]
-    box = two.done("action", "run", "document.create", "-p", '{"name": "Box"}', "--json", *here).json[
+    box = two.succeed("action", "run", "document.create", "-p", '{"name": "Box"}', "--json", *here).json[
         "result"
     ]["id"]
-    said = two.done("transfer", page, "--from", "Wills.library", "--into", box, *here).out
+    said = two.succeed("transfer", page, "--from", "Wills.library", "--into", box, *here).out
     assert said.startswith("Copied 1 document, 1 rendition, 1 file.\nTake it back with: armarium undo ")
-    done = two.done("transfer", page, other, "--from", "Wills", "--move", "--json", *here).json
+    done = two.succeed("transfer", page, other, "--from", "Wills", "--move", "--json", *here).json
     assert (done["mode"], done["written"]["documents"]) == ("move", 2)
     assert sorted(ids(two, "Letters")) == ["1.png", "2.png", "Box", "Sources"]
     assert list(ids(two, "Wills")) == ["Sources", "pages"]
-    assert "Moved to the project" in two.done("trash", "--library", "Wills").out.replace("\n", " ")
-    two.done("undo", done["audit_id"], *here)
+    assert "Moved to the project" in two.succeed("trash", "--library", "Wills").out.replace("\n", " ")
+    two.succeed("undo", done["audit_id"], *here)
     assert sorted(ids(two, "Wills")) == ["1.png", "2.png", "Sources", "pages"]
 
 
@@ -46,8 +46,8 @@ def test_what_a_move_cuts_and_leaves_is_told(two: Machine) -> None:
     page = ids(two, "Wills")["1.png"]
     for number in range(22):
         params = f'{{"target_id": "{page}", "name": "alias {number}"}}'
-        two.done("action", "run", "bookmark.create", "-p", params, "--library", "Wills")
-    two.done(
+        two.succeed("action", "run", "bookmark.create", "-p", params, "--library", "Wills")
+    two.succeed(
         "action",
         "run",
         "classification.create",
@@ -57,8 +57,8 @@ def test_what_a_move_cuts_and_leaves_is_told(two: Machine) -> None:
         "Wills",
     )
     kind = f'{{"document_id": "{page}", "prototype_key": "will"}}'
-    two.done("action", "run", "document.update", "-p", kind, "--library", "Wills")
-    plan = two.done("transfer", page, "--from", "Wills", "--move", "--dry-run", "--library", "Letters").out
+    two.succeed("action", "run", "document.update", "-p", kind, "--library", "Wills")
+    plan = two.succeed("transfer", page, "--from", "Wills", "--move", "--dry-run", "--library", "Letters").out
     assert "To be made here: will." in plan
     assert "cut in the other project: What “alias 0” points at is moved" in plan
     assert "… and 2 more cut in the other project." in plan
@@ -67,17 +67,17 @@ def test_what_a_move_cuts_and_leaves_is_told(two: Machine) -> None:
 def test_transfers_that_cannot_be_are_refused(two: Machine) -> None:
     page = ids(two, "Wills")["1.png"]
     here = ("--library", "Letters")
-    assert two.refused("transfer", page, "--from", "./Nowhere.library", *here).startswith(
+    assert two.expect_refusal("transfer", page, "--from", "./Nowhere.library", *here).startswith(
         "There is no project at"
     )
-    assert "No project is called" in two.refused("transfer", page, "--from", "Nowhere", *here)
-    assert "both the project" in two.refused("transfer", page, "--from", "Letters", *here)
-    assert "There is no document" in two.refused("transfer", "f" * 32, "--from", "Wills", *here)
-    assert "No document here has the id, the name or the path 'a b'" in two.refused(
+    assert "No project is called" in two.expect_refusal("transfer", page, "--from", "Nowhere", *here)
+    assert "both the project" in two.expect_refusal("transfer", page, "--from", "Letters", *here)
+    assert "There is no document" in two.expect_refusal("transfer", "f" * 32, "--from", "Wills", *here)
+    assert "No document here has the id, the name or the path 'a b'" in two.expect_refusal(
         "transfer", "a b", "--from", "Wills", *here
     )
 
 
 def test_a_document_of_the_other_project_is_named_by_its_name_too(two: Machine) -> None:
-    plan = two.done("transfer", "1.png", "--from", "Wills", "--dry-run", "--library", "Letters").out
+    plan = two.succeed("transfer", "1.png", "--from", "Wills", "--dry-run", "--library", "Letters").out
     assert plan.startswith("Would be copied: 1 document")

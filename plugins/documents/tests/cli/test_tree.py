@@ -12,7 +12,7 @@ from armarium_testing.command_line import Machine, Pictures, ids
 
 def run(machine: Machine, action: str, params: str) -> dict[str, Any]:
     """The result of an action run by its name."""
-    found: dict[str, Any] = machine.done("action", "run", action, "-p", params, "--json").json["result"]
+    found: dict[str, Any] = machine.succeed("action", "run", action, "-p", params, "--json").json["result"]
     return found
 
 
@@ -23,20 +23,20 @@ def describe(machine: Machine, document: str, **attributes: object) -> None:
 
 
 def test_ls_goes_into_folders_or_not(wills: Machine) -> None:
-    said = wills.done("ls").out
+    said = wills.succeed("ls").out
     assert "│     1.png" in said
     assert "│ image  │" in said
-    flat = wills.done("ls", "--flat", "--json").json
+    flat = wills.succeed("ls", "--flat", "--json").json
     assert [node["name"] for node in flat["items"]] == ["Sources"]
-    assert wills.done("ls", ids(wills)["pages"], "--flat", "--json").json["count"] == 3
-    assert wills.refused("ls", "f" * 32).startswith("There is no document")
+    assert wills.succeed("ls", ids(wills)["pages"], "--flat", "--json").json["count"] == 3
+    assert wills.expect_refusal("ls", "f" * 32).startswith("There is no document")
 
 
 def test_show_tells_what_a_document_is(wills: Machine) -> None:
     page = ids(wills)["1.png"]
     describe(wills, page, place="Toledo", tags=["a", "b"], nothing=None)
     run(wills, "document.update", f'{{"document_id": "{page}", "date_iso": "1750", "is_starred": true}}')
-    said = wills.done("show", page).out
+    said = wills.succeed("show", page).out
     assert said.splitlines()[0] == "Sources/pages/1.png"
     assert f"  {page}  image" in said
     for words in (
@@ -48,33 +48,33 @@ def test_show_tells_what_a_document_is(wills: Machine) -> None:
     ):
         assert f"  {words}" in said or words in said, words
     assert "nothing" not in said
-    shown = wills.done("show", page, "--json").json
+    shown = wills.succeed("show", page, "--json").json
     assert shown["described"]["values"]["place"] == "Toledo"
-    assert "  inside: 3" in wills.done("show", ids(wills)["pages"]).out
-    assert wills.refused("show", "f" * 32).startswith("There is no document")
+    assert "  inside: 3" in wills.succeed("show", ids(wills)["pages"]).out
+    assert wills.expect_refusal("show", "f" * 32).startswith("There is no document")
 
 
 def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -> None:
     known = ids(wills)
-    assert known["2.png"] in wills.done("show", "2.png").out
-    assert wills.done("ls", "pages", "--flat", "--json").json["count"] == 3
-    wills.done("move", "3.png", "--to", "pages", "--after", "1.png")
+    assert known["2.png"] in wills.succeed("show", "2.png").out
+    assert wills.succeed("ls", "pages", "--flat", "--json").json["count"] == 3
+    wills.succeed("move", "3.png", "--to", "pages", "--after", "1.png")
     assert list(ids(wills)) == ["Sources", "pages", "1.png", "3.png", "2.png"]
-    wills.done("crop", "1.png", "--box", "0,0,10,10")
-    wills.done("uncrop", "1.png")
-    wills.done("canvas", "pages", "--out", str(wills.home / "canvas.png"))
-    assert wills.done("dataset", "pages", "--json").json["total"] == 3
+    wills.succeed("crop", "1.png", "--box", "0,0,10,10")
+    wills.succeed("uncrop", "1.png")
+    wills.succeed("canvas", "pages", "--out", str(wills.home / "canvas.png"))
+    assert wills.succeed("dataset", "pages", "--json").json["total"] == 3
     # An alias of the same name does not stand in the way; another document does.
     run(wills, "bookmark.create", f'{{"target_id": "{known["1.png"]}"}}')
-    assert known["1.png"] in wills.done("show", "1.png").out
+    assert known["1.png"] in wills.succeed("show", "1.png").out
     again = run(wills, "document.create", '{"name": "2.png"}')["id"]
-    said = wills.refused("trash", "2.png")
+    said = wills.expect_refusal("trash", "2.png")
     assert said.startswith("2 documents are called '2.png': ")
     assert f"/2.png ({again})" in said
     assert f"/Sources/pages/2.png ({known['2.png']})" in said
-    assert known["2.png"] in wills.done("show", "pages/2.png").out
-    assert again in wills.done("show", "/2.png").out
-    assert wills.refused("show", "a b") == (
+    assert known["2.png"] in wills.succeed("show", "pages/2.png").out
+    assert again in wills.succeed("show", "/2.png").out
+    assert wills.expect_refusal("show", "a b") == (
         "No document here has the id, the name or the path 'a b'; armarium ls shows those there are."
     )
 
@@ -95,82 +95,84 @@ def test_show_tells_of_a_kind_that_cannot_be_resolved(
 
     page = ids(wills)["1.png"]
     monkeypatch.setattr(Session, "get", without_the_kind)
-    assert "its kind cannot be told: There is no kind lost." in wills.done("show", page).out
+    assert "its kind cannot be told: There is no kind lost." in wills.succeed("show", page).out
 
 
 def test_show_writes_the_picture_to_a_file(wills: Machine) -> None:
     from PIL import Image
 
     page = ids(wills)["2.png"]
-    assert wills.done("show", page, "--picture", "out/two.png").out.endswith("Wrote out/two.png.\n")
+    assert wills.succeed("show", page, "--picture", "out/two.png").out.endswith("Wrote out/two.png.\n")
     with Image.open("out/two.png") as picture:
         assert picture.size == (100, 80)
-    assert "pass --overwrite" in wills.refused("show", page, "--picture", "out/two.png")
-    assert wills.done("show", page, "--picture", "out/two.png", "--overwrite", "--json").json["picture"]
-    assert wills.refused("show", page, "--picture", "two.jpg").endswith("ends in .png.")
+    assert "pass --overwrite" in wills.expect_refusal("show", page, "--picture", "out/two.png")
+    assert wills.succeed("show", page, "--picture", "out/two.png", "--overwrite", "--json").json["picture"]
+    assert wills.expect_refusal("show", page, "--picture", "two.jpg").endswith("ends in .png.")
     Path("folder.png").mkdir()
-    assert "is a folder" in wills.refused("show", page, "--picture", "folder.png")
-    assert "has no picture" in wills.refused("show", ids(wills)["Sources"], "--picture", "s.png")
+    assert "is a folder" in wills.expect_refusal("show", page, "--picture", "folder.png")
+    assert "has no picture" in wills.expect_refusal("show", ids(wills)["Sources"], "--picture", "s.png")
 
 
 def test_move_places_documents(wills: Machine) -> None:
     known = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
-    said = wills.done("move", known["1.png"], known["2.png"], "--to", box).out
+    said = wills.succeed("move", known["1.png"], known["2.png"], "--to", box).out
     assert said.startswith("Moved 2 documents to Box. Take it back with: armarium undo ")
-    wills.done("move", known["2.png"], "--to", box, "--first")
-    assert [one["name"] for one in wills.done("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
-    wills.done("move", known["2.png"], "--to", box, "--after", known["1.png"])
-    assert [one["name"] for one in wills.done("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
-    assert wills.done("move", known["1.png"], "--top", "--json").json["parent_id"] is None
-    assert "to the top." in wills.done("move", known["2.png"], "--top").out
+    wills.succeed("move", known["2.png"], "--to", box, "--first")
+    assert [one["name"] for one in wills.succeed("ls", box, "--json").json["items"]] == ["2.png", "1.png"]
+    wills.succeed("move", known["2.png"], "--to", box, "--after", known["1.png"])
+    assert [one["name"] for one in wills.succeed("ls", box, "--json").json["items"]] == ["1.png", "2.png"]
+    assert wills.succeed("move", known["1.png"], "--top", "--json").json["parent_id"] is None
+    assert "to the top." in wills.succeed("move", known["2.png"], "--top").out
 
 
 def test_moves_that_cannot_be_are_refused(wills: Machine) -> None:
     known = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
     inner = run(wills, "document.create", f'{{"name": "Inner", "parent_id": "{box}"}}')["id"]
-    assert wills.refused("move", known["1.png"]).startswith("Where to?")
-    assert wills.refused("move", known["1.png"], "--top", "--to", box).startswith("Where to?")
-    assert "--after a document or --first" in wills.refused(
+    assert wills.expect_refusal("move", known["1.png"]).startswith("Where to?")
+    assert wills.expect_refusal("move", known["1.png"], "--top", "--to", box).startswith("Where to?")
+    assert "--after a document or --first" in wills.expect_refusal(
         "move", known["1.png"], "--to", box, "--first", "--after", inner
     )
-    assert wills.refused("move", box, "--to", box).endswith(".")
-    assert wills.refused("move", box, "--to", inner).endswith(".")
-    assert wills.refused("move", known["1.png"], "--to", "f" * 32).startswith("There is no document")
+    assert wills.expect_refusal("move", box, "--to", box).endswith(".")
+    assert wills.expect_refusal("move", box, "--to", inner).endswith(".")
+    assert wills.expect_refusal("move", known["1.png"], "--to", "f" * 32).startswith("There is no document")
 
 
 def test_the_trash_and_back(wills: Machine) -> None:
     known = ids(wills)
-    assert wills.done("trash").out == "The Trash is empty.\n"
-    said = wills.done("trash", known["1.png"], known["2.png"]).out
+    assert wills.succeed("trash").out == "The Trash is empty.\n"
+    said = wills.succeed("trash", known["1.png"], known["2.png"]).out
     assert said.startswith("2 documents went to the Trash. Take it back with: armarium undo ")
-    listed = wills.done("trash").out
+    listed = wills.succeed("trash").out
     assert known["1.png"] in listed
     assert "Sources" in listed
-    assert wills.done("trash", "--json").json["total"] == 2
-    assert "in the Trash since" in wills.done("show", known["1.png"]).out
-    assert "1.png" in wills.done("restore", "1.png").out
-    assert wills.refused("restore", "1.png").startswith("Nothing in the Trash has the id or the name '1.png'")
-    assert wills.done("restore", known["2.png"], "--json").json["count"] == 1
-    assert wills.refused("restore", known["1.png"]).endswith(".")
-    wills.done("trash", known["3.png"])
-    half = wills.refused("restore", known["3.png"], known["1.png"])
+    assert wills.succeed("trash", "--json").json["total"] == 2
+    assert "in the Trash since" in wills.succeed("show", known["1.png"]).out
+    assert "1.png" in wills.succeed("restore", "1.png").out
+    assert wills.expect_refusal("restore", "1.png").startswith(
+        "Nothing in the Trash has the id or the name '1.png'"
+    )
+    assert wills.succeed("restore", known["2.png"], "--json").json["count"] == 1
+    assert wills.expect_refusal("restore", known["1.png"]).endswith(".")
+    wills.succeed("trash", known["3.png"])
+    half = wills.expect_refusal("restore", known["3.png"], known["1.png"])
     assert half.endswith("1 document named before it came back.")
 
 
 def test_empty_trash_asks_first(wills: Machine) -> None:
     known = ids(wills)
-    assert wills.done("empty-trash").out == "The Trash is empty.\n"
-    wills.done("trash", known["1.png"])
-    assert "cannot be undone; pass --yes" in wills.refused("empty-trash")
-    assert "pass --yes" in wills.refused("empty-trash", "--json")
-    assert wills.done("empty-trash", "--dry-run", "--json").json["documents"] == 1
-    assert "?" in wills.done("empty-trash", "--dry-run").out
-    said = wills.done("empty-trash", "--yes").out
+    assert wills.succeed("empty-trash").out == "The Trash is empty.\n"
+    wills.succeed("trash", known["1.png"])
+    assert "cannot be undone; pass --yes" in wills.expect_refusal("empty-trash")
+    assert "pass --yes" in wills.expect_refusal("empty-trash", "--json")
+    assert wills.succeed("empty-trash", "--dry-run", "--json").json["documents"] == 1
+    assert "?" in wills.succeed("empty-trash", "--dry-run").out
+    said = wills.succeed("empty-trash", "--yes").out
     assert said.startswith("Removed 1 document and 1 file, ")
     assert "Snapshot before it: " in said
-    assert wills.refused("show", known["1.png"]).startswith("There is no document")
+    assert wills.expect_refusal("show", known["1.png"]).startswith("There is no document")
 
 
 @pytest.fixture
@@ -202,12 +204,12 @@ def test_dataset_keeps_what_meets_every_condition(described: Machine) -> None:
     sources = ids(described)["pages"]
     for conditions, names in CONDITIONS:
         options = [word for one in conditions for word in ("-w", one)]
-        found = described.done("dataset", sources, *options, "--json").json
+        found = described.succeed("dataset", sources, *options, "--json").json
         assert [row["name"] for row in found["rows"]] == names, conditions
 
 
 def test_dataset_shows_a_table_and_what_was_counted(described: Machine) -> None:
-    said = described.done(
+    said = described.succeed(
         "dataset", "--described", "--sort", "pages:number", "--desc", "-f", "place", "--bins", "date:month"
     ).out
     assert said.index("1.png") < said.index("2.png")
@@ -217,23 +219,27 @@ def test_dataset_shows_a_table_and_what_was_counted(described: Machine) -> None:
     assert "│ Cuenca │ 1" in said
     assert "…" in said
     assert "x" * 41 not in said.replace("\n", "")
-    assert "these are 2 to 2" in described.done("dataset", "--described", "--limit", "1", "--offset", "1").out
-    assert described.done("dataset", "-w", "place=Lima").out == "0 documents.\n"
-    chosen = described.done("dataset", "--described", "-c", "sealed", "-c", "document.node_kind").out
+    assert (
+        "these are 2 to 2" in described.succeed("dataset", "--described", "--limit", "1", "--offset", "1").out
+    )
+    assert described.succeed("dataset", "-w", "place=Lima").out == "0 documents.\n"
+    chosen = described.succeed("dataset", "--described", "-c", "sealed", "-c", "document.node_kind").out
     assert "┃ sealed ┃ node_kind ┃" in chosen
     assert "│ yes    │ document  │" in chosen
     assert "Cuenca" not in chosen
-    assert described.done("dataset", "--bins", "date", "--json").json["bins"] == [{"bin": "1750", "count": 2}]
+    assert described.succeed("dataset", "--bins", "date", "--json").json["bins"] == [
+        {"bin": "1750", "count": 2}
+    ]
 
 
 def test_dataset_goes_into_folders_when_asked(described: Machine) -> None:
     box = run(described, "document.create", '{"name": "Box"}')["id"]
-    described.done("move", ids(described)["1.png"], "--to", box)
+    described.succeed("move", ids(described)["1.png"], "--to", box)
     deep = run(described, "document.create", f'{{"name": "Deep", "parent_id": "{box}"}}')["id"]
-    described.done("move", ids(described)["2.png"], "--to", deep)
-    assert described.done("dataset", box, "--json").json["total"] == 2
-    assert described.done("dataset", box, "-r", "--json").json["total"] == 3
-    assert described.done("dataset", "--kind", "letter", "--json").json["total"] == 0
+    described.succeed("move", ids(described)["2.png"], "--to", deep)
+    assert described.succeed("dataset", box, "--json").json["total"] == 2
+    assert described.succeed("dataset", box, "-r", "--json").json["total"] == 3
+    assert described.succeed("dataset", "--kind", "letter", "--json").json["total"] == 0
 
 
 IMPOSSIBLE = [
@@ -252,14 +258,14 @@ IMPOSSIBLE = [
 
 def test_a_dataset_that_cannot_be_is_refused(wills: Machine) -> None:
     for words, said in IMPOSSIBLE:
-        assert said in wills.refused("dataset", *words), words
+        assert said in wills.expect_refusal("dataset", *words), words
 
 
 def test_a_folder_imported_again_brings_only_what_is_new(wills: Machine, pictures: Pictures) -> None:
-    assert wills.done("import", "pages").out.startswith("Imported 0 files; 3 were there already.")
+    assert wills.succeed("import", "pages").out.startswith("Imported 0 files; 3 were there already.")
     pictures(["4.png"])
-    again = wills.done("import", "pages", "--json").json
+    again = wills.succeed("import", "pages", "--json").json
     assert (again["files"], again["already"]) == (1, 3)
-    every = wills.done("import", "pages", "--again", "--json").json
+    every = wills.succeed("import", "pages", "--again", "--json").json
     assert (every["files"], every["already"]) == (4, 0)
-    assert wills.done("ls", "--json").json["count"] == 11
+    assert wills.succeed("ls", "--json").json["count"] == 11

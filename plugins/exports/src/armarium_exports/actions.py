@@ -51,7 +51,7 @@ from armarium_exports.training import write_training
 Write = Callable[[Engine, Library, Principal, Any], dict[str, Any]]
 
 
-def _ahead(write: Write) -> Callable[[Any, Any], Outcome]:
+def _write_ahead(write: Write) -> Callable[[Any, Any], Outcome]:
     """Writes the files before the step that records them, so that no writer of the project waits for a disk."""
 
     def conduct(conductor: Any, p: Any) -> Outcome:
@@ -63,7 +63,7 @@ def _ahead(write: Write) -> Callable[[Any, Any], Outcome]:
     return conduct
 
 
-def _recorded(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
+def _record_export(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
     """What was written; here and now where the export is a part of another step."""
     written = p._written
     if written is None:
@@ -105,11 +105,11 @@ def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsPar
     words="Exported records of {target_id|the project}",
     undoable=False,
     example=_records_example,
-    conduct=_ahead(_jsonl),
+    conduct=_write_ahead(_jsonl),
 )
 def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
     """The manifest, then a line for each record. What rights withhold is left out and listed."""
-    return _recorded(ctx, p, _jsonl)
+    return _record_export(ctx, p, _jsonl)
 
 
 def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetP
     words="Exported records of {target_id|the project}",
     undoable=False,
     example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
-    conduct=_ahead(_parquet),
+    conduct=_write_ahead(_parquet),
 )
 def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
     """A folder with a typed file for each record type and a manifest; objects are JSON text."""
-    return _recorded(ctx, p, _parquet)
+    return _record_export(ctx, p, _parquet)
 
 
 def _training(_: Engine, library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
@@ -145,11 +145,11 @@ def _training(_: Engine, library: Library, principal: Principal, p: TrainingPara
     words="Exported training samples",
     undoable=False,
     example=lambda ex: {"output_path": str(ex.folder / f"{new_id()}.jsonl")},
-    conduct=_ahead(_training),
+    conduct=_write_ahead(_training),
 )
 def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
     """A chat for each recorded call that was answered; gold where a correction by a person stands now."""
-    return _recorded(ctx, p, _training)
+    return _record_export(ctx, p, _training)
 
 
 @action(
@@ -161,11 +161,11 @@ def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
     words="Wrote a site of {target_id|the project}",
     undoable=False,
     example=lambda ex: {"output_path": str(ex.folder / new_id()), "target_id": _page(ex)},
-    conduct=_ahead(write_site),
+    conduct=_write_ahead(write_site),
 )
 def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
     """A plain Eleventy 3 project that any web host can serve once it is built. What rights withhold is left out and listed."""
-    return _recorded(ctx, p, write_site)
+    return _record_export(ctx, p, write_site)
 
 
 @action(
@@ -181,11 +181,11 @@ def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
         "receiver": "kraken",
         "scope_ids": [_pictured_page(ex)],
     },
-    conduct=_ahead(write_for),
+    conduct=_write_ahead(write_for),
 )
 def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
     """Pictures, layout files and, where the program needs one, a METS file; checked by our validator before it is there."""
-    return _recorded(ctx, p, write_for)
+    return _record_export(ctx, p, write_for)
 
 
 def _pictured_page(ex: Example) -> str:
@@ -223,11 +223,11 @@ def _publish_example(ex: Example) -> dict[str, Any]:
     summary="Publish pages as a site in a folder, over an earlier site there.",
     words="Published a site of {page_ids|pages}",
     example=_publish_example,
-    conduct=_ahead(write_publication),
+    conduct=_write_ahead(write_publication),
 )
 def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
     """Only what was reviewed. Taking it back forgets that it was published; the files stay."""
-    written = _recorded(ctx, p, write_publication)
+    written = _record_export(ctx, p, write_publication)
     row = {
         "id": new_id(),
         "folder": written["output_path"],

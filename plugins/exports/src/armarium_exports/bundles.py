@@ -34,7 +34,7 @@ def head(engine: Engine, library: Library, selection: Selection, target_id: str 
         "target_id": target_id,
         "record_types": [one.name for one in record_types(engine)],
         "created_at": now(),
-        "withheld": selection.listed,
+        "withheld": selection.omissions,
     }
 
 
@@ -59,7 +59,7 @@ def write_jsonl(engine: Engine, library: Library, principal: Principal, p: Recor
 def _answer(place: Path, selection: Selection, counts: Mapping[str, int], size: int) -> dict[str, Any]:
     return {
         "output_path": str(place),
-        "withheld": selection.listed,
+        "withheld": selection.omissions,
         "document_count": counts.get("document", 0),
         "entity_count": counts.get("entity", 0),
         "claim_count": counts.get("claim", 0),

@@ -11,7 +11,7 @@ from armarium.commandline import (
     Refused,
     Topic,
     answer,
-    finished,
+    follow_job,
     full_path,
     plural,
     project_session,
@@ -179,7 +179,7 @@ def export_for(
         done = "Would write" if report else "Wrote"
         where = "" if report else f" to {found['output_path']}"
         typer.echo(f"{done} {plural(found['pages'], 'page')} for {found['receiver']}{where}.")
-        for what, count, why in _summed(found["losses"]):
+        for what, count, why in _sum_pages(found["losses"]):
             typer.echo(f"  not carried: {what} ({count}): {why}.")
         for one in found["left_out"][:NAMED]:
             typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
@@ -190,7 +190,7 @@ def export_for(
     answer(found, words)
 
 
-def _summed(pages: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+def _sum_pages(pages: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
     counts: dict[tuple[str, str], int] = {}
     for page in pages:
         for loss in page["losses"]:
@@ -210,7 +210,7 @@ def keep_export(
     body = {"folder": full_path(str(folder)), "format": format_name, "per": per}
     with project_session() as session:
         begun = session.post("/api/export/kept", body)
-        finished(session, begun["job_id"], "Write")
+        follow_job(session, begun["job_id"], "Write")
     answer(begun, f"Kept in {begun['folder']} from now on. What it wrote: armarium kept-exports")
 
 
@@ -225,7 +225,7 @@ def kept_exports(
         found = session.get("/api/export/kept")
         if write:
             for one in found["exports"]:
-                finished(session, session.post(f"/api/export/kept/{one['id']}/write")["job_id"], "Write")
+                follow_job(session, session.post(f"/api/export/kept/{one['id']}/write")["job_id"], "Write")
             found = session.get("/api/export/kept")
 
     def words() -> None:

@@ -62,7 +62,7 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     return {"pages": len(args.page_ids), "output": kept}
 
 
-def _placed(what: str) -> Any:
+def _make_place(what: str) -> Any:
     def place(_engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
         if settings.folder is None:
             raise folder_needed(what)
@@ -90,7 +90,7 @@ EXPORT = RecipeJob(
     settings=ExportSettings,
     writes=("export.keep", "export.write_kept"),
     each="scope",
-    place=_placed("files"),
+    place=_make_place("files"),
     example=_example,
 )
 
@@ -104,6 +104,6 @@ PUBLISH = RecipeJob(
     settings=PublishSettings,
     writes=("export.publish",),
     each="scope",
-    place=_placed("site"),
+    place=_make_place("site"),
     example=_example,
 )

@@ -11,7 +11,16 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
-from armarium.api import ActionContext, JobContext, NotFound, ServiceError, among, now, raw_of, withheld
+from armarium.api import (
+    ActionContext,
+    JobContext,
+    NotFound,
+    ServiceError,
+    find_withheld,
+    is_among,
+    now,
+    raw_of,
+)
 from armarium_exports.errors import no_folder
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
@@ -19,7 +28,7 @@ from armarium_exports.places import checksum_of, plain_name, whole_file
 from armarium_exports.queries import C, F, K, files_of, kept_export
 from armarium_exports.rendering.units import ENDINGS, render
 from armarium_exports.schemas import KeptJobArgs
-from armarium_exports.selection import beneath
+from armarium_exports.selection import list_beneath
 from armarium_source_model.api import segments
 
 JOB = "export-kept"
@@ -34,7 +43,7 @@ def note_changes(ctx: ActionContext) -> None:
     parts = list(ctx.changes.get("segment_ids", ()))
     if parts:
         s = segments.c
-        changed += ctx.conn.execute(select(s.document_id).where(among(s.id, parts)).distinct()).scalars()
+        changed += ctx.conn.execute(select(s.document_id).where(is_among(s.id, parts)).distinct()).scalars()
     if not changed:
         return
     for export_id in kept:
@@ -81,8 +90,8 @@ def write_kept(job: JobContext) -> dict[str, Any]:
         if conn.execute(select(K.id).where(K.id == args.export_id)).first() is None:
             return counts
         kept = kept_export(conn, args.export_id)
-        noted = _noted(conn, args.export_id)
-        units = _changed(conn, units_of(conn, kept.per), noted)
+        noted = _read_notes(conn, args.export_id)
+        units = _select_changed(conn, units_of(conn, kept.per), noted)
         work = _Work(kept, dict(files_of(conn, args.export_id)), set())
     work.taken = {row.path for row in work.files.values()}
     if not Path(kept.folder).is_dir():
@@ -108,14 +117,14 @@ def _keeps(
     return write
 
 
-def _noted(conn: Connection, export_id: str) -> dict[str, int]:
+def _read_notes(conn: Connection, export_id: str) -> dict[str, int]:
     asked = select(C.document_id, C.seq).where(C.export_id == export_id)
     return {row.document_id: row.seq for row in conn.execute(asked)}
 
 
-def _changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
+def _select_changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
     """The units that what is *noted* lies in, or that lie in it."""
-    all_of_them = beneath(conn, noted) | set(noted)
+    all_of_them = list_beneath(conn, noted) | set(noted)
     return [one for one in units if one.id in all_of_them or not all_of_them.isdisjoint(one.page_ids)]
 
 
@@ -129,7 +138,7 @@ def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
 
 def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str, Any] | None]:
     """What came of a unit, and the row that says so; None where nothing is to be noted."""
-    barred = withheld(job.library, job.principal, [unit.id, *unit.page_ids], "export")
+    barred = find_withheld(job.library, job.principal, [unit.id, *unit.page_ids], "export")
     pages = tuple(one for one in unit.page_ids if one not in barred)
     if unit.id in barred or not pages:
         return "withheld", None

@@ -34,7 +34,7 @@ def file_place(place: Path, *, overwrite: bool) -> None:
 @contextmanager
 def whole_file(place: Path) -> Iterator[BinaryIO]:
     """A file to write that gets the name *place* when the block ends well; otherwise nothing has changed there."""
-    fresh = beside(place)
+    fresh = free_name_beside(place)
     try:
         with fresh.open("xb") as file:
             yield file
@@ -47,7 +47,7 @@ def whole_file(place: Path) -> Iterator[BinaryIO]:
         fresh.unlink(missing_ok=True)
 
 
-def beside(place: Path) -> Path:
+def free_name_beside(place: Path) -> Path:
     """A free name in the folder of *place*, for what is not finished."""
     return place.with_name(f".{secrets.token_hex(8)}.part")
 
@@ -55,7 +55,7 @@ def beside(place: Path) -> Path:
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
     """An empty folder beside *place* to write into; what becomes of it the block decides with `settle`."""
-    fresh = beside(place)
+    fresh = free_name_beside(place)
     try:
         fresh.mkdir()
         yield fresh

@@ -9,7 +9,7 @@ from armarium_exports.keeping import note_changes
 from armarium_exports.models import metadata
 from armarium_exports.queries import list_kept, list_sites
 from armarium_exports.receivers.routes import list_receivers, report
-from armarium_exports.resting import RestingExports
+from armarium_exports.stale_exports import RestingExports
 
 
 @hookimpl

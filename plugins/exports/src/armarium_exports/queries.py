@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Library, Principal, Rows, among, query, withheld
+from armarium.api import Library, Principal, Rows, find_withheld, is_among, query
 from armarium_documents.api import documents
 from armarium_exports.errors import unknown_export
 from armarium_exports.folders import KeptFolder
@@ -58,8 +58,8 @@ def _state(conn: Connection, library: Library, export_id: str) -> dict[str, Any]
     rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
     about = {row.document_id for row in rows}
     d = documents.c
-    there = set(conn.execute(select(d.id).where(among(d.id, about), d.deleted_at.is_(None))).scalars())
-    left_out = withheld(library, EXPORTER, about, "export")
+    there = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
+    left_out = find_withheld(library, EXPORTER, about, "export")
     gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in left_out}
     written = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)

@@ -23,7 +23,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from armarium.api import HIDDEN, Engine, Json, among, rules_of
+from armarium.api import HIDDEN, Engine, Json, is_among, rules_of
 from armarium_canvas.api import items, places
 from armarium_checking.api import verdicts
 from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
@@ -81,29 +81,29 @@ def record_types(engine: Engine) -> list[RecordType]:
 
 def _of_family(name: str, contribution: Contribution) -> RecordType:
     if not isinstance(contribution, Table):
-        return RecordType(name, _contributed(contribution))
+        return RecordType(name, _collect_contribution(contribution))
     owner = rules_of(contribution).document
     live = [contribution.c[one].is_(None) for one in ENDED if one in contribution.c]
 
     def where(selection: Selection) -> ColumnElement[bool]:
         if owner is not None:
-            return and_(among(contribution.c[owner], selection.ids), *live)
+            return and_(is_among(contribution.c[owner], selection.ids), *live)
         return and_(true() if selection.whole else false(), *live)
 
     return _of_table(name, contribution, where)
 
 
-def _contributed(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
+def _collect_contribution(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         for row in rows(conn, None if selection.whole else selection.ids, selection.withheld):
-            kept = _allowed({str(name): value for name, value in row.items()}, selection)
+            kept = _restrict_row({str(name): value for name, value in row.items()}, selection)
             if kept is not None:
                 yield kept
 
     return read
 
 
-def _allowed(row: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
+def _restrict_row(row: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
     """*row* without documents that are not exported; None where it rests on none that is."""
     for name in ("document_id", "source_document_id"):
         if row.get(name) is not None and row[name] not in selection.ids:
@@ -161,18 +161,18 @@ def _raw(column: Any) -> Any:
     return column
 
 
-def _within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
-    return lambda selection: among(column, selection.ids)
+def _is_within(column: Any) -> Callable[[Selection], ColumnElement[bool]]:
+    return lambda selection: is_among(column, selection.ids)
 
 
 def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool]]:
-    return lambda selection: and_(among(column, selection.ids), deleted.is_(None))
+    return lambda selection: and_(is_among(column, selection.ids), deleted.is_(None))
 
 
 def _or_whole(column: Any, *also: ColumnElement[bool]) -> Callable[[Selection], ColumnElement[bool]]:
     """Of the documents; of the whole project also what is on none."""
     return lambda selection: and_(
-        or_(among(column, selection.ids), column.is_(None) if selection.whole else false()), *also
+        or_(is_among(column, selection.ids), column.is_(None) if selection.whole else false()), *also
     )
 
 
@@ -189,14 +189,14 @@ _entries = (
 
 def _of_segments(selection: Selection) -> ColumnElement[bool]:
     s = segments.c
-    return and_(among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
+    return and_(is_among(s.document_id, selection.ids), s.deleted_at.is_(None), s.pass_id.in_(_live_pass))
 
 
 def _of_orders(selection: Selection) -> ColumnElement[bool]:
     o = reading_orders.c
     # A flow goes on over other pages: one that leads over a page that is left out is left out too.
-    elsewhere = select(order_entries.c.order_id).where(~among(order_entries.c.document_id, selection.ids))
-    return and_(among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
+    elsewhere = select(order_entries.c.order_id).where(~is_among(order_entries.c.document_id, selection.ids))
+    return and_(is_among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
 
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:
@@ -207,8 +207,8 @@ def _of_links(selection: Selection) -> ColumnElement[bool]:
         part = select(segments.c.document_id).where(segments.c.id == end).scalar_subquery()
         kept = and_(
             kept,
-            or_(~node, among(end, selection.ids)),
-            or_(part.is_(None), among(part, selection.ids)),
+            or_(~node, is_among(end, selection.ids)),
+            or_(part.is_(None), is_among(part, selection.ids)),
         )
     return and_(_or_whole(links.c.document_id)(selection), kept)
 
@@ -216,7 +216,7 @@ def _of_links(selection: Selection) -> ColumnElement[bool]:
 def _of_verdicts(selection: Selection) -> ColumnElement[bool]:
     """Those of no document are of entities, and only their family knows which of these rest on what is withheld: where anything
     is, none of them goes along."""
-    within = among(verdicts.c.document_id, selection.ids)
+    within = is_among(verdicts.c.document_id, selection.ids)
     anywhere = selection.whole and not selection.withheld
     return or_(within, verdicts.c.document_id.is_(None) if anywhere else false())
 
@@ -224,33 +224,33 @@ def _of_verdicts(selection: Selection) -> ColumnElement[bool]:
 def _of_rights(selection: Selection) -> ColumnElement[bool]:
     project = (rights_records.c.target_kind == "library") if selection.whole else false()
     return and_(
-        or_(among(rights_records.c.document_id, selection.ids), project),
+        or_(is_among(rights_records.c.document_id, selection.ids), project),
         rights_records.c.withdrawn_at.is_(None),
     )
 
 
 _OWN: tuple[RecordType, ...] = (
-    _of_table("document", documents, _within(documents.c.id)),
-    _of_table("rendition", renditions, _within(renditions.c.document_id)),
-    _of_table("artifact", artifacts, _within(artifacts.c.document_id)),
-    _of_table("representation", representations, _within(representations.c.document_id)),
+    _of_table("document", documents, _is_within(documents.c.id)),
+    _of_table("rendition", renditions, _is_within(renditions.c.document_id)),
+    _of_table("artifact", artifacts, _is_within(artifacts.c.document_id)),
+    _of_table("representation", representations, _is_within(representations.c.document_id)),
     _of_table("pass", passes, _live(passes.c.document_id, passes.c.deleted_at)),
     _of_table("segment", segments, _of_segments),
     _of_table("order", reading_orders, _of_orders, more={"entries": _entries}),
     _of_table("link", links, _of_links),
-    _of_table("annotation", annotation_table, _within(annotation_table.c.document_id)),
+    _of_table("annotation", annotation_table, _is_within(annotation_table.c.document_id)),
     _of_table("verdict", verdicts, _of_verdicts),
     _of_table("rights", rights_records, _of_rights),
-    _of_table("canvas_item", items, _within(items.c.folder_id)),
+    _of_table("canvas_item", items, _is_within(items.c.folder_id)),
     _of_table(
         "canvas_place",
         places,
         lambda selection: and_(
-            among(places.c.folder_id, selection.ids),
-            or_(among(places.c.item_id, selection.ids), ~_is_document(places.c.item_id)),
+            is_among(places.c.folder_id, selection.ids),
+            or_(is_among(places.c.item_id, selection.ids), ~_is_document(places.c.item_id)),
         ),
     ),
-    _of_table("episode", episodes, _within(episodes.c.document_id), order=episodes.c.seq),
+    _of_table("episode", episodes, _is_within(episodes.c.document_id), order=episodes.c.seq),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, Principal, among, withheld
+from armarium.api import Library, Principal, find_withheld, is_among
 from armarium_documents.api import documents, require_live
 
 D = documents.c
@@ -23,7 +23,7 @@ class Selection:
     """Whether it is the whole project: what belongs to no document goes along."""
 
     @property
-    def listed(self) -> list[dict[str, str]]:
+    def omissions(self) -> list[dict[str, str]]:
         """What was left out, as it is answered."""
         return [{"document_id": one, "why": why} for one, why in sorted(self.withheld.items())]
 
@@ -46,17 +46,17 @@ def select_documents(
         require_live(conn, target_id)
         found = {target_id}
         if recursive:
-            found = beneath(conn, [target_id])
-    left_out = withheld(library, principal, found, "export")
+            found = list_beneath(conn, [target_id])
+    left_out = find_withheld(library, principal, found, "export")
     return Selection(frozenset(found - left_out.keys()), left_out, target_id is None)
 
 
-def beneath(conn: Connection, ids: Iterable[str]) -> set[str]:
+def list_beneath(conn: Connection, ids: Iterable[str]) -> set[str]:
     """The live documents at and beneath *ids*."""
     found: set[str] = set()
     fresh = set(ids)
     while fresh:
         found |= fresh
-        asked = select(D.id).where(among(D.parent_id, fresh), D.deleted_at.is_(None))
+        asked = select(D.id).where(is_among(D.parent_id, fresh), D.deleted_at.is_(None))
         fresh = set(conn.execute(asked).scalars()) - found
     return found

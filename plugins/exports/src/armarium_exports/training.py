@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, Principal, among
+from armarium.api import Library, Principal, is_among
 from armarium_documents.api import representations
 from armarium_exports.errors import wrong_ending
 from armarium_exports.places import file_place, whole_file
@@ -49,7 +49,7 @@ def write_training(library: Library, principal: Principal, p: TrainingParams) ->
         "sample_count": samples,
         "gold_count": gold,
         "bytes_written": size,
-        "withheld": selection.listed,
+        "withheld": selection.omissions,
     }
 
 
@@ -59,7 +59,7 @@ def sample_of(conn: Connection, episode: Mapping[str, Any]) -> dict[str, Any] | 
     output = exchange.get("output")
     if "error" in exchange or not isinstance(output, str) or not output:
         return None
-    corrected = _corrected(conn, episode, output)
+    corrected = _correct_output(conn, episode, output)
     messages = [{"role": "system", "content": exchange["system"]}] if exchange.get("system") else []
     messages.append({"role": "user", "content": exchange.get("prompt") or ""})
     messages.append({"role": "assistant", "content": output if corrected is None else corrected})
@@ -82,7 +82,7 @@ def sample_of(conn: Connection, episode: Mapping[str, Any]) -> dict[str, Any] | 
     }
 
 
-def _corrected(conn: Connection, episode: Mapping[str, Any], output: str) -> str | None:
+def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -> str | None:
     """The answer as persons corrected it and as it stands; None where nothing of it is corrected.
 
     Of a call about one segment the correction is the answer. In the answer of a call about many, each corrected
@@ -119,7 +119,7 @@ def _read_then(
     """Segment to what this call read there and what a person put in its place."""
     r = representations.c
     asked = select(r.segment_id, r.content).where(
-        among(r.segment_id, [one for one in corrections if one]),
+        is_among(r.segment_id, [one for one in corrections if one]),
         r.producer_model == episode["model"],
         r.provenance_kind != "human",
     )

@@ -9,31 +9,31 @@ from armarium_testing.command_line import Machine, ids
 
 
 def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
-    said = wills.done("export-records", "records.jsonl").out
+    said = wills.succeed("export-records", "records.jsonl").out
     assert said.startswith("Wrote ")
     assert "document: " in said
     lines = Path("records.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["record_type"] == "manifest"
-    assert "overwrite" in wills.refused("export-records", "records.jsonl")
-    found = wills.done(
+    assert "overwrite" in wills.expect_refusal("export-records", "records.jsonl")
+    found = wills.succeed(
         "export-records", "bundle", "--of", ids(wills)["Sources"], "--line-pictures", "--json"
     ).json
     assert Path(found["manifest_path"]).is_file()
-    assert "name a folder" in wills.refused("export-records", "x.jsonl", "--line-pictures")
-    assert "0 corrected" in wills.done("export-samples", "samples.jsonl", "--use-case", "x", "--gold").out
-    shown = wills.done("export-site", "site", "--title", "Wills", "--of", ids(wills)["Sources"]).out
+    assert "name a folder" in wills.expect_refusal("export-records", "x.jsonl", "--line-pictures")
+    assert "0 corrected" in wills.succeed("export-samples", "samples.jsonl", "--use-case", "x", "--gold").out
+    shown = wills.succeed("export-site", "site", "--title", "Wills", "--of", ids(wills)["Sources"]).out
     assert "npm run build" in shown
     assert Path("site/package.json").is_file()
 
 
 def test_an_export_is_kept_written_and_ended(wills: Machine) -> None:
     Path("kept").mkdir()
-    assert "No export is kept" in wills.done("kept-exports").out
-    begun = wills.done("keep-export", "markdown", "kept", "--json").json
-    assert "markdown per page" in wills.done("kept-exports", "--write").out
-    assert wills.done("kept-exports", "--end", begun["id"], "--json").json["count"] == 0
+    assert "No export is kept" in wills.succeed("kept-exports").out
+    begun = wills.succeed("keep-export", "markdown", "kept", "--json").json
+    assert "markdown per page" in wills.succeed("kept-exports", "--write").out
+    assert wills.succeed("kept-exports", "--end", begun["id"], "--json").json["count"] == 0
 
 
 def test_files_for_other_programs_are_reported_and_written(wills: Machine) -> None:
-    assert "Would write 0 pages for kraken" in wills.done("export-for", "kraken", "--report").out
-    assert wills.refused("export-for", "kraken", "--out", "kraken").endswith(".")
+    assert "Would write 0 pages for kraken" in wills.succeed("export-for", "kraken", "--report").out
+    assert wills.expect_refusal("export-for", "kraken", "--out", "kraken").endswith(".")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium_finding import errors
-from armarium_finding.proposing import describe, groups_of, numbered, signal_words
+from armarium_finding.proposing import describe, groups_of, number_documents, signal_words
 
 Proposal = dict[str, Any]
 
@@ -21,7 +21,7 @@ def split(proposal: Proposal, index: int, page_id: str, by: str, at: str) -> lis
     if place == 0:
         raise errors.begins_already(page_id, index)
     example = _example(proposal, pages[place - 1], page_id, True, by, at)
-    halves = [_touched(document, part, by) for part in (pages[:place], pages[place:])]
+    halves = [_replace_pages(document, part, by) for part in (pages[:place], pages[place:])]
     proposal["documents"][index : index + 1] = halves
     return _finish(proposal, [example], index + 1, 1)
 
@@ -34,7 +34,7 @@ def join(proposal: Proposal, index: int, by: str, at: str) -> list[dict[str, Any
     following = _open_document(proposal, index + 1)
     example = _example(proposal, document["page_ids"][-1], following["page_ids"][0], False, by, at)
     pages = [*document["page_ids"], *following["page_ids"]]
-    proposal["documents"][index : index + 2] = [_touched(document, pages, by)]
+    proposal["documents"][index : index + 2] = [_replace_pages(document, pages, by)]
     return _finish(proposal, [example], index + 1, -1)
 
 
@@ -60,8 +60,8 @@ def move_page(proposal: Proposal, index: int, to: str, by: str, at: str) -> list
             _example(proposal, mine[-1], theirs[0], False, by, at),
         ]
         theirs.insert(0, mine.pop())
-    proposal["documents"][index] = _touched(document, mine, by)
-    proposal["documents"][other_index] = _touched(other, theirs, by)
+    proposal["documents"][index] = _replace_pages(document, mine, by)
+    proposal["documents"][other_index] = _replace_pages(other, theirs, by)
     return _finish(proposal, examples, 0, 0)
 
 
@@ -79,7 +79,7 @@ def open_document(proposal: Mapping[str, Any], index: int) -> dict[str, Any]:
 _open_document = open_document
 
 
-def _touched(document: Mapping[str, Any], pages: list[str], by: str) -> dict[str, Any]:
+def _replace_pages(document: Mapping[str, Any], pages: list[str], by: str) -> dict[str, Any]:
     """The document with other pages, as a person set it."""
     return {
         **document,
@@ -106,7 +106,7 @@ def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str,
 
 def _finish(proposal: Proposal, examples: list[dict[str, Any]], after: int, by: int) -> list[dict[str, Any]]:
     """Number documents and groups anew: those from *after* on moved *by* places."""
-    numbered(proposal["documents"])
+    number_documents(proposal["documents"])
     describe(proposal["documents"], proposal["evidence"], {})
     standing = []
     for group in proposal["groups"]:

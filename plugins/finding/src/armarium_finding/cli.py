@@ -11,7 +11,7 @@ from armarium.commandline import (
     Refused,
     Topic,
     answer,
-    finished,
+    follow_job,
     place_for,
     plural,
     project_session,
@@ -62,7 +62,7 @@ def find_documents(
             if accept_above is not None:
                 params["accept_above"] = accept_above
             job_id = session.act("finddocs.run", params)["result"]["job_id"]
-            finished(session, job_id, "Find documents")
+            follow_job(session, job_id, "Find documents")
             made = result_of(session, job_id)["proposal_ids"]
         else:
             listed = session.get("/api/find-documents/proposals", folder_id=identity)["items"]

@@ -262,7 +262,7 @@ BUILTIN = CueTable(
 """The rows that come with the engine: Spanish and English."""
 
 
-def joined(tables: Iterable[CueTable]) -> CueTable:
+def join_tables(tables: Iterable[CueTable]) -> CueTable:
     """The rows of several tables as one."""
     every = list(tables)
     return CueTable(
@@ -282,7 +282,7 @@ class ReadyTable:
 
 
 @lru_cache(maxsize=16)
-def ready(table: CueTable) -> ReadyTable:
+def compile_table(table: CueTable) -> ReadyTable:
     """*table* with its patterns compiled."""
     compiled = [(cue, re.compile(cue.pattern)) for cue in table.cues]
     return ReadyTable(

@@ -20,7 +20,7 @@ def unknown_run(job_id: str) -> NotFound:
     )
 
 
-def superseded(proposal_id: str, by: str) -> Conflict:
+def superseded_proposal(proposal_id: str, by: str) -> Conflict:
     """409: a newer run has proposed for the folder."""
     return Conflict(
         f"The proposal {proposal_id} was superseded by a newer one, {by}. Work on that one.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armarium_documents.api import read_date
-from armarium_finding.cues import HEAD_LINES, TAIL_LINES, Cue, CueTable, Party, plain, ready
+from armarium_finding.cues import HEAD_LINES, TAIL_LINES, Cue, CueTable, Party, compile_table, plain
 
 NEAR_BLANK = 12
 """A page with fewer characters read (blanks not counted) is near-blank."""
@@ -62,7 +62,7 @@ class PageEvidence:
         """Whether something was read on it."""
         return self.is_read and self.characters >= NEAR_BLANK
 
-    def kept(self) -> dict[str, Any]:
+    def summarise(self) -> dict[str, Any]:
         """What of it a proposal keeps, so that a document that a person adjusts gets its kind, date and parties."""
         found: dict[str, Any] = {}
         if kind := self.kind():
@@ -84,7 +84,7 @@ class PageEvidence:
 
 def look_at(page_id: str, text: str, *, is_read: bool, table: CueTable, furniture: str = "") -> PageEvidence:
     """The evidence of a page. *furniture* is its text with running heads and page numbers, where these are apart."""
-    rows = ready(table)
+    rows = compile_table(table)
     lines = [line.strip()[:LONGEST_LINE] for line in text.splitlines()]
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line]
     characters = sum(not letter.isspace() for letter in text)

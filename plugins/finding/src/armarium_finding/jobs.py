@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import Conflict, JobContext, JobKind, RecipeJob, json_text, withheld
+from armarium.api import Conflict, JobContext, JobKind, RecipeJob, find_withheld, json_text
 from armarium_finding import store
 from armarium_finding.actions.samples import lettered_pages
 from armarium_finding.evidence import PageEvidence
@@ -81,7 +81,7 @@ def _look(
 ) -> tuple[list[PageEvidence], dict[str, str]]:
     """What the pages of a folder say; those are left out that no export and no model may have."""
     table = table_of(job.engine)
-    away = withheld(job.library, job.principal, pages, "export")
+    away = find_withheld(job.library, job.principal, pages, "export")
     for page_id in away:
         job.log("info", "The page is restricted and was left out.", document_id=page_id)
     shown = [page_id for page_id in pages if page_id not in away]

@@ -48,7 +48,7 @@ def _numbers(
 ) -> list[float]:
     signals = signals_of(before, page)
 
-    def summed(role: str) -> float:
+    def sum_role(role: str) -> float:
         return float(sum(one["weight"] for one in signals if one["role"] == role))
 
     def holds(cue: str) -> float:
@@ -57,8 +57,8 @@ def _numbers(
     one, other = looks.get(before.page_id), looks.get(page.page_id)
     first = next((letter for letter in page.text if letter.isalpha()), "")
     return [
-        min(summed("opening"), MOST_OPENING),
-        min(summed("closing"), MOST_CLOSING),
+        min(sum_role("opening"), MOST_OPENING),
+        min(sum_role("closing"), MOST_CLOSING),
         holds("page numbers restart"),
         holds("page numbers run on"),
         holds("sentence runs over"),

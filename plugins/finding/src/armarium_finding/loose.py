@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_documents.api import documents, pages_under, require_all_live
 from armarium_finding import errors
 
@@ -22,7 +22,9 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
         select(documents.c.id, parent.c.id, parent.c.doc_type, parent.c.file_type, parent.c.parent_id)
         .select_from(documents.join(parent, parent.c.id == documents.c.parent_id))
         .where(
-            among(documents.c.id, page_ids), documents.c.deleted_at.is_(None), parent.c.deleted_at.is_(None)
+            is_among(documents.c.id, page_ids),
+            documents.c.deleted_at.is_(None),
+            parent.c.deleted_at.is_(None),
         )
     )
     found: dict[str, str] = {}
@@ -33,7 +35,7 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
         elif doc_type == "file" and file_type != "image" and grandparent_id is not None:
             above.setdefault(grandparent_id, []).append(page_id)
     folders = select(documents.c.id).where(
-        among(documents.c.id, list(above)), documents.c.doc_type == "folder"
+        is_among(documents.c.id, list(above)), documents.c.doc_type == "folder"
     )
     for (folder_id,) in conn.execute(folders):
         found.update(dict.fromkeys(above[folder_id], folder_id))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from armarium.api import Library, ServiceError, among, open_image
+from armarium.api import Library, ServiceError, is_among, open_image
 from armarium_documents.api import thumbnail_path, thumbnails
 from armarium_finding.models import pictures
 
@@ -49,9 +49,9 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
     with library.db.read() as conn:
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
         there = {
-            row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))
+            row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
         }
-        rows = conn.execute(pictures.select().where(among(pictures.c.document_id, list(there))))
+        rows = conn.execute(pictures.select().where(is_among(pictures.c.document_id, list(there))))
         known = {row.document_id: (row.checksum, Look(row.ink, int(row.hash, 16))) for row in rows}
     looks = {page: look for page, (checksum, look) in known.items() if there[page] == checksum}
     made: dict[str, Look] = {}
@@ -64,7 +64,7 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
                 continue
     if made:
         with library.db.write() as conn:
-            conn.execute(pictures.delete().where(among(pictures.c.document_id, list(made))))
+            conn.execute(pictures.delete().where(is_among(pictures.c.document_id, list(made))))
             conn.execute(
                 pictures.insert(),
                 [

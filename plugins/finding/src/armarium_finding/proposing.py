@@ -32,7 +32,7 @@ def propose(
     for join in joins[1:]:
         if model is not None:
             join["probability"] = model.probability(features[join["page_id"]])
-    evidence = {page.page_id: found for page in pages if (found := page.kept())}
+    evidence = {page.page_id: found for page in pages if (found := page.summarise())}
     documents = _documents(leaves, joins, looks or {})
     describe(documents, evidence, {})
     return {
@@ -76,7 +76,7 @@ def _documents(
                 "decided_by": None,
             }
         )
-    return numbered(documents)
+    return number_documents(documents)
 
 
 def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
@@ -139,7 +139,7 @@ def signal_words(join: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def numbered(documents: Sequence[Document]) -> list[Document]:
+def number_documents(documents: Sequence[Document]) -> list[Document]:
     """The documents with index and positions counted anew."""
     position = 0
     for index, one in enumerate(documents):
@@ -194,14 +194,14 @@ def groups_of(
 def describe_groups(groups: Sequence[dict[str, Any]], documents: Mapping[int, Document]) -> None:
     """Give each group its label, parties and reasons, from its documents (by index)."""
     for group in groups:
-        shared = _shared(documents, group["document_indexes"])
+        shared = _find_shared_parties(documents, group["document_indexes"])
         count = len(group["document_indexes"])
         group["parties"] = shared
         group["label"] = " – ".join(shared)[:LONGEST_NAME] or "Group"
         group["reasons"] = [f"{count} documents name {' and '.join(shared)}."]
 
 
-def _shared(documents: Mapping[int, Document], indexes: Sequence[int]) -> list[str]:
+def _find_shared_parties(documents: Mapping[int, Document], indexes: Sequence[int]) -> list[str]:
     """The parties that two at least of these documents name, those of most documents first."""
     counts: dict[str, int] = {}
     names: dict[str, str] = {}

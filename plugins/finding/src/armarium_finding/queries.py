@@ -13,8 +13,8 @@ from armarium_documents.api import artifacts, require_document
 from armarium_finding import errors, store
 from armarium_finding.models import said
 from armarium_finding.schemas import Method, Proposal, ProposalHeads, Run, Scores
-from armarium_finding.scoring import MIN_JOINS, pooled, suggested
-from armarium_source_model.api import Derived, reading_rule, stale_rows
+from armarium_finding.scoring import MIN_JOINS, pool_levels, suggest_level
+from armarium_source_model.api import DerivedRow, reading_rule, stale_rows
 
 JOB_KIND = "find-documents-in-a-folder"
 
@@ -113,7 +113,7 @@ def _is_stale(conn: Connection, proposal_id: str, pages: int) -> bool | None:
             said.c.proposal_id == proposal_id
         )
     )
-    derived = [Derived(row.id, row.document_id, row.text_fingerprint) for row in rows]
+    derived = [DerivedRow(row.id, row.document_id, row.text_fingerprint) for row in rows]
     return bool(stale_rows(conn, derived, reading_rule(conn)))
 
 
@@ -136,5 +136,5 @@ def list_scores(
 
 def levels_now(conn: Connection, method: str) -> dict[str, Any]:
     """The levels of every folder's newest score of a method added up, and what they suggest."""
-    levels = pooled(store.newest_scores(store.scores_of(conn, None), method))
-    return {"levels": levels, "suggested_accept_above": suggested(levels)}
+    levels = pool_levels(store.newest_scores(store.scores_of(conn, None), method))
+    return {"levels": levels, "suggested_accept_above": suggest_level(levels)}

@@ -12,7 +12,7 @@ MIN_JOINS = 50
 AGREED = 0.99
 
 
-class Judged(NamedTuple):
+class JudgedJoin(NamedTuple):
     """A join that a person judged: what the run said of it, and what is so. None: the run took it for one leaf."""
 
     page_id: str
@@ -20,7 +20,7 @@ class Judged(NamedTuple):
     boundary: bool
 
     @property
-    def proposed(self) -> bool:
+    def is_proposed(self) -> bool:
         """Whether the run proposed a boundary there."""
         return self.probability is not None and self.probability >= BOUNDARY
 
@@ -31,7 +31,7 @@ def is_judged(document: Mapping[str, Any]) -> bool:
     return document["adjusted_by"] is not None or (decided is not None and decided["by"] == "person")
 
 
-def judged_joins(proposal: Mapping[str, Any]) -> list[Judged]:
+def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     """The joins beside and inside documents that a person judged, but for a folder's first page, which has none before it.
 
     A document that was rejected says that it does not begin and end as proposed, unless a document beside it that was
@@ -39,16 +39,18 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[Judged]:
     """
     said = {join["page_id"]: join["probability"] for join in proposal["joins"]}
     documents: Sequence[Mapping[str, Any]] = proposal["documents"]
-    judged: list[Judged] = []
+    judged: list[JudgedJoin] = []
     for number, document in enumerate(documents):
         if number:
             sides = [one for one in (documents[number - 1], document) if is_judged(one)]
             if sides:
                 first = document["page_ids"][0]
                 stands = any(one["state"] != "rejected" for one in sides)
-                judged.append(Judged(first, said.get(first), stands))
+                judged.append(JudgedJoin(first, said.get(first), stands))
         if is_judged(document) and document["state"] != "rejected":
-            judged += [Judged(page, said[page], False) for page in document["page_ids"][1:] if page in said]
+            judged += [
+                JudgedJoin(page, said[page], False) for page in document["page_ids"][1:] if page in said
+            ]
     return judged
 
 
@@ -66,8 +68,8 @@ def proposed_documents(proposal: Mapping[str, Any]) -> set[tuple[str, ...]]:
 def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[str, Any]:
     """The score of a proposal; *kinds* are what the accepted documents are by now (node id -> the kind's name)."""
     judged = judged_joins(proposal)
-    right = sum(one.proposed and one.boundary for one in judged)
-    proposed = sum(one.proposed for one in judged)
+    right = sum(one.is_proposed and one.boundary for one in judged)
+    proposed = sum(one.is_proposed for one in judged)
     actual = sum(one.boundary for one in judged)
     run = proposed_documents(proposal)
     settled = [one for one in proposal["documents"] if is_judged(one) and one["state"] != "rejected"]
@@ -92,19 +94,23 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
     }
 
 
-def levels_of(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
     """For each level the judged joins that the run was at least that sure of, and how many of them it was right about."""
     known = [one for one in judged if one.probability is not None]
     levels = []
     for level in LEVELS:
         sure = [one for one in known if max(one.probability or 0.0, 1.0 - (one.probability or 0.0)) >= level]
         levels.append(
-            {"level": level, "joins": len(sure), "agreed": sum(one.proposed == one.boundary for one in sure)}
+            {
+                "level": level,
+                "joins": len(sure),
+                "agreed": sum(one.is_proposed == one.boundary for one in sure),
+            }
         )
     return levels
 
 
-def pooled(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def pool_levels(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The levels of several scores added up."""
     joins, agreed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
     for one in scores:
@@ -114,7 +120,7 @@ def pooled(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"level": level, "joins": joins[level], "agreed": agreed[level]} for level in LEVELS]
 
 
-def suggested(levels: Iterable[Mapping[str, Any]]) -> float | None:
+def suggest_level(levels: Iterable[Mapping[str, Any]]) -> float | None:
     """The lowest level at which enough joins were judged and nearly all agreed with; None where there is none."""
     for one in levels:
         if one["joins"] >= MIN_JOINS and one["agreed"] >= AGREED * one["joins"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from armarium.api import Library, PictureFont, ServiceError, among, open_image
+from armarium.api import Library, PictureFont, ServiceError, is_among, open_image
 from armarium_documents.api import documents, thumbnail_path, thumbnails
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
 
     page_ids = [page for one in shown for page in one["page_ids"][:MOST_PAGES]]
     with library.db.read() as conn:
-        named = select(documents.c.id, documents.c.name).where(among(documents.c.id, page_ids))
+        named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, page_ids))
         names = {row[0]: row[1] for row in conn.execute(named)}
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
         files = {
-            row[0]: row[1] for row in conn.execute(drawn.where(among(thumbnails.c.document_id, page_ids)))
+            row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
         }
     notes = {one["page_id"]: NOTES[one["kind"]] for one in proposal["findings"]}
     joins = {one["page_id"]: one["probability"] for one in proposal["joins"]}
@@ -108,7 +108,7 @@ class _Block:
         self.document = document
         self.width = width
         self.pages: list[str] = document["page_ids"][:MOST_PAGES]
-        self.reasons = _wrapped(" ".join(document["reasons"]), width)
+        self.reasons = _wrap_text(" ".join(document["reasons"]), width)
         self.head = BAR + 36 + 18 * len(self.reasons)
         self.height = self.head + BLOCK_ROW * -(-len(self.pages) // ACROSS)
 
@@ -132,7 +132,7 @@ class _Block:
             _write(sheet, TEXT, (MARGIN, top + BAR + 44 + 18 * row), line, self.width, FAINT)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     """At most three lines of *text*, the last cut short where there is more."""
     font = _font(TEXT)
     lines: list[str] = []

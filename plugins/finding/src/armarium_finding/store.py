@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_documents.api import ARTIFACTS, artifacts, classifications, documents
 from armarium_finding import errors
 from armarium_finding.models import said
-from armarium_finding.proposing import describe, describe_groups, numbered
+from armarium_finding.proposing import describe, describe_groups, number_documents
 from armarium_source_model.api import text_fingerprint
 
 STEP = "find-documents"
@@ -50,7 +50,7 @@ def require_current(conn: Connection, proposal_id: str) -> dict[str, Any]:
     """A proposal that may be worked on; Conflict for one that was superseded."""
     found = read_proposal(conn, proposal_id)
     if found["superseded_by"] is not None:
-        raise errors.superseded(proposal_id, found["superseded_by"])
+        raise errors.superseded_proposal(proposal_id, found["superseded_by"])
     return found
 
 
@@ -62,12 +62,12 @@ lie in a row of the page, which is hidden wherever the page is."""
 def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
     """What the artifact of a proposal holds as data."""
     data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint", "features")}
-    data["documents"] = [_bare(one, DERIVED) for one in proposal["documents"]]
-    data["groups"] = [_bare(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
+    data["documents"] = [_drop_fields(one, DERIVED) for one in proposal["documents"]]
+    data["groups"] = [_drop_fields(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
     return data
 
 
-def _bare(one: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+def _drop_fields(one: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in one.items() if name not in without}
 
 
@@ -94,7 +94,7 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
     }
 
 
-def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
+def new_proposal_data(sent: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a proposal's artifact out of what a run sent: nothing of it decided."""
     undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
     return {
@@ -102,7 +102,9 @@ def fresh(sent: Mapping[str, Any]) -> dict[str, Any]:
             name: sent[name]
             for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")
         },
-        "documents": numbered([{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]),
+        "documents": number_documents(
+            [{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]
+        ),
         "groups": [
             {"index": number, "document_indexes": indexes, **undecided}
             for number, indexes in enumerate(sent["groups"])
@@ -129,7 +131,7 @@ def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]
 def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
     """Give the documents and groups of a proposal what is worked out: names, kinds, dates, parties."""
     first = [one["page_ids"][0] for one in proposal["documents"]]
-    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, first))
+    named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
     names = {row[0]: row[1] for row in conn.execute(named)}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)
@@ -167,14 +169,14 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
     answer["documents"] = kept
     answer["groups"] = [one for one in proposal["groups"] if indexes.issuperset(one["document_indexes"])]
     answer["page_ids"] = [one for one in proposal["page_ids"] if one not in away]
-    answer["findings"] = _without(proposal["findings"], away, ("page_id", "of_page_id"))
-    joins = _without(proposal["joins"], away, ("page_id", "previous_page_id"))
+    answer["findings"] = _drop_rows(proposal["findings"], away, ("page_id", "of_page_id"))
+    joins = _drop_rows(proposal["joins"], away, ("page_id", "previous_page_id"))
     answer["joins"] = [one for one in joins if all(s["page_id"] not in away for s in one["signals"])]
-    answer["examples"] = _without(proposal["examples"], away, ("left_page_id", "right_page_id"))
+    answer["examples"] = _drop_rows(proposal["examples"], away, ("left_page_id", "right_page_id"))
     return answer
 
 
-def _without(
+def _drop_rows(
     rows: Sequence[dict[str, Any]], away: Collection[str], names: Sequence[str]
 ) -> list[dict[str, Any]]:
     return [one for one in rows if all(one[name] not in away for name in names)]

@@ -4,11 +4,11 @@ imported files, a page as a file."""
 from __future__ import annotations
 
 from armarium_formats.batches.disk import scratch
-from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, Written
+from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks
 from armarium_formats.models import format_imports
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import (
     PageHand,
     PageModel,
@@ -43,11 +43,11 @@ __all__ = [
     "SegmentKind",
     "TextMark",
     "WriteContext",
-    "Written",
+    "WrittenPage",
     "exercise_format",
     "export_page",
     "format_imports",
     "page_of_pass",
+    "parse_unsigned",
     "scratch",
-    "whole",
 ]

@@ -35,7 +35,7 @@ WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 
 
 @dataclass(slots=True)
-class Assembled:
+class AssembledPage:
     """A page ready to be written, with what putting it together had to leave out or decide."""
 
     page: PageModel
@@ -75,7 +75,7 @@ def assemble(
     size: tuple[int, int],
     imported: Mapping[str, Any] | None,
     sequence: Sequence[str] | None = None,
-) -> Assembled:
+) -> AssembledPage:
     """The page of a pass in pixels of *size*. `imported` is what its import kept of the page as a whole.
 
     sequence: ids of segments in the order to export by, where that is not the order as written.
@@ -106,7 +106,7 @@ def assemble(
     for row in rows:
         parent = row[5] if row[5] in parts else None
         children.setdefault(parent, []).append(parts[row[0]])
-    assembled = Assembled(
+    assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
     assembled.reading_of = {
@@ -152,7 +152,7 @@ def order_regions(page: PageModel) -> None:
         page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
 
 
-def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
+def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
     """Set the page into a named order: regions by their first part in it, lines within their region.
 
     A page that is in that order already stays as it is, with the groups that its file made of it.
@@ -166,8 +166,8 @@ def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
     top = _top_in_order(page)
     regions = [segment.id for segment in top if segment.kind == "region"]
     for segment in page.walk():
-        segment.children = _settled(segment.in_order(page.order))
-    page.segments = _settled(top)
+        segment.children = _settle_positions(segment.in_order(page.order))
+    page.segments = _settle_positions(top)
     page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
     lines = set(wanted)
     given = [segment.id for segment in page.in_order() if segment.id in lines]
@@ -182,7 +182,7 @@ def _reorder(assembled: Assembled, named: Sequence[PageSegment]) -> None:
         )
 
 
-def _settled(brothers: list[PageSegment]) -> list[PageSegment]:
+def _settle_positions(brothers: list[PageSegment]) -> list[PageSegment]:
     """Brothers whose places are their sequence; a position that the file stated is stated anew."""
     if any(segment.position is not None for segment in brothers):
         for number, segment in enumerate(brothers):
@@ -277,7 +277,9 @@ def _brothers(parts: list[_Part]) -> list[_Part]:
     return ordered
 
 
-def _settle_texts(assembled: Assembled, segments: Sequence[PageSegment], parts: Mapping[int, _Part]) -> None:
+def _settle_texts(
+    assembled: AssembledPage, segments: Sequence[PageSegment], parts: Mapping[int, _Part]
+) -> None:
     """No text that a later correction below or above it has overtaken is given out as if it still stood."""
     renewed = dropped = 0
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
-from armarium_formats.seeming import misnamed, seems
+from armarium_formats.file_guess import find_true_kind, seems
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -123,6 +123,6 @@ def reader(
                     break
     if best is None:
         raise NotRecognised(filename, readable(engine), seems(data))
-    if surest < UNSURE and (why := misnamed(filename, data)) is not None:
+    if surest < UNSURE and (why := find_true_kind(filename, data)) is not None:
         raise NotRecognised(filename, readable(engine), why)
     return best

@@ -149,7 +149,7 @@ def export(
     lost: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = []
 
-    def told(given: dict[str, Any]) -> None:
+    def note_losses(given: dict[str, Any]) -> None:
         lost.append(
             {
                 "filename": given["filename"],
@@ -179,7 +179,7 @@ def export(
             folder,
             overwrite=overwrite,
             choices=choices,
-            told=told,
+            told=note_losses,
             leaves_out=leaves_out,
         )
     if not written:
@@ -187,7 +187,7 @@ def export(
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
-        for what, why, count, files in _summed(lost):
+        for what, why, count, files in _sum_losses(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not carry {what} ({count}): {why}.")
         for export in lost:
@@ -217,7 +217,7 @@ def file_order(
     answer(made, f"{words} Read by it with: armarium text PAGE --order {made['order_id']}")
 
 
-def _summed(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
+def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:
     """Each loss once: what, why, how many in all, and the files it is of."""
     found: dict[tuple[str, str], tuple[int, list[str]]] = {}
     for one in exports:

@@ -27,7 +27,7 @@ def is_beside(box: Box, size: tuple[int, int]) -> bool:
     return right < 0 or bottom < 0 or left > size[0] or top > size[1]
 
 
-def within(box: Box, size: tuple[int, int]) -> Box:
+def clip_box(box: Box, size: tuple[int, int]) -> Box:
     """The part of a box that lies on the page."""
     left, top, right, bottom = box
     return max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
@@ -99,10 +99,10 @@ def _cut(ring: Ring, axis: int, way: int, bound: float) -> list[Ring]:
             chains[-1].append(ring[there])
     # What only touches the line encloses nothing.
     chains = [chain for chain in chains if any(point[axis] != bound for point in chain)]
-    return [_without_doubles(one) for one in _joined(chains, 1 - axis)]
+    return [_without_doubles(one) for one in _join_chains(chains, 1 - axis)]
 
 
-def _joined(chains: list[Ring], along: int) -> list[Ring]:
+def _join_chains(chains: list[Ring], along: int) -> list[Ring]:
     """Chains that begin and end on a line, closed along it: the inside lies between every other two of their ends."""
     ends = sorted(
         (chain[place][along], place, number) for number, chain in enumerate(chains) for place in (0, -1)

@@ -26,7 +26,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd]")
 _LOOKED_AT = 1_000_000
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The characters of a file, the encoding they were read in, and a sentence where that was not what the file says."""
 
     text: str
@@ -39,7 +39,7 @@ def head_of(data: bytes) -> bytes:
     head = data[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return head.decode("utf-16", errors="ignore").encode()
-    if b"\x00" in head[:4] and (wide := _wide(head)):
+    if b"\x00" in head[:4] and (wide := _detect_utf16(head)):
         return head.decode(wide, errors="ignore").encode()
     return head
 
@@ -50,13 +50,13 @@ def declared_encoding(data: bytes) -> str | None:
     return found.group(1).decode("ascii") if found else None
 
 
-def decode(data: bytes, declared: str | None = None) -> Decoded:
+def decode(data: bytes, declared: str | None = None) -> DecodedText:
     """*data* as characters; never fails. UTF-8 is believed before what the file declares: it hardly happens by chance."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
-    if wide := _wide(data):
-        return Decoded(
+            return DecodedText(data[len(mark) :].decode(encoding, "replace"), encoding)
+    if wide := _detect_utf16(data):
+        return DecodedText(
             data.decode(wide, "replace"), wide, "The file is in UTF-16 without a mark that says so"
         )
     stated = _usable(declared)
@@ -66,20 +66,20 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         pass
     else:
         differs = stated not in (None, "utf-8", "ascii") and not text.isascii()
-        return Decoded(
+        return DecodedText(
             text, "utf-8", f"The file says that it is in {declared} but is in UTF-8" if differs else None
         )
     if stated not in (None, "utf-8", "ascii"):
         try:
-            return Decoded(data.decode(stated or ""), stated or "")
+            return DecodedText(data.decode(stated or ""), stated or "")
         except (UnicodeDecodeError, ValueError):
             pass
     text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     if bad * 4 < sum(1 for char in text if char > "\x7f"):
-        return Decoded(text, "utf-8", f"{bad} places of the file are no UTF-8; each is shown as \ufffd")
+        return DecodedText(text, "utf-8", f"{bad} places of the file are no UTF-8; each is shown as \ufffd")
     said = f"is not in {declared} as it says" if declared else "is not in UTF-8"
-    return Decoded(
+    return DecodedText(
         data.decode("cp1252", "replace"), "cp1252", f"The file {said}; it was read as Windows-1252"
     )
 
@@ -100,7 +100,7 @@ def is_text(text: str) -> bool:
     return len(_CONTROL.findall(head)) * 100 <= len(head)
 
 
-def reads_as_text(found: Decoded) -> bool:
+def reads_as_text(found: DecodedText) -> bool:
     """Whether bytes are a text in the encoding they were read in. Windows-1252 is what is left for bytes that are nothing
     else: more than a word of which two fifths are no ASCII is noise, or in an encoding that nothing names."""
     head = found.text[:_LOOKED_AT]
@@ -108,7 +108,7 @@ def reads_as_text(found: Decoded) -> bool:
     return is_text(head) and strange * 5 <= len(head) * 2
 
 
-def _wide(data: bytes) -> str | None:
+def _detect_utf16(data: bytes) -> str | None:
     """UTF-16 without a mark, told by the zero bytes beside every ASCII character."""
     head = data[:256]
     if len(head) < 4 or len(data) % 2:

@@ -37,7 +37,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPage:
     """A page as the text of a file, and what that file could not carry."""
 
     content: str
@@ -74,7 +74,7 @@ class FormatDriver(Protocol):
         """The pages of a file, at least one. XML is parsed by `armarium.api.parse_xml`, HTML by `parse_html`."""
         ...
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         """One page as a file. Everything not carried is a `Loss`; nothing is left out silently."""
         ...
 
@@ -103,7 +103,7 @@ class Format:
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
         raise Invalid(f"{self.label} is written here, not read.", code="format_not_readable")
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         raise Conflict(f"{self.label} is read here, not written.", code="format_not_writable")
 
     def validate(self, content: str) -> list[str]:

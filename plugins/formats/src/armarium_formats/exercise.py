@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from armarium.api import ServiceError
-from armarium_formats.driver import FormatDriver, ReadContext, WriteContext, Written
+from armarium_formats.driver import FormatDriver, ReadContext, WriteContext, WrittenPage
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
 
 NOW = WriteContext(created="2026-01-02T03:04:05.678Z", creator="exercise_format")
@@ -201,7 +201,7 @@ def _sentence(driver: FormatDriver, refusal: ServiceError) -> None:
     )
 
 
-def _writes(driver: FormatDriver, page: PageModel, name: str) -> Written:
+def _writes(driver: FormatDriver, page: PageModel, name: str) -> WrittenPage:
     before = _facts(page)
     written = driver.write(page, NOW)
     assert _facts(page) == before, f"{driver.name} changes the page ({name}) that it writes."

@@ -26,16 +26,20 @@ Box = tuple[float, float, float, float]
 def line_height(page: PageModel, size: tuple[int, int]) -> float:
     """The height of the page's lines in pixels: of those that have an outline, else as far as their baselines are apart."""
     lines = page.of_kind("line")
-    found = [_across(line.points, line.baseline) for line in lines if len(line.points) > 2 and line.baseline]
+    found = [
+        _distance_across(line.points, line.baseline)
+        for line in lines
+        if len(line.points) > 2 and line.baseline
+    ]
     if not found:
-        found = [*_apart(line for line in page.segments if line.kind == "line")]
+        found = [*_line_distances(line for line in page.segments if line.kind == "line")]
         for region in page.walk():
-            found += _apart(line for line in region.children if line.kind == "line")
+            found += _line_distances(line for line in region.children if line.kind == "line")
     longest = max(size)
     return min(median(found), longest * MOST) if found else longest * LIKELY
 
 
-def around(baseline: Sequence[Point], height: float) -> Box:
+def box_around(baseline: Sequence[Point], height: float) -> Box:
     """The box of a line of that height on a baseline."""
     xs, ys = [x for x, _ in baseline], [y for _, y in baseline]
     if is_upright(baseline):
@@ -49,12 +53,12 @@ def is_upright(baseline: Sequence[Point]) -> bool:
     return abs(v - y) > abs(u - x)
 
 
-def _across(points: Sequence[Point], baseline: Sequence[Point]) -> float:
+def _distance_across(points: Sequence[Point], baseline: Sequence[Point]) -> float:
     along = [x if is_upright(baseline) else y for x, y in points]
     return max(along) - min(along)
 
 
-def _apart(lines: Iterable[PageSegment]) -> list[float]:
+def _line_distances(lines: Iterable[PageSegment]) -> list[float]:
     """How far each of these lines is from the next one that it stands beside, across the way they run."""
     spans: list[tuple[bool, float, float, float]] = []
     for line in lines:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, MaterialPath, PathNotAllowed, ServiceError, image_info, names_in, open_plain
-from armarium_formats.batches.given import on_disk
+from armarium_formats.batches.batch_files import on_disk
 from armarium_formats.batches.names import called_picture, is_companion, layout_stems, picture_keys
 from armarium_formats.catalogue import drivers
 from armarium_formats.decoding import decode
@@ -17,10 +17,10 @@ from armarium_formats.driver import FormatDriver, ReadContext, WriteContext
 from armarium_formats.opening import (
     MAX_COMPANION_BYTES,
     MAX_FILE_BYTES,
-    Opened,
+    OpenedFile,
     Size,
+    decide_size,
     open_layout,
-    sized,
 )
 from armarium_formats.page_model import PageModel
 from armarium_formats.placing import place
@@ -45,7 +45,7 @@ def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = N
     names = [name for name, is_folder in sorted(names_in(folder))[:MAX_BESIDE] if not is_folder]
     companions = {}
     for name in filter(is_companion, names):
-        if (data := _beside(folder / name, is_closed)) is not None:
+        if (data := _read_beside(folder / name, is_closed)) is not None:
             companions[name] = data
     stems = set(layout_stems(given.name))
     pictures = [name for name in names if called_picture(name) and stems & set(picture_keys(name))]
@@ -55,7 +55,7 @@ def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = N
     return inspect(engine, data, given.name, asked=asked, page_size=size, companions=companions)
 
 
-def _beside(path: Path, is_closed: IsClosed) -> bytes | None:
+def _read_beside(path: Path, is_closed: IsClosed) -> bytes | None:
     """What a file beside the one that is looked at holds; None for a link, which may lead elsewhere, and one too large."""
     try:
         with open_plain(path, is_closed) as file:
@@ -97,20 +97,20 @@ def inspect(
         "problems": problems[:MAX_PROBLEMS],
         "pages": pages,
         "losses": [
-            {"format": driver.name, **_written(driver, opened.pages)}
+            {"format": driver.name, **_assess_format(driver, opened.pages)}
             for driver in drivers(engine)
             if driver.writes
         ],
     }
 
 
-def _page(opened: Opened, page: PageModel, number: int, picture: Size | None) -> dict[str, Any]:
+def _page(opened: OpenedFile, page: PageModel, number: int, picture: Size | None) -> dict[str, Any]:
     notes = list(page.notes)
     counts = {kind: len(page.of_kind(kind)) for kind in ("region", "line", "word")}
     refused: str | None = None
     try:
         placed = place(
-            page, sized(page, picture, opened.filename, notes), opened.filename, opened.driver.name
+            page, decide_size(page, picture, opened.filename, notes), opened.filename, opened.driver.name
         )
     except ServiceError as refusal:
         refused = refusal.detail
@@ -131,7 +131,7 @@ def _page(opened: Opened, page: PageModel, number: int, picture: Size | None) ->
     }
 
 
-def _obeys(opened: Opened, data: bytes) -> tuple[bool | None, list[str]]:
+def _obeys(opened: OpenedFile, data: bytes) -> tuple[bool | None, list[str]]:
     """Whether the file obeys its format's schema; None where its version has no schema here."""
     driver = opened.driver
     if not driver.validated:
@@ -143,7 +143,7 @@ def _obeys(opened: Opened, data: bytes) -> tuple[bool | None, list[str]]:
     return not problems, problems
 
 
-def _written_version(opened: Opened) -> str | None:
+def _written_version(opened: OpenedFile) -> str | None:
     """The version that a driver writes, which is the one it has a schema of: as it reads what it wrote."""
     if not opened.driver.writes:
         return None
@@ -152,7 +152,7 @@ def _written_version(opened: Opened) -> str | None:
     return opened.driver.read(written, ReadContext(opened.filename))[0].version
 
 
-def _written(driver: FormatDriver, pages: list[PageModel]) -> dict[str, Any]:
+def _assess_format(driver: FormatDriver, pages: list[PageModel]) -> dict[str, Any]:
     """What a format would lose of all the pages, and whether what it writes is valid."""
     losses: Counter[tuple[str, str]] = Counter()
     problems: list[str] = []

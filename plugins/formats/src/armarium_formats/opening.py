@@ -16,7 +16,7 @@ from armarium_formats.catalogue import reader
 from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.errors import NoPageSize
 from armarium_formats.page_model import PageModel
-from armarium_formats.placing import Placed
+from armarium_formats.placing import PlacedSegments
 
 if TYPE_CHECKING:
     from armarium.api import Engine
@@ -37,14 +37,14 @@ Size = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenedFile:
     """A layout file that was read: by which driver, its bytes' sha256, its pages."""
 
     driver: FormatDriver
     filename: str
     digest: str
     pages: list[PageModel]
-    placed: Placed | None = None
+    placed: PlacedSegments | None = None
     """The segments of its only page in fractions of the size that it states, where that was done ahead: then they stand
     here alone."""
 
@@ -58,7 +58,7 @@ def open_layout(
     page_size: Size | None = None,
     companions: Mapping[str, bytes] | None = None,
     likely: str | None = None,
-) -> Opened:
+) -> OpenedFile:
     """Read a layout file; *likely* is the driver of the file before it. Refusals: Invalid (empty, no page, what the driver says), TooLarge, NotRecognised, NotReadable."""
     if not data:
         raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
@@ -76,7 +76,7 @@ def open_layout(
     driver = reader(engine, data, filename, asked, likely=likely)
     with collector_waits():
         pages = _read(driver, data, ReadContext(filename, page_size, companions or {}))
-    return Opened(driver, filename, digest_of(data), pages)
+    return OpenedFile(driver, filename, digest_of(data), pages)
 
 
 def digest_of(data: bytes) -> str:
@@ -101,7 +101,7 @@ def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageM
     return pages
 
 
-def chosen(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[int]]:
+def choose_page(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[int]]:
     """The page to read (the first one asked for) and the numbers of those left out, from 1."""
     number = 1
     if asked:
@@ -117,7 +117,7 @@ def chosen(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[i
 NO_SHAPES = "Nothing in the file has a shape and the page has no picture: each segment is the whole page."
 
 
-def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
+def decide_size(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
     """The pixel size the file's shapes count in: what it declares, else its picture's; what was decided is noted."""
     if max(page.width, page.height) > MAX_SIDE:
         raise Invalid(
@@ -132,7 +132,7 @@ def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]
                 f"The file counts in {size[0]} x {size[1]} pixels, the page's image has {picture[0]} x {picture[1]}; "
                 + (
                     "shapes were scaled to it."
-                    if alike(size, picture)
+                    if are_alike(size, picture)
                     else "the proportions differ, so look whether the shapes fit."
                 )
             )
@@ -148,7 +148,7 @@ def sized(page: PageModel, picture: Size | None, filename: str, notes: list[str]
     return picture
 
 
-def alike(one: Size, other: Size) -> bool:
+def are_alike(one: Size, other: Size) -> bool:
     """Whether two sizes have the same proportions, to one part in a hundred."""
     return abs(one[0] * other[1] - one[1] * other[0]) <= 0.01 * one[0] * other[1]
 

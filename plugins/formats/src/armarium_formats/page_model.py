@@ -101,7 +101,7 @@ class PageSegment:
 
     def in_order(self, order: PageOrder | None = None) -> list[PageSegment]:
         """Its children in reading order: as *order* names them, by stated position where each has one, else as they stand."""
-        return _ranked(ordered(self.children), _ranks(order))
+        return _rank_siblings(order_siblings(self.children), _ranks(order))
 
 
 @dataclass(slots=True)
@@ -175,16 +175,16 @@ class PageModel:
                 return
             seen.add(id(segment))
             found.append(segment)
-            for child in _ranked(segment.in_order(), ranks):
+            for child in _rank_siblings(segment.in_order(), ranks):
                 take(child)
 
         ranks = _ranks(self.order)
-        for segment in _ranked(ordered(self.segments), ranks):
+        for segment in _rank_siblings(order_siblings(self.segments), ranks):
             take(segment)
         return found
 
 
-def ordered(segments: list[PageSegment]) -> list[PageSegment]:
+def order_siblings(segments: list[PageSegment]) -> list[PageSegment]:
     """Brothers by stated position when every one of them states it, else as they stand."""
     if segments and all(segment.position is not None for segment in segments):
         return sorted(segments, key=lambda segment: segment.position or 0)
@@ -206,7 +206,7 @@ def _ranks(order: PageOrder | None) -> dict[str, int]:
     return ranks
 
 
-def _ranked(segments: list[PageSegment], ranks: dict[str, int]) -> list[PageSegment]:
+def _rank_siblings(segments: list[PageSegment], ranks: dict[str, int]) -> list[PageSegment]:
     """Brothers with those that the explicit order names moved to its sequence; the others keep their places.
 
     A brother that is not named itself counts as named when something inside it is: regions of a table, say.

@@ -11,16 +11,16 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from armarium_formats.clipping import (
+    clip_box,
     clip_outline,
     clip_path,
     distance_beyond,
     is_beside,
     why_no_area,
     why_no_line,
-    within,
 )
 from armarium_formats.errors import ShapesOutside
-from armarium_formats.heights import Box, around, line_height
+from armarium_formats.heights import Box, box_around, line_height
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_source_model.api import (
@@ -47,7 +47,7 @@ of which nothing does, `keep` takes that one in without a place of its own, `ref
 
 
 @dataclass(slots=True)
-class Placed:
+class PlacedSegments:
     """The segments of a page ready for the source model, and the texts of each by its key."""
 
     segments: ReadySegments
@@ -62,7 +62,7 @@ class Placed:
 
 def place(
     page: PageModel, size: tuple[int, int], filename: str, driver: str, beyond: Beyond = "clip"
-) -> Placed:
+) -> PlacedSegments:
     """The page's segments in fractions of *size*; ShapesOutside where *beyond* lets some of them refuse the file."""
     return _Placing(page, size, driver, beyond).place(filename)
 
@@ -89,7 +89,7 @@ class _Placing:
         self.driver = driver
         self.beyond = beyond
         self.segments: list[NewSegment] = []
-        self.placed = Placed(ready_segments(()))
+        self.placed = PlacedSegments(ready_segments(()))
         self.outside: dict[str, None] = {}
         self.countless: list[str] = []
         """Segments with coordinates that are too large to count with."""
@@ -101,7 +101,7 @@ class _Placing:
         self.problems: Counter[str] = Counter()
         self.sequence = 0
 
-    def place(self, filename: str) -> Placed:
+    def place(self, filename: str) -> PlacedSegments:
         whole: Box = (0, 0, self.width, self.height)
         self._segments(self.page.segments, None, whole)
         if self.countless:
@@ -171,7 +171,7 @@ class _Placing:
             if not own_baseline and not self.countless:
                 raw["raw_baseline_px"] = _as_json(segment.baseline)
             if box is None and line_box is not None:
-                box = self._around(segment) if segment.kind == "line" else line_box
+                box = self._box_around(segment) if segment.kind == "line" else line_box
                 own = False
         if box is None:
             own = False
@@ -180,7 +180,7 @@ class _Placing:
             else:
                 box = self._box_of_parts(segment) or around
                 why.append("the file draws no outline; the box of its parts stands instead")
-        left, top, right, bottom = _within(box, self.width, self.height)
+        left, top, right, bottom = _clip_box(box, self.width, self.height)
         width, height = self.width, self.height
         rect = (left / width, top / height, (right - left) / width, (bottom - top) / height)
         kept: dict[str, Any] = {"driver": self.driver, "id": segment.id, "sequence": self.sequence}
@@ -232,14 +232,14 @@ class _Placing:
         if segment.children:
             self._segments(segment.children, segment.id, (left, top, right, bottom))
 
-    def _around(self, line: PageSegment) -> Box | None:
+    def _box_around(self, line: PageSegment) -> Box | None:
         """The box of a line that has a baseline and no outline: that of its words, else as high as the page's lines are."""
         if any(part.points for child in line.children for part in child.walk()):
             return self._box_of_parts(line)
         if self.line_height is None:
             self.line_height = line_height(self.page, (self.width, self.height))
         self.bare += 1
-        return around(line.baseline, self.line_height)
+        return box_around(line.baseline, self.line_height)
 
     def _shape(
         self,
@@ -265,7 +265,7 @@ class _Placing:
             if far <= TOLERANCE:
                 self.edged += 1
                 points = [(min(max(x, 0), self.width), min(max(y, 0), self.height)) for x, y in points]
-                box = within(box, self.size)
+                box = clip_box(box, self.size)
                 problem = (why_no_area if area else why_no_line)(points)
             elif self.beyond == "refuse":
                 self.outside[segment.id] = None
@@ -283,7 +283,7 @@ class _Placing:
                     beyond.append(f"{what}, and what lies on the page is in {len(parts)} parts")
                     return _box_of(parts), None, False
                 beyond.append(what)
-                points, box = parts[0] if parts else points, _box_of(parts) or within(box, self.size)
+                points, box = parts[0] if parts else points, _box_of(parts) or clip_box(box, self.size)
         if problem is None and len(points) > MAX_POINTS:
             problem = f"has more than {MAX_POINTS:,} points"
         if problem is not None:
@@ -299,7 +299,7 @@ class _Placing:
     def _box_of_parts(self, segment: PageSegment) -> Box | None:
         """The box around what of a segment and its parts lies on the page; None where nothing does."""
         boxes = [
-            within(box, self.size)
+            clip_box(box, self.size)
             for part in segment.walk()
             if (points := part.points or part.baseline)
             and (box := pixel_bounds(points)) is not None
@@ -358,7 +358,7 @@ def _farthest(distances: Sequence[float]) -> str:
     return f"{'by' if len(distances) == 1 else 'the farthest by'} {far:.6g} pixel{'' if far == 1 else 's'}"
 
 
-def _within(box: Box, width: int, height: int) -> Box:
+def _clip_box(box: Box, width: int, height: int) -> Box:
     """A box of at least one pixel inside the page."""
     left, top, right, bottom = box
     if 0 <= left <= right - 1 and right <= width and 0 <= top <= bottom - 1 and bottom <= height:

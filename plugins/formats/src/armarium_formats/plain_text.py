@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 
 from armarium.api import Invalid
 from armarium_formats.decoding import decode, reads_as_text
-from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, Written
+from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, WrittenPage
+from armarium_formats.file_guess import seems_no_prose
 from armarium_formats.page_model import PageModel, PageSegment, PageText
-from armarium_formats.seeming import seems_no_prose
 
 MAX_LINES: Final = 100_000
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
@@ -69,7 +69,7 @@ class PlainText(Format):
             pages.append(page)
         return pages
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         parents: dict[int, PageSegment] = {}
         for segment in page.walk():
             for child in segment.children:
@@ -105,7 +105,7 @@ class PlainText(Format):
             )
             if count
         ]
-        return Written(content + "\n" if content else "", losses)
+        return WrittenPage(content + "\n" if content else "", losses)
 
 
 def _too_long(name: str) -> Invalid:

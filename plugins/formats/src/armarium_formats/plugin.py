@@ -29,7 +29,7 @@ def armarium_plugin() -> Plugin:
             batches.ingest_files,
             mets.use_mets,
             conversion.start,
-            conversion.seen,
+            conversion.mark_seen,
         ),
         jobs=(ingest_layouts, convert_older_results),
         queries=(newest, mets_of),

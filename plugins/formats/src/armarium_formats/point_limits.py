@@ -48,7 +48,7 @@ def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> 
         return
     total = 0
     for stated, line in shapes():
-        count = stated if isinstance(stated, int) else _counted(stated)
+        count = stated if isinstance(stated, int) else _count_points(stated)
         total += count
         if count > MOST_OF_A_SHAPE:
             raise _refusal(filename, "a shape of more than", MOST_OF_A_SHAPE, line)
@@ -56,7 +56,7 @@ def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> 
             raise _refusal(filename, "more than", MOST_OF_A_FILE, line)
 
 
-def _counted(stated: str) -> int:
+def _count_points(stated: str) -> int:
     """The points of a text; one more than a shape may have stands for any number of them."""
     numbers = islice(_NUMBER.finditer(stated), 2 * (MOST_OF_A_SHAPE + 1))
     return (sum(1 for _ in numbers) + 1) // 2

@@ -5,14 +5,14 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from armarium_formats.as_filed import shapes_of
-from armarium_formats.assembling import Assembled, order_regions, state_facts
+from armarium_formats.assembling import AssembledPage, order_regions, state_facts
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 from armarium_source_model.api import ProvisionalPass
 
 
 def assemble_provisional(
     conn: Connection, document_id: str, found: ProvisionalPass, *, kind: str, size: tuple[int, int]
-) -> Assembled:
+) -> AssembledPage:
     """The page as it will be assembled once the boxes are segments, in pixels of *size*. A box has no other reading than a
     transcription."""
     page = PageModel(*size)
@@ -32,4 +32,4 @@ def assemble_provisional(
     state_facts(conn, page, document_id, None)
     order_regions(page)
     readings = sum(1 for segment in page.segments if segment.texts)
-    return Assembled(page, len(page.segments), readings, rows=rows)
+    return AssembledPage(page, len(page.segments), readings, rows=rows)

@@ -26,7 +26,7 @@ MAX_HEADER_BYTES = 16 * 1024
 """Of what stands above one part."""
 
 
-class Received:
+class ReceivedParts:
     """The parts of a body: files under the names they were sent with, other fields by name."""
 
     def __init__(self, folder: Path, file_field: str, max_files: int) -> None:
@@ -68,13 +68,13 @@ class Received:
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._name += data[start:end]
-        self._bounded()
+        self._check_limits()
 
     def _header_value(self, data: bytes, start: int, end: int) -> None:
         self._value += data[start:end]
-        self._bounded()
+        self._check_limits()
 
-    def _bounded(self) -> None:
+    def _check_limits(self) -> None:
         if len(self._name) + len(self._value) > MAX_HEADER_BYTES:
             raise Invalid("A part of the body has a header of more than 16 KiB.", code="bad_multipart")
 
@@ -124,7 +124,7 @@ class Received:
         self.ended = True
 
 
-async def receive(request: Request, folder: Path, file_field: str, *, max_files: int) -> Received:
+async def receive(request: Request, folder: Path, file_field: str, *, max_files: int) -> ReceivedParts:
     """Write the files of a multipart body into *folder*. Raises Invalid for a body that is none or breaks off, BadRequest
     for a boundary that is too long, Unavailable when the disk is full."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
@@ -140,7 +140,7 @@ async def receive(request: Request, folder: Path, file_field: str, *, max_files:
             "send it with a shorter one.",
             code="bad_multipart",
         )
-    received = Received(folder, file_field, max_files)
+    received = ReceivedParts(folder, file_field, max_files)
     try:
         parser = MultipartParser(boundary, received.callbacks())
         async for chunk in request.stream():

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from armarium_formats.assembling import Assembled
-from armarium_formats.opening import chosen
+from armarium_formats.assembling import AssembledPage
+from armarium_formats.opening import choose_page
 from armarium_formats.page_model import PageModel, PageSegment
 from armarium_formats.plain_text import PlainText, text_of
 from armarium_formats.queries.exchange import Picture, page_of_pass
@@ -22,7 +22,7 @@ from armarium_source_model.api import list_passes, reading_rule, working_pass
 
 if TYPE_CHECKING:
     from armarium.api import Library
-    from armarium_formats.opening import Opened
+    from armarium_formats.opening import OpenedFile
 
 ALIKE = 0.5
 """Of a line's characters: two that have fewer in common are no match by what they say."""
@@ -39,7 +39,7 @@ MOST_NAMED = 20
 def retrace(
     library: Library,
     document_id: str,
-    opened: Opened,
+    opened: OpenedFile,
     asked: str | None,
     picture: Picture,
     conn: Connection | None = None,
@@ -52,7 +52,7 @@ def retrace(
     """
     if opened.driver.name != PlainText.name:
         return
-    page, _ = chosen(opened.pages, asked)
+    page, _ = choose_page(opened.pages, asked)
     with library.db.read() if conn is None else nullcontext(conn) as reading:
         passes = [one for one in _passes(reading, document_id) if before is None or one[0] < before]
         _retrace(library, reading, document_id, page, picture, passes)
@@ -74,7 +74,7 @@ def _retrace(
             continue
         there = [line for line in drawn.page.lines() if line.points or line.baseline]
         said = [text_of(line) or "" for line in there]
-        pairs = matched([line.text for line in lines], said)
+        pairs = match_lines([line.text for line in lines], said)
         if not pairs:
             continue
         page.width, page.height = size
@@ -96,7 +96,7 @@ def _passes(conn: Connection, document_id: str) -> Iterator[tuple[str, str]]:
         yield one["id"], one["name"]
 
 
-def matched(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, int]]:
+def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, int]]:
     """Which of *lines* is which of *drawn*, both in reading order, by their numbers from 0.
 
     First those that say nearly the same where the page has no other fit as good; then, between two of these (or the ends
@@ -154,7 +154,7 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
     return found
 
 
-def _frame_regions(page: PageModel, drawn: Assembled) -> None:
+def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
     """A paragraph all of whose retraced lines stand in one region of the page, and no other paragraph's, is that region."""
     region_of = {
         drawn.rows[line.id]: region

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from armarium_formats.opening import Size, alike
+from armarium_formats.opening import Size, are_alike
 from armarium_formats.page_model import PageModel, PageSegment, Point
 
 _WORDS = {
@@ -29,10 +29,10 @@ def wants_turning(page: PageModel, picture: Size | None, orientation: int) -> bo
         return False
     width, height = picture
     declared = page.width, page.height
-    return alike(declared, (height, width)) and not alike(declared, picture)
+    return are_alike(declared, (height, width)) and not are_alike(declared, picture)
 
 
-def turned(page: PageModel, orientation: int) -> PageModel:
+def turn_page(page: PageModel, orientation: int) -> PageModel:
     """The page as a person sees it: its shapes turned as the picture says, its size too, and a note of that."""
     width, height = page.width, page.height
 
@@ -69,7 +69,7 @@ def leaves_open(page: PageModel, picture: Size | None, orientation: int) -> bool
     """Whether the picture says that it is to be turned and the size that the file declares is the same before and after."""
     if orientation == 1 or picture is None or not (page.width > 0 and page.height > 0):
         return False
-    return orientation not in _WORDS or alike((page.width, page.height), (picture[1], picture[0]))
+    return orientation not in _WORDS or are_alike((page.width, page.height), (picture[1], picture[0]))
 
 
 def has_shapes(page: PageModel) -> bool:

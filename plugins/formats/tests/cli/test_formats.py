@@ -31,20 +31,20 @@ def scans(desk: Machine, tmp_path: Path) -> Machine:
     (tmp_path / "box" / "page" / "1.xml").write_text(PAGE.format(image="1.png"))
     (tmp_path / "box" / "page" / "lost.xml").write_text(PAGE.format(image="gone.png").replace('"80"', '"81"'))
     (tmp_path / "box" / "broken.xml").write_text("<PcGts")
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     return desk
 
 
 def test_the_formats_are_listed(desk: Machine) -> None:
-    said = desk.done("formats").out
+    said = desk.succeed("formats").out
     for word in ("pagexml", "PAGE XML", "alto", "tei", "plain-text"):
         assert word in said
-    assert desk.done("formats", "--json").json["count"] >= 4
+    assert desk.succeed("formats", "--json").json["count"] >= 4
 
 
 def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     (tmp_path / "1.xml").write_text(PAGE.format(image="1.png"))
-    said = desk.done("check-file", "1.xml").out
+    said = desk.succeed("check-file", "1.xml").out
     assert "1.xml is PAGE XML 2019-07-15, 1 page." in said
     assert "schema: valid." in said
     assert "page 1: 1 region, 1 line, 0 words, 1 text; 100 x 80 pixels; of 1.png" in said
@@ -53,86 +53,88 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     (tmp_path / "2.xml").write_text(
         PAGE.format(image="1.png").replace("1,1 90,1", "1,1 900,1").replace("id=", "ID=")
     )
-    said = desk.done("check-file", "2.xml").out
+    said = desk.succeed("check-file", "2.xml").out
     assert "schema: NOT valid." in said
     assert "noted: 1 shape reaches beyond the page, by 800 pixels" in said
     (tmp_path / "3.xml").write_text(
         PAGE.format(image="1.png").replace("1,1 90,1 90,70", "500,1 900,1 900,70").replace("1,70", "500,70")
     )
-    assert "an import would refuse it: 3.xml" in desk.done("check-file", "3.xml").out
+    assert "an import would refuse it: 3.xml" in desk.succeed("check-file", "3.xml").out
     (tmp_path / "old.xml").write_text(PAGE.format(image="1.png").replace("2019-07-15", "2013-07-15"))
-    assert "schema: not checked" in desk.done("check-file", "old.xml").out
-    assert desk.done("check-file", "1.xml", "--format", "PAGE", "--json").json["format"] == "pagexml"
+    assert "schema: not checked" in desk.succeed("check-file", "old.xml").out
+    assert desk.succeed("check-file", "1.xml", "--format", "PAGE", "--json").json["format"] == "pagexml"
     (tmp_path / "odd.bin").write_bytes(b"\0\1\2")
-    assert "in no format that can be read" in desk.refused("check-file", "odd.bin")
-    assert "nothing there" in desk.refused("check-file", "gone.xml")
-    assert "is a folder" in desk.refused("check-file", ".")
-    assert "is no format that can be read" in desk.refused("check-file", "1.xml", "--format", "nonsense")
+    assert "in no format that can be read" in desk.expect_refusal("check-file", "odd.bin")
+    assert "nothing there" in desk.expect_refusal("check-file", "gone.xml")
+    assert "is a folder" in desk.expect_refusal("check-file", ".")
+    assert "is no format that can be read" in desk.expect_refusal(
+        "check-file", "1.xml", "--format", "nonsense"
+    )
 
 
 def test_a_folder_comes_in_with_its_layout_files(scans: Machine) -> None:
-    said = scans.done("import", "box").out
+    said = scans.succeed("import", "box").out
     assert "Imported 2 files." in said
     assert "Read 1 layout file into the pages they are of." in said
     assert "not paired: page/lost.xml: It is of gone.png" in said
     assert "not read: broken.xml" in said
-    nodes = scans.done("ls", "--json").json["items"]
+    nodes = scans.succeed("ls", "--json").json["items"]
     (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
-    assert scans.done("text", one).out.strip().endswith("Dear Sir")
+    assert scans.succeed("text", one).out.strip().endswith("Dear Sir")
 
 
 def test_layout_files_are_read_as_the_format_named(scans: Machine) -> None:
-    found = scans.done("import", "box", "--format", "alto", "--json").json["layouts"]
+    found = scans.succeed("import", "box", "--format", "alto", "--json").json["layouts"]
     assert found["passes"] == 0
     assert len(found["refused"]) == 3
 
 
 def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> None:
-    scans.done("import", "box")
-    nodes = scans.done("ls", "--json").json["items"]
+    scans.succeed("import", "box")
+    nodes = scans.succeed("ls", "--json").json["items"]
     (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
-    (made,) = scans.done("passes", one, "--json").json["items"]
-    said = scans.done("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
+    (made,) = scans.succeed("passes", one, "--json").json["items"]
+    said = scans.succeed("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
     assert "Wrote 1 file" in said
     assert "1.txt does not carry shapes (2): plain text holds text only." in said
     assert "Dear Sir" in (tmp_path / "out" / "1.txt").read_text()
-    assert "name that page" in scans.refused("export", "--pass", made["id"], "--out", "more")
-    assert "0" * 32 in scans.refused("export", one, "--order", "0" * 32, "--out", "more")
-    found = scans.done("export", one, "--kind", "translation", "--out", "other", "--json").json
+    assert "name that page" in scans.expect_refusal("export", "--pass", made["id"], "--out", "more")
+    assert "0" * 32 in scans.expect_refusal("export", one, "--order", "0" * 32, "--out", "more")
+    found = scans.succeed("export", one, "--kind", "translation", "--out", "other", "--json").json
     assert found["exports"][0]["pass_id"] == made["id"]
 
 
 def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: Path) -> None:
-    scans.done("import", "box")
-    said = scans.done("export", "--format", "plain-text", "--out", "out").out
+    scans.succeed("import", "box")
+    said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
     assert "Wrote 1 file" in said
     assert "left out: 2.png has no pass yet." in said
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
-    found = scans.done("export", "--out", "more", "--json").json
+    found = scans.succeed("export", "--out", "more", "--json").json
     assert [one["name"] for one in found["left_out"]] == ["2.png"]
     # Asked for by itself, it is refused; so are several where none has one.
-    assert "2.png has no pass yet" in scans.refused("export", "2.png", "--out", "none")
-    scans.done("create", "Blank")
+    assert "2.png has no pass yet" in scans.expect_refusal("export", "2.png", "--out", "none")
+    scans.succeed("create", "Blank")
     (tmp_path / "blank").mkdir()
     for number in range(12):
         (tmp_path / "blank" / f"{number}.png").write_bytes(
             (tmp_path / "box" / "1.png").read_bytes() + bytes([number])
         )
     blank = ("--library", "Blank")
-    scans.done("import", "blank", *blank)
-    assert "None of these pages has a pass yet" in scans.refused("export", "--out", "none", *blank)
+    scans.succeed("import", "blank", *blank)
+    assert "None of these pages has a pass yet" in scans.expect_refusal("export", "--out", "none", *blank)
     assert not (tmp_path / "none").exists()
-    nodes = scans.done("ls", "--json", *blank).json["items"]
+    nodes = scans.succeed("ls", "--json", *blank).json["items"]
     (first,) = [node["id"] for node in nodes if node["name"] == "3.png"]
     params = f'{{"document_id": "{first}", "name": "By hand"}}'
-    scans.done("action", "run", "segment.pass_create", "--params", params, *blank)
-    assert "left out: 1 more page without a pass." in scans.done("export", "--out", "out2", *blank).out
+    scans.succeed("action", "run", "segment.pass_create", "--params", params, *blank)
+    assert "left out: 1 more page without a pass." in scans.succeed("export", "--out", "out2", *blank).out
 
 
 def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Path) -> None:
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
-    scans.done("import", "box")
-    said = scans.done("export", "--format", "plain-text", "--out", "out").out
+    scans.succeed("import", "box")
+    said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
     assert "  2 files do not carry shapes (4): plain text holds text only." in said
     assert said.count("shapes") == 1
 
@@ -146,9 +148,9 @@ def letter(desk: Machine, tmp_path: Path) -> str:
     from PIL import Image
 
     Image.new("RGB", (100, 80), (255, 255, 255)).save(tmp_path / "letter.png")
-    desk.done("create", "Letters")
-    desk.done("import", "letter.png")
-    return next(str(n["id"]) for n in desk.done("ls", "--json").json["items"] if n["name"] == "letter.png")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "letter.png")
+    return next(str(n["id"]) for n in desk.succeed("ls", "--json").json["items"] if n["name"] == "letter.png")
 
 
 OVER = "90,2 104,2 104,20 90,20"
@@ -170,13 +172,13 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
     box = tmp_path / "box"
     box.mkdir()
     points = {"over.png": OVER, "stray.png": STRAY}
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     for number, (name, outline) in enumerate(points.items()):
         Image.new("RGB", (100, 80), (255, 255, number)).save(box / name)
         layout = PAGE.format(image=name).replace("2,2 90,2 90,20 2,20", outline)
         (box / name.replace("png", "xml")).write_text(layout)
     if way == "page":
-        desk.done("import", *(str(box / name) for name in points))
+        desk.succeed("import", *(str(box / name) for name in points))
         ran = [
             desk.run("import", str(box / name.replace("png", "xml")), "--into", name, *beyond)
             for name in points
@@ -187,14 +189,14 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
         with zipfile.ZipFile(tmp_path / "box.zip", "w") as archive:
             for path in box.iterdir():
                 archive.write(path, path.name)
-        said = desk.done("import", "box.zip", *beyond).out
+        said = desk.succeed("import", "box.zip", *beyond).out
     else:
-        said = desk.done("import", "box", *beyond).out
+        said = desk.succeed("import", "box", *beyond).out
     refused = (
         {"stray.png": "lie wholly beyond it"} if not beyond else dict.fromkeys(points, "reach beyond it")
     )
     for name, outline in points.items():
-        lines = desk.done("segments", name, "--kind", "line", "--json").json["segments"]
+        lines = desk.succeed("segments", name, "--kind", "line", "--json").json["segments"]
         assert len(lines) == (name in come_in)
         if name not in come_in:
             assert refused[name] in said
@@ -203,52 +205,52 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
         assert min(x, y) >= 0
         assert max(x + w, y + h) <= 1.000001
         # The file's own points go out again.
-        desk.done("export", name, "--out", str(tmp_path / name))
+        desk.succeed("export", name, "--out", str(tmp_path / name))
         assert outline in (tmp_path / name / name.replace("png", "xml")).read_text()
 
 
 def test_a_way_with_shapes_beyond_the_page_that_is_none_is_refused(desk: Machine) -> None:
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     ran = desk.run("import", "box", "--beyond", "stretch")
     assert (ran.code, "'stretch' is not one of 'clip', 'keep', 'refuse'" in ran.err) == (2, True)
 
 
 def test_a_layout_file_alone_is_read_into_a_page(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / 'odd "name".xml').write_text(PAGE.format(image="other.png"))
-    said = desk.done("import", 'odd "name".xml', "--into", letter).out
+    said = desk.succeed("import", 'odd "name".xml', "--into", letter).out
     assert 'Read odd "name".xml as pagexml: 1 region, 1 line, 0 words, 1 text; the pass' in said
     assert "Take it back with: armarium undo " in said
     out = tmp_path / "out"
-    desk.done("export", letter, "--out", str(out))
+    desk.succeed("export", letter, "--out", str(out))
     assert "Dear Sir" in (out / "letter.xml").read_text()
-    assert "already the pass" in desk.refused("import", 'odd "name".xml', "--into", letter)
-    desk.done("undo", said.split()[-1])
-    assert desk.done("import", 'odd "name".xml', "--into", letter, "--json").json["count"] == 1
+    assert "already the pass" in desk.expect_refusal("import", 'odd "name".xml', "--into", letter)
+    desk.succeed("undo", said.split()[-1])
+    assert desk.succeed("import", 'odd "name".xml', "--into", letter, "--json").json["count"] == 1
 
 
 def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / "1.xml").write_text(PAGE.format(image="letter.png"))
     (tmp_path / "2.txt").write_bytes("Señor\n".encode("latin-1"))
     (tmp_path / "broken.xml").write_text("<PcGts")
-    found = desk.done("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
+    found = desk.succeed("import", "1.xml", "2.txt", "broken.xml", "--into", letter, "--json").json
     assert [(Path(one["file"]).name, one["format"]) for one in found["passes"]] == [
         ("1.xml", "pagexml"),
         ("2.txt", "plain-text"),
     ]
     assert [Path(one["file"]).name for one in found["refused"]] == ["broken.xml"]
     (tmp_path / "3.txt").write_text("more\n")
-    said = desk.done("import", "3.txt", "broken.xml", "--into", letter).out
+    said = desk.succeed("import", "3.txt", "broken.xml", "--into", letter).out
     assert "Read 3.txt as plain-text" in said
     assert "not read: " in said
-    assert "And 1 more." in desk.refused("import", "1.xml", "broken.xml", "--into", letter)
+    assert "And 1 more." in desk.expect_refusal("import", "1.xml", "broken.xml", "--into", letter)
 
 
 def test_a_layout_file_is_read_with_what_lies_beside_it(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.2\n")
-    assert "unknown class: 0" in desk.done("import", "labels.txt", "--into", letter).out
+    assert "unknown class: 0" in desk.succeed("import", "labels.txt", "--into", letter).out
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.3\n")
     (tmp_path / "classes.txt").write_text("marginalia\n")
-    found = desk.done(
+    found = desk.succeed(
         "import", "labels.txt", "--into", letter, "--with", "classes.txt", "--format", "yolo", "--json"
     ).json
     assert (found["passes"][0]["format"], found["passes"][0]["unknown_classes"]) == ("yolo", [])
@@ -259,8 +261,10 @@ def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_p
     (tmp_path / "book.xml").write_text(
         f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{pages}</body></text></TEI>'
     )
-    assert "page 9 was asked for" in desk.refused("import", "book.xml", "--into", letter, "--page", "9")
-    said = desk.done("import", "book.xml", "--into", letter, "--page", "2").out
+    assert "page 9 was asked for" in desk.expect_refusal(
+        "import", "book.xml", "--into", letter, "--page", "9"
+    )
+    said = desk.succeed("import", "book.xml", "--into", letter, "--page", "2").out
     assert "of 3 pages in it these were left out: 1, 3; --page chooses." in said
     assert "noted: " in said
 
@@ -272,16 +276,18 @@ def test_what_cannot_be_read_into_a_page_is_refused_in_words(
 
     (tmp_path / "1.xml").write_text(PAGE.format(image="letter.png"))
     into = ("--into", letter)
-    assert "cannot be read: No such file" in desk.refused("import", "gone.xml", *into)
-    assert "is a folder; for a page, name its layout file" in desk.refused("import", ".", *into)
-    assert "no format that can be read" in desk.refused("import", "letter.png", *into)
-    assert "is no format that can be read" in desk.refused("import", "1.xml", *into, "--format", "nonsense")
-    assert "cannot be read" in desk.refused("import", "1.xml", *into, "--with", "gone.yaml")
-    assert "name that page with --into" in desk.refused("import", "1.xml", "--with", "1.xml")
-    assert "name that page with --into" in desk.refused("import", "1.xml", "--page", "2")
-    assert "No document here" in desk.refused(
+    assert "cannot be read: No such file" in desk.expect_refusal("import", "gone.xml", *into)
+    assert "is a folder; for a page, name its layout file" in desk.expect_refusal("import", ".", *into)
+    assert "no format that can be read" in desk.expect_refusal("import", "letter.png", *into)
+    assert "is no format that can be read" in desk.expect_refusal(
+        "import", "1.xml", *into, "--format", "nonsense"
+    )
+    assert "cannot be read" in desk.expect_refusal("import", "1.xml", *into, "--with", "gone.yaml")
+    assert "name that page with --into" in desk.expect_refusal("import", "1.xml", "--with", "1.xml")
+    assert "name that page with --into" in desk.expect_refusal("import", "1.xml", "--page", "2")
+    assert "No document here" in desk.expect_refusal(
         "import", "1.xml", "--into", "01900000-0000-7000-8000-000000000000"
     )
-    assert "No document here" in desk.refused("import", "1.xml", "--into", "a/b")
+    assert "No document here" in desk.expect_refusal("import", "1.xml", "--into", "a/b")
     monkeypatch.setattr(layouts, "MAX_FILE_BYTES", 10)
-    assert "is larger than 0 MiB" in desk.refused("import", "1.xml", *into)
+    assert "is larger than 0 MiB" in desk.expect_refusal("import", "1.xml", *into)

@@ -102,12 +102,12 @@ def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
             updated_at=ctx.now,
         )
     )
-    return _touched(ctx, point_id, row.document_id, p.pass_id)
+    return _note_point(ctx, point_id, row.document_id, p.pass_id)
 
 
-def _touched(ctx: ActionContext, point_id: str, document_id: str, pass_id: str) -> dict[str, Any]:
+def _note_point(ctx: ActionContext, point_id: str, document_id: str, pass_id: str) -> dict[str, Any]:
     ctx.target(point_id, pass_id)
-    ctx.changed(document_ids=[document_id], pass_ids=[pass_id])
+    ctx.note_changes(document_ids=[document_id], pass_ids=[pass_id])
     return point_answer(ctx.conn, point_id)
 
 
@@ -169,7 +169,7 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
         ctx.conn.execute(
             points.update().where(points.c.id == p.point_id).values(**changes, updated_at=ctx.now)
         )
-    answer = _touched(ctx, p.point_id, before.document_id, before.pass_id)
+    answer = _note_point(ctx, p.point_id, before.document_id, before.pass_id)
     if place is not None and (answer["lon"], answer["lat"]) != place:
         raise errors.placed_by_person(p.point_id)
     return answer
@@ -193,7 +193,7 @@ def point_delete(ctx: ActionContext, p: PointId) -> dict[str, Any]:
     take_away(ctx, row)
     ctx.conn.execute(points.delete().where(points.c.id == p.point_id))
     ctx.target(p.point_id, row.pass_id)
-    ctx.changed(document_ids=[row.document_id], pass_ids=[row.pass_id])
+    ctx.note_changes(document_ids=[row.document_id], pass_ids=[row.pass_id])
     return {"status": "deleted", "id": p.point_id}
 
 
@@ -306,5 +306,5 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
                 sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
                 made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
     ctx.target(p.document_id)
-    ctx.changed(document_ids=[p.document_id])
+    ctx.note_changes(document_ids=[p.document_id])
     return {"document_id": p.document_id, "link_ids": made}

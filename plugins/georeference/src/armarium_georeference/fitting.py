@@ -46,13 +46,13 @@ class Frame(NamedTuple):
     origin: tuple[float, float]
     scale: float
 
-    def inward(self, points: Points) -> Points:
+    def normalise(self, points: Points) -> Points:
         """Points about zero, of size about one."""
         import numpy as np
 
         return np.asarray((points - np.asarray(self.origin)) / self.scale)
 
-    def outward(self, points: Points) -> Points:
+    def denormalise(self, points: Points) -> Points:
         """The way back."""
         import numpy as np
 
@@ -82,7 +82,7 @@ class Fit:
         """Ground points of picture points; not a number where a projective map has its horizon or what is beyond."""
         import numpy as np
 
-        xy = self.picture.inward(np.asarray(points, dtype=np.float64))
+        xy = self.picture.normalise(np.asarray(points, dtype=np.float64))
         c = np.asarray(self.coefficients)
         if self.type == "helmert":
             a, b, tx, ty = c
@@ -97,7 +97,7 @@ class Fit:
             found = _spline_values(xy, self.centres, c.reshape(2, -1).T)
         else:
             found = _powers(xy, _ORDER[self.type]) @ c.reshape(2, -1).T
-        return self.ground.outward(found)
+        return self.ground.denormalise(found)
 
 
 def fit(kind: Type, picture: Points, ground: Points) -> Fit:
@@ -117,7 +117,7 @@ def fit(kind: Type, picture: Points, ground: Points) -> Fit:
             "All control points name the same place on the ground; give them places of their own."
         )
     here, there = _frame(picture), _frame(ground)
-    xy, target = here.inward(picture), there.inward(ground)
+    xy, target = here.normalise(picture), there.normalise(ground)
     if kind != "helmert":
         _refuse_line(xy, kind, "in the picture")
         _refuse_line(target, kind, "on the ground")
@@ -143,7 +143,7 @@ def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
     picture, ground = np.asarray(picture, dtype=np.float64), np.asarray(ground, dtype=np.float64)
     fit(kind, picture, ground)
     here, there = _frame(picture), _frame(ground)
-    xy, target = here.inward(picture), there.inward(ground)
+    xy, target = here.normalise(picture), there.normalise(ground)
     inverse = np.linalg.inv(_spline_matrix(xy))
     count = len(xy)
     weights = (inverse @ np.vstack([target, np.zeros((3, 2))]))[:count]
@@ -152,7 +152,7 @@ def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
     diagonal[np.abs(diagonal) <= 1e-9 * largest] = np.nan
     if count <= NEEDED[kind]:
         diagonal[:] = np.nan
-    return there.outward(target - weights / diagonal[:, None])
+    return there.denormalise(target - weights / diagonal[:, None])
 
 
 def is_mirrored(picture: Points, ground: Points) -> bool:
@@ -161,7 +161,7 @@ def is_mirrored(picture: Points, ground: Points) -> bool:
 
     if len(picture) < 3:
         return False
-    xy, target = _frame(picture).inward(picture), _frame(ground).inward(ground)
+    xy, target = _frame(picture).normalise(picture), _frame(ground).normalise(ground)
     if min(_thinness(xy), _thinness(target)) < 1e-3:
         return False
     design = np.column_stack([np.ones(len(xy)), xy])

@@ -66,7 +66,7 @@ class Gazetteer:
                 written = text[words[at].start() : words[at + length - 1].end()]
                 if first[0].islower() or len(written) < 2:
                     continue
-                found = self.by_name.get(compared(written))
+                found = self.by_name.get(fold_name(written))
                 if found is not None:
                     yield written, found
                     at += length - 1
@@ -74,7 +74,7 @@ class Gazetteer:
             at += 1
 
 
-def compared(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name without case, accents and what stands between its words."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return " ".join(_WORD.findall("".join(c for c in plain if not unicodedata.combining(c))))
@@ -91,7 +91,7 @@ def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
                 f"The gazetteer has more than {MOST_PLACES:,} places; take out those you need."
             )
         for name in place.names:
-            key = compared(name)
+            key = fold_name(name)
             is_short = len(key) < _SHORTEST and key.isascii()
             if key and not is_short and len(key.split()) <= LONGEST_NAME:
                 by_name.setdefault(key, {})[place.uri] = place

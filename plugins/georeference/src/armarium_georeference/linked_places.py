@@ -56,14 +56,14 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
             name["lang"] = language.lower()
         if one.get("source"):
             name["citations"] = [{"label": str(one["source"])}]
-        when = _when(one.get("when"))
+        when = _write_when(one.get("when"))
         if when is not None:
             name["when"] = when
         made.append(name)
     return made
 
 
-def _when(when: Any) -> dict[str, Any] | None:
+def _write_when(when: Any) -> dict[str, Any] | None:
     """A `when` of the format: one timespan, of which an open end is left out; None where there is none to give."""
     if not isinstance(when, Mapping) or not (when.get("start") or when.get("end")):
         return None
@@ -84,7 +84,7 @@ def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
             continue
         value = one["value"]
         entry = dict(geometry)
-        when = _when(value.get("when"))
+        when = _write_when(value.get("when"))
         if when is not None:
             entry["when"] = when
         entry["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))

@@ -84,7 +84,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     shapes = [*rings, *lines]
     if not shapes:
         return []
-    dense, counts = _densified(shapes, [True] * len(rings) + [False] * len(lines))
+    dense, counts = _densify(shapes, [True] * len(rings) + [False] * len(lines))
     world = found.to_world(dense)
     world = world.round(worldshapes.DECIMALS)
     sound: Any = np.isfinite(world).all(axis=1)
@@ -121,7 +121,7 @@ def _is_plain(world: Points) -> bool:
     return len(world) > 0 and float(world[:, 0].max() - world[:, 0].min()) < 180
 
 
-def _densified(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:
+def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:
     """All vertices, with points between those that are far apart, one shape after the other; how many each has."""
     import numpy as np
 

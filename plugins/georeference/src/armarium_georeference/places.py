@@ -57,10 +57,10 @@ def require_entity(find: Find, entity_id: str) -> Entity:
 def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     """Where the entity was (EntityPlace): what is said of the date, never the nearest there is."""
     entity = require_entity(find, entity_id)
-    asked = _asked(date)
+    asked = _parse_span(date)
     values: Sequence[Mapping[str, Any]] = entity.get("place_values") or []
     holding, notes = _holding(values, asked)
-    candidates = [_resolved(find, value, asked, (entity_id,)) for value in holding]
+    candidates = [_resolve_value(find, value, asked, (entity_id,)) for value in holding]
     candidates = [one for number, one in enumerate(candidates) if one not in candidates[:number]]
     if not values:
         status = "no-place"
@@ -78,7 +78,7 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     }
 
 
-def _asked(date: str | None) -> Span:
+def _parse_span(date: str | None) -> Span:
     if date is None:
         return _ALWAYS
     try:
@@ -104,7 +104,9 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
     return holding, notes
 
 
-def _resolved(find: Find, value: Mapping[str, Any], asked: Span, trail: tuple[str, ...]) -> dict[str, Any]:
+def _resolve_value(
+    find: Find, value: Mapping[str, Any], asked: Span, trail: tuple[str, ...]
+) -> dict[str, Any]:
     """A place value with its geometry (ResolvedPlace)."""
     geometry: dict[str, Any] | None = None
     uncertainty = why = None
@@ -157,7 +159,7 @@ def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> 
         return _anchor(find, str(entity["merged_into_id"]), asked, (*trail, entity_id))
     name = str(entity.get("canonical_name") or entity_id)
     holding, _ = _holding(entity.get("place_values") or [], asked)
-    resolved = [_resolved(find, value, asked, (*trail, entity_id)) for value in holding]
+    resolved = [_resolve_value(find, value, asked, (*trail, entity_id)) for value in holding]
     places = [one for number, one in enumerate(resolved) if one not in resolved[:number]]
     if not places:
         raise NoArea(f"“{name}”, which it is relative to, has no place at that date.")

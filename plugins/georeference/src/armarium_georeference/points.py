@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Rows, among
+from armarium.api import Rows, is_among
 from armarium_documents.api import representations
 from armarium_georeference.errors import segment_withdrawn, unknown_point, unknown_segment
 from armarium_georeference.models import points
@@ -130,7 +130,7 @@ def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
         .join(segments, segments.c.id == points.c.segment_id)
         .join(links, links.c.id == points.c.link_id)
         .join(representations, representations.c.id == points.c.representation_id)
-        .where(among(points.c.id, ids))
+        .where(is_among(points.c.id, ids))
     )
     return {
         row[0]: _Standing(

@@ -138,14 +138,14 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
         area = area.buffer(anchor.radius_m)
     globe = ellipsoid()
 
-    def onto(ring: Any) -> list[list[float]]:
+    def move_onto(ring: Any) -> list[list[float]]:
         placed = []
         for x, y in list(ring.coords)[:-1]:
             lon, lat, _ = globe.fwd(anchor.lon, anchor.lat, math.degrees(math.atan2(x, y)), math.hypot(x, y))
             placed.append([round(lon, worldshapes.DECIMALS), round(lat, worldshapes.DECIMALS)])
         return placed
 
-    geometry = _with_holes(onto(area.exterior), [onto(one) for one in area.interiors])
+    geometry = _with_holes(move_onto(area.exterior), [move_onto(one) for one in area.interiors])
     towards = "in any direction" if bearing is None else f"{half:g}° to either side of {float(bearing):g}°"
     return geometry, (
         f"From {nearest / 1000:.2f} to {farthest / 1000:.2f} km, {towards}; the anchor reaches {anchor.radius_m:.0f} m."

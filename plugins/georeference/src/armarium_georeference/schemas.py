@@ -35,7 +35,7 @@ class PlaceOnGround(Params):
     y: Fraction | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> PlaceOnGround:
+    def _check_whole(self) -> PlaceOnGround:
         degrees = [self.lon is not None, self.lat is not None]
         given = [value is not None for value in (self.original_crs, self.original_x, self.original_y)]
         if any(degrees) != all(degrees):

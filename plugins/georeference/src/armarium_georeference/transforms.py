@@ -98,7 +98,7 @@ def transform_of(conn: Connection, pass_id: str) -> PassTransform:
     """The transformation of a pass; NotFound, Conflict for a withdrawn one."""
     row = require_pass(conn, pass_id)
     stated = row.transformation or {}
-    found = _unfitted(conn, pass_id, row.document_id, stated.get("type"))
+    found = _describe_unfitted(conn, pass_id, row.document_id, stated.get("type"))
     if found.type is not None:
         _fit(found, stated.get("crs"))
     return found
@@ -107,7 +107,7 @@ def transform_of(conn: Connection, pass_id: str) -> PassTransform:
 def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) -> PassTransform:
     """As `transform_of`, were its type *kind* and its plane *crs*. Conflict for a page without a picture."""
     row = require_pass(conn, pass_id)
-    found = _unfitted(conn, pass_id, row.document_id, kind)
+    found = _describe_unfitted(conn, pass_id, row.document_id, kind)
     if found.size is None:
         raise no_picture(require_document(conn, row.document_id).name)
     _fit(found, crs)
@@ -125,7 +125,7 @@ def require_ready(found: PassTransform) -> None:
         raise NoTransform(found.pass_id, found.problem)
 
 
-def _unfitted(conn: Connection, pass_id: str, document_id: str, kind: Type | None) -> PassTransform:
+def _describe_unfitted(conn: Connection, pass_id: str, document_id: str, kind: Type | None) -> PassTransform:
     rendition_id = rendition_of_pass(conn, pass_id)
     size = picture_size(conn, document_id, rendition_id)
     return PassTransform(pass_id, document_id, kind, list_points(conn, pass_id), rendition_id, size)

@@ -80,7 +80,7 @@ class Warp:
         east, north = (highest + margin).tolist()
         return Window(west, south, east, north, scale)
 
-    def back(self, ground: Points) -> Points:
+    def invert(self, ground: Points) -> Points:
         """Places of the picture (pixels, y up) of places on the ground; not a number where none was found."""
         import numpy as np
 
@@ -124,7 +124,7 @@ class Warp:
         ground = np.column_stack(
             [window.west + x.ravel() * window.scale, window.north - y.ravel() * window.scale]
         )
-        places = self.back(ground)
+        places = self.invert(ground)
         shrunk = image.width / self.size[0], image.height / self.size[1]
         at = np.column_stack([places[:, 0] * shrunk[0], (self.size[1] - places[:, 1]) * shrunk[1]])
         at = at.reshape(len(ys), len(xs), 2)

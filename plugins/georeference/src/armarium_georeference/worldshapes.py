@@ -23,7 +23,7 @@ def polygon(ring: Ring, *, holds_north: bool = False, holds_south: bool = False)
     """
     if len(ring) < 3:
         return None
-    lons = _unwrapped(ring)
+    lons = _unwrap(ring)
     turn = lons[-1] - lons[0] + _step(ring[-1][0], ring[0][0])
     if abs(turn) < 180 and min(lons) >= -180 and max(lons) <= 180:
         return _plain(ring)
@@ -37,7 +37,7 @@ def polygon(ring: Ring, *, holds_north: bool = False, holds_south: bool = False)
 
 def goes_round(ring: Ring) -> bool:
     """Whether a ring of lon, lat goes once around the globe, and so holds a pole."""
-    lons = _unwrapped(ring)
+    lons = _unwrap(ring)
     return abs(lons[-1] - lons[0] + _step(ring[-1][0], ring[0][0])) > 180
 
 
@@ -45,7 +45,7 @@ def line(points: Ring) -> dict[str, Any] | None:
     """A line through lon, lat as a LineString or MultiLineString; None for fewer than two points."""
     if len(points) < 2:
         return None
-    lons = _unwrapped(points)
+    lons = _unwrap(points)
     if min(lons) >= -180 and max(lons) <= 180:
         return {"type": "LineString", "coordinates": [[p[0], p[1]] for p in points]}
     parts = list(_cut_line([(lon, float(p[1])) for lon, p in zip(lons, points, strict=True)]))
@@ -61,7 +61,7 @@ def _step(before: float, after: float) -> float:
     return (after - before + 180) % 360 - 180
 
 
-def _unwrapped(points: Ring) -> list[float]:
+def _unwrap(points: Ring) -> list[float]:
     lons = [float(points[0][0])]
     for before, after in itertools.pairwise(points):
         lons.append(lons[-1] + _step(before[0], after[0]))

@@ -17,19 +17,19 @@ PLACES = (
 
 def run(machine: Machine, action: str, **params: Any) -> Any:
     options = [f"--{name.replace(chr(95), chr(45))}={value}" for name, value in params.items()]
-    return machine.done("action", action, *options, "--json").json["result"]
+    return machine.succeed("action", action, *options, "--json").json["result"]
 
 
 def test_map_draws_a_page_into_a_file(wills: Machine) -> None:
     page = next(identity for name, identity in ids(wills).items() if name.endswith((".jpg", ".png")))
-    assert "does not lie on the ground" in wills.refused("map", page)
+    assert "does not lie on the ground" in wills.expect_refusal("map", page)
     pass_id = run(wills, "segment.pass_create", document_id=page, name="Places")["id"]
     for x, y, lon, lat in PLACES:
         run(wills, "georeference.point_create", pass_id=pass_id, x=x, y=y, lon=lon, lat=lat)
     run(wills, "georeference.set_type", pass_id=pass_id, type="polynomial1")
-    drawn = wills.done("map", page, "--out", "a/b.html", "--json").json
+    drawn = wills.succeed("map", page, "--out", "a/b.html", "--json").json
     assert drawn["size_bytes"] == Path("a/b.html").stat().st_size
     assert "<svg" in Path("a/b.html").read_text()
-    assert "pass --overwrite" in wills.refused("map", page, "--out", "a/b.html")
-    assert wills.done("map", page, "--pass", pass_id, "--out", "c.html").out.endswith("into c.html.\n")
-    assert wills.refused("map", "f" * 32).endswith(".")
+    assert "pass --overwrite" in wills.expect_refusal("map", page, "--out", "a/b.html")
+    assert wills.succeed("map", page, "--pass", pass_id, "--out", "c.html").out.endswith("into c.html.\n")
+    assert wills.expect_refusal("map", "f" * 32).endswith(".")

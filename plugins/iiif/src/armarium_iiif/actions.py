@@ -195,7 +195,7 @@ def _keep(
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
     """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
-    Egress(local_only=ctx.engine.settings.local_only).checked(p.url)
+    Egress(local_only=ctx.engine.settings.local_only).check_url(p.url)
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
     job_id = ctx.enqueue(

@@ -12,7 +12,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     full_path,
     name_each,
     plural,
@@ -58,7 +58,7 @@ def import_manifest(
         made = (
             _by_address(session, source, choices) if "://" in source else _by_file(session, source, choices)
         )
-        fetched = _fetched(session, [made["document_id"]]) if with_pictures else None
+        fetched = _fetch_images(session, [made["document_id"]]) if with_pictures else None
 
     def words() -> None:
         typer.echo(f"{made['name']}: {plural(made['canvases'], 'page')} in the folder {made['document_id']}.")
@@ -77,13 +77,13 @@ def pictures(
 ) -> None:
     """Fetch the pictures of imported canvases that lack them."""
     with project_session() as session:
-        fetched = _fetched(session, [document_id(session, one) for one in ids])
+        fetched = _fetch_images(session, [document_id(session, one) for one in ids])
     answer(fetched, lambda: _print_fetched(fetched))
 
 
 def _by_address(session: Session, address: str, choices: dict[str, Any]) -> dict[str, Any]:
     started = session.post("/api/iiif/manifests/fetch", {"url": address, **choices})
-    finished(session, started["job_id"], "Import")
+    follow_job(session, started["job_id"], "Import")
     return result_of(session, started["job_id"])
 
 
@@ -102,9 +102,9 @@ def _by_file(session: Session, source: str, choices: dict[str, Any]) -> dict[str
     return {**done["result"], "audit_id": done["audit_id"]}
 
 
-def _fetched(session: Session, ids: list[str]) -> dict[str, Any]:
+def _fetch_images(session: Session, ids: list[str]) -> dict[str, Any]:
     started = session.post("/api/iiif/images/fetch", {"document_ids": ids})
-    finished(session, started["job_id"], "Pictures")
+    follow_job(session, started["job_id"], "Pictures")
     return {**result_of(session, started["job_id"]), "job_id": started["job_id"]}
 
 

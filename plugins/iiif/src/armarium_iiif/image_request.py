@@ -110,14 +110,14 @@ def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
     _, _, width, height = box
     if asked == "max":
         most = min(_most(width, height), longest / max(width, height))
-        wanted = _scaled(width, height, most if upscale else min(1.0, most))
+        wanted = _scale_size(width, height, most if upscale else min(1.0, most))
         if wanted[0] * wanted[1] > MAX_AREA:  # both sides were rounded up
             wanted = (max(1, wanted[0] - 1), max(1, wanted[1] - 1))
     elif asked.startswith("pct:"):
         number = asked.removeprefix("pct:")
         if not _NUMBER.fullmatch(number) or float(number) == 0:
             raise BadImageRequest("size", text, "is no percentage above 0.")
-        wanted = _scaled(width, height, float(number) / 100)
+        wanted = _scale_size(width, height, float(number) / 100)
     else:
         wanted = _in_numbers(width, height, asked, text, upscale)
     if min(wanted) < 1:
@@ -149,7 +149,7 @@ def _in_numbers(width: int, height: int, asked: str, text: str, upscale: bool) -
         if int(across) == 0 or int(down) == 0:
             return 0, 0
         # "!w,h" is the largest that fits; without ^ that is never more than the region itself.
-        return _scaled(width, height, scale if upscale else min(scale, 1.0))
+        return _scale_size(width, height, scale if upscale else min(scale, 1.0))
     if across and down:
         return int(across), int(down)
     if across:
@@ -161,7 +161,7 @@ def _most(width: int, height: int) -> float:
     return math.sqrt(MAX_AREA / (width * height))
 
 
-def _scaled(width: int, height: int, scale: float) -> tuple[int, int]:
+def _scale_size(width: int, height: int, scale: float) -> tuple[int, int]:
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 

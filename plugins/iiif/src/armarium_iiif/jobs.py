@@ -101,7 +101,7 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
         if found and not found[0].has_picture:
             try:
                 with scratch(ctx.library) as folder:
-                    params = _fetched(ctx, found[0], folder / "picture")
+                    params = _fetch_picture(ctx, found[0], folder / "picture")
                     kept.fetched += 1
                     ctx.act("iiif.attach_image", params, checkpoint=asdict(kept), done=number, total=total)
                 silent = 0
@@ -121,9 +121,9 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
     return {"fetched": kept.fetched, "failed": kept.failed, "failed_count": kept.failures}
 
 
-def _fetched(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:
+def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:
     """Fetch a page's picture and look it through; the parameters of the step that attaches it."""
-    address = _downloaded(ctx, page, target)
+    address = _download_picture(ctx, page, target)
     limit = ctx.engine.settings.max_image_pixels
     info = image_info(target, max_pixels=limit, name="The picture")
     side = 1024
@@ -142,7 +142,7 @@ def _fetched(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:
     }
 
 
-def _downloaded(ctx: JobContext, page: Reference, target: Path) -> str:
+def _download_picture(ctx: JobContext, page: Reference, target: Path) -> str:
     """Fetch the picture from the first of its addresses that gives it; that address. The first refusal otherwise."""
     refusal: ServiceError | None = None
     for address in page.addresses():

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from armarium_formats.api import whole
+from armarium_formats.api import parse_unsigned
 from armarium_iiif.errors import MAX_CANVASES, ManifestTooLarge, NotAManifest, TooManyCanvases
 from armarium_iiif.texts import plain_text
 
@@ -115,7 +115,7 @@ class _Reader:
         self.counted: Counter[str] = Counter()
 
     def read(self, data: bytes) -> ReferencedManifest:
-        found = self._parsed(data)
+        found = self._parse_json(data)
         version, canvases = self._canvases_of(found)
         if len(canvases) > MAX_CANVASES:
             raise TooManyCanvases(self.name, len(canvases))
@@ -140,12 +140,12 @@ class _Reader:
             label=plain_text(found.get("label")),
             manifest_id=self._address(found.get("id") or found.get("@id")),
             canvases=read,
-            described=_described(found),
+            described=_describe_manifest(found),
             direction=_direction(found, version),
             notes=_count_sentences(self.counted),
         )  # fmt: skip
 
-    def _parsed(self, data: bytes) -> Json:
+    def _parse_json(self, data: bytes) -> Json:
         if len(data) > MAX_BYTES:
             raise ManifestTooLarge(self.name, MAX_BYTES)
         text = data.removeprefix(b"\xef\xbb\xbf").strip()
@@ -283,7 +283,7 @@ def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
     for name in ("width", "height"):
         side = value.get(name)
         if isinstance(side, str):
-            side = whole(side)
+            side = parse_unsigned(side)
         if isinstance(side, bool) or not isinstance(side, int | float) or not math.isfinite(side):
             return None, None
         if not 1 <= side <= MAX_SIDE:
@@ -361,7 +361,7 @@ def _service_level(service: Json) -> int | None:
     return None
 
 
-def _described(found: Json) -> dict[str, str]:
+def _describe_manifest(found: Json) -> dict[str, str]:
     """Metadata, summary, rights and attribution as plain pairs; several values of one name stand together."""
     pairs: dict[str, str] = {}
 

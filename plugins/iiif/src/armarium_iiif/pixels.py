@@ -201,14 +201,14 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> D
         image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")
         top = 0
     profile = image.info.get("icc_profile")
-    image = _upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)
+    image = _turn_upright(_on_paper(image), source.orientation if source.mime_type != "image/tiff" else 1)
     if level > 1 and image.width > 1.5 * source.width / level:
         image = image.reduce(level)
     image.info = {"icc_profile": profile} if profile and b"sRGB" not in profile else {}
     return DecodedPicture(image, level, top)
 
 
-def _upright(image: Image.Image, orientation: int) -> Image.Image:
+def _turn_upright(image: Image.Image, orientation: int) -> Image.Image:
     from PIL import Image
 
     turn = Image.Transpose
@@ -267,13 +267,13 @@ def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> 
     profile = held.image.info.get("icc_profile")
     piece = _cut(held, source, request)
     if request.mirrored or request.rotation:
-        piece = _turned(piece, request)
+        piece = _turn_image(piece, request)
     if request.quality in ("gray", "bitonal"):
         piece, profile = piece.convert("L"), None
     if request.quality == "bitonal":
         edge = _threshold(piece)
         piece = piece.point(lambda value: 255 if value > edge else 0)
-    return _encoded(piece, request, profile)
+    return _encode_image(piece, request, profile)
 
 
 def _cut(held: DecodedPicture, source: Source, request: ImageRequest) -> Image.Image:
@@ -297,7 +297,7 @@ def _cut(held: DecodedPicture, source: Source, request: ImageRequest) -> Image.I
     return image.resize(request.size, Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
 
 
-def _turned(image: Image.Image, request: ImageRequest) -> Image.Image:
+def _turn_image(image: Image.Image, request: ImageRequest) -> Image.Image:
     from PIL import Image
 
     turn = Image.Transpose
@@ -329,7 +329,7 @@ def _threshold(image: Image.Image) -> int:
     return edge
 
 
-def _encoded(image: Image.Image, request: ImageRequest, profile: bytes | None) -> bytes:
+def _encode_image(image: Image.Image, request: ImageRequest, profile: bytes | None) -> bytes:
     file = io.BytesIO()
     extra = {"icc_profile": profile} if profile and image.mode == "RGB" else {}
     if request.format == "jpg":

@@ -30,7 +30,9 @@ def _places(request: Request) -> Places:
     return Places(str(request.base_url).rstrip("/"))
 
 
-def _linked(request: Request, value: Any, profile: str, headers: dict[str, str] | None = None) -> Response:
+def _answer_linked(
+    request: Request, value: Any, profile: str, headers: dict[str, str] | None = None
+) -> Response:
     """JSON, called JSON-LD only for a client that asks for that."""
     answer = json_response(value, headers={"Vary": "Accept", **(headers or {})})
     if "application/ld+json" in request.headers.get("accept", ""):
@@ -45,7 +47,7 @@ def _linked(request: Request, value: Any, profile: str, headers: dict[str, str] 
     responses=_READ,
 )
 def read_lines(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _linked(request, lines.lines_page(library, _places(request), document_id), PRESENTATION)
+    return _answer_linked(request, lines.lines_page(library, _places(request), document_id), PRESENTATION)
 
 
 @router.get(
@@ -55,7 +57,7 @@ def read_lines(request: Request, library: IiifLibrary, document_id: str) -> Resp
     responses=_READ,
 )
 def read_canvas(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _linked(request, presentation.canvas(library, _places(request), document_id), PRESENTATION)
+    return _answer_linked(request, presentation.canvas(library, _places(request), document_id), PRESENTATION)
 
 
 @router.get(
@@ -65,7 +67,9 @@ def read_canvas(request: Request, library: IiifLibrary, document_id: str) -> Res
     responses=_READ,
 )
 def read_manifest(request: Request, library: IiifLibrary, document_id: str) -> Response:
-    return _linked(request, presentation.manifest(library, _places(request), document_id), PRESENTATION)
+    return _answer_linked(
+        request, presentation.manifest(library, _places(request), document_id), PRESENTATION
+    )
 
 
 @router.get(
@@ -91,7 +95,7 @@ def image_information(
 ) -> Response:
     found = image_service.picture(engine, library, image_id)
     link = f'<{LEVEL}>;rel="profile"'
-    return _linked(request, image_service.information(_places(request), found), IMAGE, {"Link": link})
+    return _answer_linked(request, image_service.information(_places(request), found), IMAGE, {"Link": link})
 
 
 @router.get(

@@ -24,23 +24,23 @@ MANIFEST = {
 
 @pytest.fixture
 def project(desk: Machine) -> Machine:
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     return desk
 
 
 def test_a_manifest_comes_in_from_a_file(project: Machine, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
-    said = project.done("iiif", "import", "m.json", "--name", "Of others").out
+    said = project.succeed("iiif", "import", "m.json", "--name", "Of others").out
     assert "Of others: 1 page in the folder" in said
     assert "1 canvas has the id of an earlier one: left out." in said
-    made = project.done("ls", "--json").json
+    made = project.succeed("ls", "--json").json
     assert made
 
 
 def test_pictures_that_may_not_be_fetched_are_named(project: Machine, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
-    made = project.done("iiif", "import", "m.json", "--json").json
-    said = project.done("iiif", "pictures", made["document_id"]).out
+    made = project.succeed("iiif", "import", "m.json", "--json").json
+    said = project.succeed("iiif", "pictures", made["document_id"]).out
     assert "Fetched 0 pictures." in said
     assert "127.0.0.1 is not on the network this request may reach" in said
 
@@ -58,4 +58,4 @@ def test_pictures_that_may_not_be_fetched_are_named(project: Machine, tmp_path: 
 def test_what_is_no_manifest_is_refused(project: Machine, tmp_path: Path, source: str, words: str) -> None:
     (tmp_path / "odd.json").write_bytes(b"\xff\xfe")
     (tmp_path / "text.json").write_text("a letter")
-    assert words in project.refused("iiif", "import", source)
+    assert words in project.expect_refusal("iiif", "import", source)

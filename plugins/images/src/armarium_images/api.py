@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from armarium_images.models import cuts
 from armarium_images.pieces import Piece
 from armarium_images.queries import Cut, cut_of, live_cuts, treated_rendition
-from armarium_images.treating import ink_of, plain, store, treated
+from armarium_images.treating import ink_of, plain, store, treat_picture
 
 __all__ = [
     "Cut",
@@ -19,7 +19,7 @@ __all__ = [
     "plain",
     "store",
     "to_source",
-    "treated",
+    "treat_picture",
     "treated_rendition",
 ]
 

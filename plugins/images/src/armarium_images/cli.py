@@ -14,7 +14,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     name_each,
     plural,
     project_session,
@@ -177,7 +177,7 @@ def enhance(
             "contrast": contrast,
         }
         begun = session.act("image.treat", params)["result"]
-        finished(session, begun["job_id"], "Enhance")
+        follow_job(session, begun["job_id"], "Enhance")
         outcome = result_of(session, begun["job_id"])
 
     def words() -> None:
@@ -255,7 +255,7 @@ def _batch(session: Session, folder: str, spec: dict[str, Any], recursive: bool)
     begun = session.post(
         "/api/images/batch-apply", {"folder_id": folder, "recursive": recursive, "spec": spec}
     )
-    finished(session, begun["job_id"], spec["kind"].capitalize())
+    follow_job(session, begun["job_id"], spec["kind"].capitalize())
     batch = session.get(f"/api/images/batch-apply/{begun['batch_id']}")
     done = [one for one in batch["items"] if one["state"] == "done"]
     left = [one for one in batch["items"] if one["state"] != "done"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from armarium.api import Library, ServiceError, open_image
 from armarium_images.orientation import INVERSE, UPRIGHT, Box, turn_box
-from armarium_images.pieces import Piece, remember, remembered
+from armarium_images.pieces import Piece, find_remembered, remember
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -54,7 +54,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     refused once is refused the next time without a look at its bytes: a step asks again for what was cut ahead of it,
     with the writer in its hand.
     """
-    found = [remembered(library, _outside_words(frame, box)) for box in boxes]
+    found = [find_remembered(library, _outside_words(frame, box)) for box in boxes]
     if all(piece is not None for piece in found):
         return [piece for piece in found if piece is not None]
     library.objects.size(frame.checksum)
@@ -66,7 +66,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     if known is not None:
         raise known.with_traceback(None)
     try:
-        with library.objects.still(frame.checksum) as path:
+        with library.objects.hold_file(frame.checksum) as path:
             return _cut_all(library, frame, boxes, found, path, max_pixels)
     except ServiceError as refusal:
         if refusal.status < 500:
@@ -120,11 +120,11 @@ def _cut(image: Image.Image, frame: Frame, box: Box, turn: int) -> Image.Image:
     """The piece; only its own pixels are turned."""
     stored = turn_box(INVERSE[turn], box, frame.width, frame.height)
     corners = (stored.left, stored.top, stored.left + stored.width, stored.top + stored.height)
-    piece = _turned(image if corners == (0, 0, *image.size) else image.crop(corners), turn)
-    return _turned(piece, INVERSE[frame.orientation]) if frame.as_stored else piece
+    piece = _turn_image(image if corners == (0, 0, *image.size) else image.crop(corners), turn)
+    return _turn_image(piece, INVERSE[frame.orientation]) if frame.as_stored else piece
 
 
-def _turned(image: Image.Image, orientation: int) -> Image.Image:
+def _turn_image(image: Image.Image, orientation: int) -> Image.Image:
     from PIL.Image import Transpose
 
     how = {

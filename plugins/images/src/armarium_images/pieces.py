@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     height: int
 
 
-def remembered(library: Library, told: str) -> Piece | None:
+def find_remembered(library: Library, told: str) -> Piece | None:
     """The picture remembered by these words, where it was made and its bytes are still there."""
     try:
         piece = Piece(*orjson.loads(_note(library, told).read_bytes()))
@@ -56,4 +56,4 @@ def remember(library: Library, told: str, piece: Piece) -> None:
 
 def _note(library: Library, told: str) -> Path:
     key = hashlib.sha256(told.encode()).hexdigest()
-    return library.derived / "cuts" / key[:2] / f"{key}.json"
+    return library.derived_folder / "cuts" / key[:2] / f"{key}.json"

@@ -30,7 +30,9 @@ class Plan(NamedTuple):
 def plan_crop(conn: Connection, document_id: str, body: CropParams) -> Plan:
     """One crop in whole pixels; 422 when it reaches outside the picture."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
-    return Plan("crop", frame, [_upright(frame, Box(body.left, body.top, body.width, body.height))], [None])
+    return Plan(
+        "crop", frame, [_upright_box(frame, Box(body.left, body.top, body.width, body.height))], [None]
+    )
 
 
 def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orient: bool) -> Plan:
@@ -39,8 +41,8 @@ def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orie
     rect = [region.left, region.top, region.width, region.height]
     if region.unit == "pixel":
         left, top, width, height = (int(number) for number in rect)
-        return Plan("crop", frame, [_upright(frame, Box(left, top, width, height))], [None])
-    return Plan("crop", frame, [_upright(frame, _pixels(frame, rect, 1))], [None])
+        return Plan("crop", frame, [_upright_box(frame, Box(left, top, width, height))], [None])
+    return Plan("crop", frame, [_upright_box(frame, _pixels(frame, rect, 1))], [None])
 
 
 def plan_split(conn: Connection, document_id: str, body: SplitParams) -> Plan:
@@ -82,7 +84,7 @@ def _split(conn: Connection, frame: Frame, regions: Sequence[SplitRegion]) -> Pl
     # The parts stand for the picture wherever pages are listed: a second set would list each page twice.
     if parts := count_cuts(conn, frame.source_id, "split"):
         raise already_split(frame.name, parts)
-    boxes = [_upright(frame, _pixels(frame, region.bbox, n)) for n, region in enumerate(regions, start=1)]
+    boxes = [_upright_box(frame, _pixels(frame, region.bbox, n)) for n, region in enumerate(regions, start=1)]
     return Plan("split", frame, boxes, [region.label for region in regions])
 
 
@@ -105,7 +107,7 @@ def _pixels(frame: Frame, rect: Sequence[float], number: int) -> Box:
     return Box(left, top, right - left, bottom - top)
 
 
-def _upright(frame: Frame, box: Box) -> Box:
+def _upright_box(frame: Frame, box: Box) -> Box:
     """*box* of the frame asked for as it lies in the upright picture; refused outside."""
     width, height = _size_asked(frame)
     if box.left + box.width > width or box.top + box.height > height:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
-from armarium.api import Rows, among, query, raw_of
+from armarium.api import Rows, is_among, query, raw_of
 from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
@@ -87,7 +87,9 @@ def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[
     A file of several pages stands for its pages. No children: there is nothing to take back.
     """
     sources = [document_id, *_pages_of(conn, document_id)]
-    of_source = live_children(cuts.c.child_id, where=(cuts.c.kind == kind, among(cuts.c.source_id, sources)))
+    of_source = live_children(
+        cuts.c.child_id, where=(cuts.c.kind == kind, is_among(cuts.c.source_id, sources))
+    )
     children = list(conn.execute(of_source.order_by(*_SIBLINGS)).scalars())
     if children:
         return document_id, children

@@ -67,7 +67,7 @@ class Region(Params):
     unit: Literal["fraction", "pixel"] = "fraction"
 
     @model_validator(mode="after")
-    def _within(self) -> Region:
+    def _check_within(self) -> Region:
         numbers = [self.left, self.top, self.width, self.height]
         if self.unit == "fraction":
             check_rect(numbers)

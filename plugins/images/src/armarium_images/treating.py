@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import Library, open_image
 from armarium_documents.api import LONGEST_JPEG
-from armarium_images.pieces import Piece, remember, remembered
+from armarium_images.pieces import Piece, find_remembered, remember
 from armarium_images.schemas import Treatment
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _DARKER = 1.5
 """The exponent that darkens what is left when the paper is taken away."""
 
 
-def treated(
+def treat_picture(
     library: Library, checksum: str, name: str, how: Treatment, contrast: float, *, max_pixels: int
 ) -> Piece:
     """The picture *checksum* treated; made when it is not remembered.
@@ -40,11 +40,11 @@ def treated(
     """
     lift = f" {contrast:g}" if how == "enhanced" else ""
     told = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
-    known = remembered(library, told)
+    known = find_remembered(library, told)
     if known is not None:
         return known
     library.objects.size(checksum)
-    with library.objects.still(checksum) as path:
+    with library.objects.hold_file(checksum) as path:
         source = open_image(path, max_pixels=max_pixels, name=f"“{name}”")
     piece = store(library, treat(source, how, contrast), source.info.get("icc_profile"))
     remember(library, told, piece)
@@ -58,7 +58,7 @@ def treat(source: Image.Image, how: Treatment, contrast: float = 2.0) -> Image.I
 
     pixels = numpy.asarray(plain(ImageOps.exif_transpose(source)))
     if how == "enhanced":
-        return Image.fromarray(_enhanced(pixels, contrast))
+        return Image.fromarray(_enhance_contrast(pixels, contrast))
     if how == "background-removed":
         return Image.fromarray(_without_paper(pixels))
     return Image.fromarray(ink_of(pixels)).convert("1", dither=Image.Dither.NONE)
@@ -103,14 +103,14 @@ def _light(channel: Pixels) -> Pixels:
     return numpy.maximum(grown, 1).astype(numpy.uint8)
 
 
-def _evened(channel: Pixels, to: float) -> Pixels:
+def _even_light(channel: Pixels, to: float) -> Pixels:
     """*channel* as if the same light had fallen everywhere: paper becomes *to*."""
     import cv2
 
     return cv2.divide(channel, _light(channel), scale=to)
 
 
-def _enhanced(pixels: Pixels, contrast: float) -> Pixels:
+def _enhance_contrast(pixels: Pixels, contrast: float) -> Pixels:
     import cv2
     import numpy
 
@@ -118,7 +118,7 @@ def _enhanced(pixels: Pixels, contrast: float) -> Pixels:
     parts: list[Any] = list(cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB))) if colour else [pixels]
     # The paper keeps its own lightness: an old page does not turn white.
     tone = float(numpy.median(_light(parts[0])))
-    lifted = cv2.createCLAHE(clipLimit=contrast, tileGridSize=(8, 8)).apply(_evened(parts[0], tone))
+    lifted = cv2.createCLAHE(clipLimit=contrast, tileGridSize=(8, 8)).apply(_even_light(parts[0], tone))
     parts[0] = cv2.addWeighted(lifted, 1.5, cv2.GaussianBlur(lifted, (0, 0), 1.2), -0.5, 0)
     return cv2.cvtColor(cv2.merge(parts), cv2.COLOR_LAB2RGB) if colour else parts[0]
 
@@ -131,7 +131,7 @@ def _without_paper(pixels: Pixels) -> Pixels:
     # Lighter than `_WHITEST` is paper and becomes white; what is darker is darkened, so that faint ink stays legible.
     values = numpy.minimum(numpy.arange(256) / _WHITEST, 1.0)
     curve = numpy.rint(255 * values**_DARKER).astype(numpy.uint8)
-    whitened = [cv2.LUT(_evened(part, 255.0), curve) for part in parts]
+    whitened = [cv2.LUT(_even_light(part, 255.0), curve) for part in parts]
     return cv2.merge(whitened) if len(whitened) > 1 else whitened[0]
 
 
@@ -140,7 +140,7 @@ def ink_of(pixels: Pixels) -> Pixels:
     import cv2
 
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) if pixels.ndim == 3 else pixels
-    flat = cv2.GaussianBlur(_evened(grey, 255.0), (0, 0), 0.8)
+    flat = cv2.GaussianBlur(_even_light(grey, 255.0), (0, 0), 0.8)
     around = max(11, max(flat.shape) // 60 | 1)
     return cv2.adaptiveThreshold(flat, 255, cv2.ADAPTIVE_THRESH_GAUSSIAN_C, cv2.THRESH_BINARY, around, 15)
 

@@ -6,41 +6,41 @@ from armarium_testing.command_line import Machine, ids
 
 
 def size(machine: Machine, document: str) -> tuple[int, int]:
-    picture = machine.done("show", document, "--json").json["attachments"]["renditions"][0]
+    picture = machine.succeed("show", document, "--json").json["attachments"]["renditions"][0]
     return picture["pixel_width"], picture["pixel_height"]
 
 
 def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
     known = ids(wills)
-    cut = wills.done("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
+    cut = wills.succeed("crop", known["1.png"], "--box", "10,5,40,20", "--json").json
     assert size(wills, cut["children"][0]["id"]) == (40, 20)
-    said = wills.done("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
+    said = wills.succeed("crop", known["1.png"], known["2.png"], "--box", "0%, 0%, 50%, 50%").out
     assert "2.png, crop 1" in said
     assert "Take it back with: armarium undo " in said
-    assert wills.done("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
+    assert wills.succeed("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
 
 
 def test_split_cuts_in_every_way_it_can_be_said(wills: Machine) -> None:
     known = ids(wills)
-    two = wills.done("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
+    two = wills.succeed("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
     assert [size(wills, one) for one in two["child_ids"]] == [(40, 80), (60, 80)]
-    assert "2 pictures" in wills.done("unsplit", known["1.png"]).out
-    four = wills.done("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
+    assert "2 pictures" in wills.succeed("unsplit", known["1.png"]).out
+    four = wills.succeed("split", known["2.png"], "--columns", "2", "--rows", "2", "--json").json["items"][0]
     assert {size(wills, one) for one in four["child_ids"]} == {(50, 40)}
-    said = wills.done("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
+    said = wills.succeed("split", known["3.png"], "--box", "0%,0%,50%,100%", "--box", "60%,0%,40%,50%").out
     assert "3.png, split 2" in said
 
 
 def test_a_folder_is_cut_as_a_batch(wills: Machine) -> None:
     sources = ids(wills)["pages"]
-    said = wills.done("split", sources, "--columns", "2").out
+    said = wills.succeed("split", sources, "--columns", "2").out
     assert said.startswith("3 pictures cut, 6 parts made.")
     undo = said.split("armarium undo ")[1].strip()
-    wills.done("undo", undo)
+    wills.succeed("undo", undo)
     assert len(ids(wills)) == 5
-    batch = wills.done("crop", sources, "--box", "90,0,10,10", "--recursive", "--json").json
+    batch = wills.succeed("crop", sources, "--box", "90,0,10,10", "--recursive", "--json").json
     assert [one["state"] for one in batch["items"]] == ["done"] * 3
-    outside = wills.done("crop", sources, "--box", "90,0,11,10").out
+    outside = wills.succeed("crop", sources, "--box", "90,0,11,10").out
     assert outside.startswith("0 pictures cut, 0 parts made.")
     assert outside.count("  failed: ") == 3
 
@@ -69,18 +69,18 @@ UNCUT = [
 def test_cuts_that_cannot_be_are_refused(wills: Machine) -> None:
     before = ids(wills)
     for (command, *options), said in UNCUT:
-        assert said in wills.refused(command, before["1.png"], *options), (command, options)
+        assert said in wills.expect_refusal(command, before["1.png"], *options), (command, options)
     assert ids(wills) == before
 
 
 def test_pictures_and_folders_are_not_cut_together(wills: Machine) -> None:
     known = ids(wills)
-    assert "not a folder among others" in wills.refused(
+    assert "not a folder among others" in wills.expect_refusal(
         "crop", known["1.png"], known["Sources"], "--box", "0,0,9,9"
     )
-    assert wills.refused("split", "f" * 32, "--rows", "2").startswith("There is no document")
-    wills.done("trash", known["3.png"])
-    half = wills.refused("split", known["2.png"], known["3.png"], "--rows", "2")
+    assert wills.expect_refusal("split", "f" * 32, "--rows", "2").startswith("There is no document")
+    wills.succeed("trash", known["3.png"])
+    half = wills.expect_refusal("split", known["2.png"], known["3.png"], "--rows", "2")
     assert half.endswith("1 picture named before it stays split.")
 
 
@@ -88,14 +88,14 @@ def test_enhance_makes_a_rendition_of_each_picture_once(wills: Machine) -> None:
     known = ids(wills)
 
     def roles() -> list[str]:
-        shown = wills.done("show", known["1.png"], "--json").json
+        shown = wills.succeed("show", known["1.png"], "--json").json
         return [one["role"] for one in shown["attachments"]["renditions"]]
 
-    said = wills.done("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
+    said = wills.succeed("enhance", known["1.png"], known["2.png"], "--make", "background-removed").out
     assert said.startswith("Background-removed: 2 pictures have one now.\nTake it back with: armarium undo ")
-    assert wills.done("enhance", "--make", "background-removed", "--json").json["pictures"] == 3
+    assert wills.succeed("enhance", "--make", "background-removed", "--json").json["pictures"] == 3
     assert roles() == ["archival-original", "background-removed"]
-    wills.done("undo", said.split()[-1])
+    wills.succeed("undo", said.split()[-1])
     assert roles() == ["archival-original"]
-    wills.misused("enhance", "--contrast", "9")
-    assert wills.refused("enhance", "f" * 32).startswith("There is no document")
+    wills.expect_misuse("enhance", "--contrast", "9")
+    assert wills.expect_refusal("enhance", "f" * 32).startswith("There is no document")

@@ -127,12 +127,12 @@ def _values(told: Any) -> Iterator[str]:
                 yield words.strip()
 
 
-class Known(NamedTuple):
+class KnownEntries(NamedTuple):
     """Entries by the folded names that were wanted: preferred and other names apart."""
 
     by_name: dict[str, dict[str, tuple[Authority, float]]]
 
-    def called(self, name: str) -> tuple[Authority, float] | None:
+    def find_named(self, name: str) -> tuple[Authority, float] | None:
         """The one entry of that name with how certain it is; None where there is none, or where several are."""
         found = list(self.by_name.get(fold(name), {}).values())
         best = max((certainty for _, certainty in found), default=0.0)
@@ -140,7 +140,7 @@ class Known(NamedTuple):
         return likeliest[0] if len(likeliest) == 1 else None
 
 
-def known(library: Library, path: Path, wanted: Iterable[str]) -> Known:
+def read_known(library: Library, path: Path, wanted: Iterable[str]) -> KnownEntries:
     """What a file says of the folded names *wanted*; held until the file or the names change."""
     names = frozenset(wanted)
     there = path.stat()
@@ -153,7 +153,7 @@ def known(library: Library, path: Path, wanted: Iterable[str]) -> Known:
                 key = fold(name)
                 if key in names:
                     by_name.setdefault(key, {}).setdefault(entry.uri, (entry, 0.9 if place else 1.0))
-        held = state, Known(by_name)
+        held = state, KnownEntries(by_name)
         library.held[HELD] = held
-    found: Known = held[1]
+    found: KnownEntries = held[1]
     return found

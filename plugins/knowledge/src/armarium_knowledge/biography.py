@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import among, now
+from armarium.api import is_among, now
 from armarium_documents.api import documents_named
 from armarium_knowledge.models import claims
 from armarium_knowledge.queries.claims import CLAIMS, shown_claims, with_entity
 from armarium_knowledge.queries.entities import entity, survivor_of
 from armarium_knowledge.queries.graph import neighbourhood
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.visible import HiddenKnowledge
 
 MEDIA = {
     "markdown": ("md", "text/markdown"),
@@ -31,14 +31,14 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     """All that is told, as JSON; of an entity that was merged, of the one it was merged into."""
     found = entity(conn, entity_id)
     found = entity(conn, survivor_of(conn, found["id"]))
-    left_out = Hidden(conn).claims
+    left_out = HiddenKnowledge(conn).claims
     where = [
         with_entity(found["id"]),
         claims.c.merged_into_id.is_(None),
         claims.c.curation_state != "rejected",
     ]
     if left_out:
-        where.append(~among(claims.c.id, left_out))
+        where.append(~is_among(claims.c.id, left_out))
     rows = shown_claims(conn, CLAIMS.all(conn, *where))
     rows.sort(
         key=lambda one: (one["time_start"] is None, one["time_start"] or "", one["created_at"], one["id"])
@@ -77,7 +77,7 @@ def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, A
     }
 
 
-def written(found: Mapping[str, Any], form: str) -> bytes:
+def write_biography(found: Mapping[str, Any], form: str) -> bytes:
     """A biography as markdown, text or json."""
     if form == "json":
         return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
@@ -86,7 +86,7 @@ def written(found: Mapping[str, Any], form: str) -> bytes:
 
 def _lines(found: Mapping[str, Any], marked: bool) -> list[str]:
     about = found["entity"]
-    plain = _one_line if not marked else _escaped
+    plain = _one_line if not marked else _escape_words
     title = plain(about["canonical_name"])
     lines = [
         f"# {title}" if marked else title,
@@ -104,7 +104,7 @@ def _lines(found: Mapping[str, Any], marked: bool) -> list[str]:
         section("Description", [plain(about["description"])])
     section("Dates", [_date(one, plain) for one in found["dates"]])
     section("Places", [_place(one, plain) for one in found["places"]])
-    section("Statements", [_told(one, plain) for one in found["statements"]])
+    section("Statements", [_format_statement(one, plain) for one in found["statements"]])
     section(
         "Relations",
         [
@@ -120,7 +120,7 @@ def _one_line(words: str | None) -> str:
     return " ".join((words or "").split())
 
 
-def _escaped(words: str | None) -> str:
+def _escape_words(words: str | None) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", _one_line(words))
 
 
@@ -140,7 +140,7 @@ def _place(one: Mapping[str, Any], plain: Any) -> str:
     return f"{plain(one['label'])}{where}"
 
 
-def _told(one: Mapping[str, Any], plain: Any) -> str:
+def _format_statement(one: Mapping[str, Any], plain: Any) -> str:
     when = "/".join(filter(None, (one["time_start"], one["time_end"])))
     begun = f"{when}: " if when else ""
     source = f" [{plain(one['citation'])}]" if one["citation"] else ""

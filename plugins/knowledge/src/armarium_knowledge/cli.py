@@ -12,7 +12,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     full_path,
     is_id,
     plural,
@@ -113,14 +113,14 @@ def statements(
             query["document_id"] = document_id(session, document)
         found = session.get("/api/claims", **query)
 
-    def told() -> None:
+    def print_statements() -> None:
         for one in found["items"]:
             doubt = ", in doubt" if one["stale"] else ""
             typer.echo(f"{one['text']}  [{one['curation_state']}{doubt}]  {one['id']}")
             if one["source_excerpt"]:
                 typer.echo(f"    “{' / '.join(one['source_excerpt'].splitlines())}”")
 
-    answer(found, told)
+    answer(found, print_statements)
 
 
 def in_doubt(
@@ -145,14 +145,14 @@ def in_doubt(
                 session.act("knowledge.confirm", {"items": items})
                 found = session.get("/api/staleness", document_id=page)
 
-    def told() -> None:
+    def print_doubts() -> None:
         if not found["items"]:
             typer.echo("Nothing on this page is in doubt.")
         for one in found["items"]:
             typer.echo(f"{one['todo']}: {one['kind']} {one['text'] or ''} ({one['id']})")
             typer.echo(f"    {one['why']}")
 
-    answer(found, told)
+    answer(found, print_doubts)
 
 
 def same_entities(
@@ -162,7 +162,7 @@ def same_entities(
     with project_session() as session:
         if find:
             job_id = session.act("entity.find_matches", {})["result"]["job_id"]
-            finished(session, job_id, "Look for entities that may be one")
+            follow_job(session, job_id, "Look for entities that may be one")
             result_of(session, job_id)
         found = session.get("/api/entity-matches", state="pending", limit=MOST)
         names = {
@@ -171,10 +171,10 @@ def same_entities(
             for one in (match["survivor_entity_id"], match["candidate_entity_id"])
         }
 
-    def told() -> None:
+    def print_entities() -> None:
         typer.echo(f"{plural(found['total'], 'pair')} to decide")
         for one in found["items"]:
             pair = f"{names[one['survivor_entity_id']]} – {names[one['candidate_entity_id']]}"
             typer.echo(f"{one['score']:.2f}  {pair}  {one['reason'] or ''}  {one['id']}")
 
-    answer(found, told)
+    answer(found, print_entities)

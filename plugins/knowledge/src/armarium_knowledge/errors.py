@@ -16,7 +16,7 @@ unknown_interpretation = missing(
 )
 
 
-def merged(entity_id: str, live_id: str) -> Conflict:
+def merged_entity(entity_id: str, live_id: str) -> Conflict:
     """409: an entity that was merged is not written about any more."""
     return Conflict(
         f"The entity {entity_id} was merged into {live_id}; name that one.",

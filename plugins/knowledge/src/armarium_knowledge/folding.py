@@ -11,7 +11,7 @@ _FIRST_MARK = 10
 
 
 @lru_cache(maxsize=65_536)
-def _folded(character: str) -> str:
+def _fold_character(character: str) -> str:
     return "".join(
         one
         for one in unicodedata.normalize("NFKD", character.casefold())
@@ -37,7 +37,7 @@ def fold_with_places(text: str) -> tuple[str, list[int]]:
                 found.append(" ")
                 places.append(place)
             continue
-        for one in _folded(character).casefold():
+        for one in _fold_character(character).casefold():
             found.append(one)
             places.append(place)
     return "".join(found), places

@@ -14,8 +14,8 @@ from armarium.api import Library, raw_of
 from armarium_knowledge.folding import fold_with_places
 from armarium_knowledge.models import entities, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.mentions import MENTIONS, Refused
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans
+from armarium_knowledge.queries.visible import HiddenKnowledge
 
 HELD = "knowledge.names"
 
@@ -40,7 +40,7 @@ MOST_WORDS = 6
 """Words of the longest name that is found misread."""
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity by one of its names."""
 
     entity_id: str
@@ -48,13 +48,13 @@ class Named(NamedTuple):
     entity_type: str
 
 
-class Found(NamedTuple):
+class FoundName(NamedTuple):
     """Characters of a line that are a name, or nearly."""
 
     start: int
     end: int
     name: str
-    named: tuple[Named, ...]
+    named: tuple[NamedEntity, ...]
     score: float
 
 
@@ -62,21 +62,21 @@ class Found(NamedTuple):
 class KnownNames:
     """Every name of the project's entities, folded, ready to be looked for."""
 
-    by_name: dict[str, list[Named]]
+    by_name: dict[str, list[NamedEntity]]
     automaton: Any
     buckets: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     """Names of one length that begin, or end, with one letter."""
     most_words: int = 1
 
-    def on_line(self, text: str, *, misread: bool) -> list[Found]:
+    def on_line(self, text: str, *, misread: bool) -> list[FoundName]:
         """The names on one line: of those that overlap the longest, then the best."""
         folded, places = fold_with_places(text)
         found = list(self._exact(folded))
         if misread and self.buckets:
-            found += self._misread(folded)
+            found += self._find_misread(folded)
         found.sort(key=lambda one: (-one[3], one[0] - one[1], one[0]))
         taken: list[tuple[int, int]] = []
-        kept: list[Found] = []
+        kept: list[FoundName] = []
         for start, end, name, score in found:
             at = bisect.bisect(taken, (start, end))
             if (at and taken[at - 1][1] > start) or (at < len(taken) and taken[at][0] < end):
@@ -85,7 +85,7 @@ class KnownNames:
             last = places[end] if end < len(places) else len(text)
             # What was folded away at the end of the name (a vowel point) belongs to it.
             kept.append(
-                Found(
+                FoundName(
                     places[start],
                     len(text[places[start] : last].rstrip()) + places[start],
                     name,
@@ -103,7 +103,7 @@ class KnownNames:
             if _stands_alone(folded, start, end):
                 yield start, end, name, 1.0
 
-    def _misread(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
+    def _find_misread(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
@@ -166,11 +166,11 @@ def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
     """*rows*: (id, name, type, folded names one a line) of the entities to look for."""
     import ahocorasick
 
-    by_name: dict[str, list[Named]] = {}
+    by_name: dict[str, list[NamedEntity]] = {}
     for entity_id, called, entity_type, folded in rows:
         for name in folded.split("\n"):
             if _long_enough(name):
-                by_name.setdefault(name, []).append(Named(entity_id, called, entity_type))
+                by_name.setdefault(name, []).append(NamedEntity(entity_id, called, entity_type))
     automaton = ahocorasick.Automaton()
     found = KnownNames(by_name, automaton)
     for name in by_name:
@@ -211,12 +211,12 @@ def names_on_page(
 ) -> list[dict[str, Any]]:
     """What of the names stands on a page: without mentions that are there, refused spans and what is left out of lists."""
     places = PagePlaces(conn, document_id)
-    refused = Refused(conn, places)
+    refused = RefusedSpans(conn, places)
     rows = MENTIONS.all(conn, mentions.c.document_id == document_id)
     there = {
         (place.page_start, place.page_end) for place in places_of(places, rows) if isinstance(place, Place)
     }
-    left_out = set(Hidden(conn).entities)
+    left_out = set(HiddenKnowledge(conn).entities)
     found = []
     for line in places.lines:
         for one in names.on_line(line.text, misread=misread):

@@ -53,7 +53,7 @@ def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool)
     ctx.conn.execute(
         update(claims).where(unreviewed).values(curation_state="shortlisted", updated_at=ctx.now)
     )
-    ctx.changed(claim_ids=[target_id])
+    ctx.note_changes(claim_ids=[target_id])
 
 
 def _claims_of(conn: Connection, page_id: str) -> dict[str, str]:

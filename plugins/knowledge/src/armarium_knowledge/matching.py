@@ -21,7 +21,7 @@ class Candidate(NamedTuple):
     """Folded."""
 
 
-class Alike(NamedTuple):
+class AlikePair(NamedTuple):
     """Two entities, how alike their names are, and which names."""
 
     one: str
@@ -109,7 +109,7 @@ def keys_of(one: Candidate) -> set[str]:
     return found
 
 
-def alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[Alike]:
+def find_alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[AlikePair]:
     """Pairs of one type whose names are alike to *min_score* or sound the same, each pair once."""
     by_key: dict[tuple[str, str], list[Candidate]] = {}
     for one in candidates:
@@ -124,12 +124,12 @@ def alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[Alike]:
             if pair[0] == pair[1] or pair in seen:
                 continue
             seen.add(pair)
-            found = compared(one, other)
+            found = compare_names(one, other)
             if found is not None and found[0] >= min_score:
-                yield Alike(*pair, found[0], found[1])
+                yield AlikePair(*pair, found[0], found[1])
 
 
-def compared(one: Candidate, other: Candidate) -> tuple[float, str] | None:
+def compare_names(one: Candidate, other: Candidate) -> tuple[float, str] | None:
     """(how alike, the sentence why) of the two names that are most alike."""
     from rapidfuzz.distance import JaroWinkler
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import among, json_text, raw_of
+from armarium.api import is_among, json_text, raw_of
 from armarium_documents.api import representations
 from armarium_knowledge.errors import cuts_a_character, not_words, several_lines
 from armarium_source_model.api import (
@@ -85,7 +85,7 @@ class PagePlaces:
         missing = [one for one in dict.fromkeys(ids) if one not in self._texts]
         if missing:
             table = representations.c
-            rows = self.conn.execute(select(table.id, table.content).where(among(table.id, missing)))
+            rows = self.conn.execute(select(table.id, table.content).where(is_among(table.id, missing)))
             self._texts |= {row[0]: row[1] or "" for row in rows}
 
     def _old_text(self, representation_id: str) -> str:
@@ -106,21 +106,21 @@ class PagePlaces:
         if not lines:
             return "Its line is not in the text that the page is read by."
         if len(lines) == 1 and lines[0].representation_id == representation_id:
-            return _in(lines[0], start, end)
+            return _place_in(lines[0], start, end)
         old = self._old_text(representation_id)
         why = ""
         found: list[Place] = []
         for line in lines:
-            there = moved(start, end, old, line.text)
+            there = move_span(start, end, old, line.text)
             if isinstance(there, str):
                 why = there
             else:
-                found.append(_in(line, *there))
+                found.append(_place_in(line, *there))
         if len(found) == 1:
             return found[0]
         return why if not found else "Its characters occur in several of the lines that its line became."
 
-    def nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
+    def place_nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
         """As `place`; where the characters themselves were corrected, those that stand in their place now."""
         exact = self.place(segment_id, representation_id, start, end)
         if isinstance(exact, Place):
@@ -128,8 +128,8 @@ class PagePlaces:
         lines = self._lines_now(segment_id)
         if len(lines) != 1:
             return None
-        there = aligned(start, end, self._old_text(representation_id), lines[0].text)
-        return None if there is None else _in(lines[0], *there)
+        there = align_span(start, end, self._old_text(representation_id), lines[0].text)
+        return None if there is None else _place_in(lines[0], *there)
 
     def pieces(self, start: int, end: int) -> list[Place]:
         """The characters *start* to *end* of the page's text, line by line. Invalid where they are no words of it."""
@@ -143,7 +143,7 @@ class PagePlaces:
         for line in self.lines:
             first, last = max(start, line.page_start), min(end, line.page_start + len(line.text))
             if first < last:
-                found.append(_in(line, first - line.page_start, last - line.page_start))
+                found.append(_place_in(line, first - line.page_start, last - line.page_start))
         return found
 
     def piece(self, start: int, end: int) -> Place:
@@ -191,22 +191,22 @@ def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, P
     return found
 
 
-def _in(line: Line, start: int, end: int) -> Place:
+def _place_in(line: Line, start: int, end: int) -> Place:
     at = line.page_start
     return Place(line.segment_id, line.representation_id, start, end, at + start, at + end)
 
 
-def moved(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
+def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
     """Where the same characters stand in *new*: the only ones, or among several those in the same place; else why not."""
     there = span_in_new_text(start, end, old, new)
     if isinstance(there, str):
-        beside = aligned(start, end, old, new)
+        beside = align_span(start, end, old, new)
         if beside is not None and new[beside[0] : beside[1]] == old[start:end]:
             return beside
     return there
 
 
-def aligned(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
+def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
     """The characters of *new* that stand where *start* to *end* of *old* did; None where nothing does."""
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     first = last = None

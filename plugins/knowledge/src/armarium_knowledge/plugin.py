@@ -5,13 +5,22 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_checking.api import EXTRAS as CHECK_LAYERS
 from armarium_documents.api import Carrier
-from armarium_knowledge.actions import claims, confirming, entities, found, mentions, merging, moving, notes
+from armarium_knowledge.actions import (
+    claims,
+    confirming,
+    entities,
+    job_findings,
+    mentions,
+    merging,
+    moving,
+    notes,
+)
 from armarium_knowledge.jobs.matches import MATCHES
 from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import exported, graph, names, offered, searched, staleness
+from armarium_knowledge.queries import exported, for_families, graph, names, search_sources, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
@@ -21,7 +30,7 @@ from armarium_search.api import SCOPES as SEARCH_SCOPES
 _CARRIER = Carrier(
     kinds={"mention": "mentions", "entity": "entities", "claim": "claims"},
     companions=("entity", "claim"),
-    arrived=moving.arrived,
+    arrived=moving.propose_arrivals,
 )
 """Entities and statements come along with the pages that name them and that they rest on."""
 
@@ -50,8 +59,8 @@ def armarium_plugin() -> Plugin:
             merging.propose,
             merging.decide,
             merging.find,
-            found.take_dates,
-            found.take_links,
+            job_findings.take_dates,
+            job_findings.take_links,
             mentions.create,
             mentions.repoint,
             mentions.respan,
@@ -86,23 +95,23 @@ def armarium_plugin() -> Plugin:
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
         routers=(router,),
-        stats=offered.stats,
+        stats=for_families.stats,
         extras={
             "carriers": (_CARRIER,),
             "span_movers": (moving.Mover(),),
             "segment_carriers": (moving.EvidenceCarrier(),),
-            "locators": (offered.ClaimLocator(),),
-            "link_ends": (offered.EntityEnd(), offered.ClaimEnd()),
-            "found_in_runs": (offered.found_in_run,),
-            "entity_counts": (offered.entity_count,),
-            "resting_on_documents": (offered.resting_on,),
+            "locators": (for_families.ClaimLocator(),),
+            "link_ends": (for_families.EntityEnd(), for_families.ClaimEnd()),
+            "found_in_runs": (for_families.found_in_run,),
+            "entity_counts": (for_families.entity_count,),
+            "resting_on_documents": (for_families.resting_on,),
             CHECK_LAYERS: LAYERS,
             "rests_on_text": (confirming.RestingKnowledge(),),
-            "entities_by_uri": (offered.named_by_authority,),
-            SEARCH_KINDS: searched.KINDS,
-            SEARCH_SCOPES: searched.SCOPES,
+            "entities_by_uri": (for_families.named_by_authority,),
+            SEARCH_KINDS: search_sources.KINDS,
+            SEARCH_SCOPES: search_sources.SCOPES,
             "export_records": exported.RECORDS,
-            "place_entities": (searched.place_entity,),
-            "place_mentions": (searched.place_mentions,),
+            "place_entities": (search_sources.place_entity,),
+            "place_mentions": (search_sources.place_mentions,),
         },
     )

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Response
 
 from armarium.api import REFUSALS, CurrentLibrary
-from armarium_knowledge.biography import MEDIA, biography, file_name, written
+from armarium_knowledge.biography import MEDIA, biography, file_name, write_biography
 
 router = APIRouter(tags=["entities"])
 
@@ -34,4 +34,6 @@ def export_biography(
     name = file_name(found["entity"], format)
     plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
     how = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
-    return Response(written(found, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how})
+    return Response(
+        write_biography(found, format), media_type=MEDIA[format][1], headers={"Content-Disposition": how}
+    )

@@ -10,7 +10,7 @@ from armarium_testing.command_line import Machine, ids
 
 
 def did(machine: Machine, action: str, **params: Any) -> dict[str, Any]:
-    found: dict[str, Any] = machine.done("action", "run", action, "-p", json.dumps(params), "--json").json[
+    found: dict[str, Any] = machine.succeed("action", "run", action, "-p", json.dumps(params), "--json").json[
         "result"
     ]
     return found
@@ -29,19 +29,19 @@ def test_a_historian_asks_what_is_known(read_pages: Machine) -> None:
         "source_char_end": 7,
     }
     did(desk, "claim.create", subject_entity_id=first["id"], **said)
-    assert "Linea" in desk.done("entities", "LIN").out
-    assert desk.done("entities", "--on", "1.png", "--json").json["total"] == 1
-    assert "A line" in desk.done("entity", "Linea").out
-    desk.done("entity", "Linea", "--as", "json", "--out", "linea.json")
+    assert "Linea" in desk.succeed("entities", "LIN").out
+    assert desk.succeed("entities", "--on", "1.png", "--json").json["total"] == 1
+    assert "A line" in desk.succeed("entity", "Linea").out
+    desk.succeed("entity", "Linea", "--as", "json", "--out", "linea.json")
     assert json.loads(Path("linea.json").read_text())["entity"]["canonical_name"] == "Linea"
-    assert "No entity here" in desk.refused("entity", "Nobody")
-    assert "“linea 1”" in desk.done("statements", "first", "--about", "Linea", "--on", "1.png").out
-    assert desk.done("in-doubt", "1.png").out == "Nothing on this page is in doubt.\n"
-    line = desk.done("statements", "--json").json["items"][0]["evidence"][0]["segment_id"]
+    assert "No entity here" in desk.expect_refusal("entity", "Nobody")
+    assert "“linea 1”" in desk.succeed("statements", "first", "--about", "Linea", "--on", "1.png").out
+    assert desk.succeed("in-doubt", "1.png").out == "Nothing on this page is in doubt.\n"
+    line = desk.succeed("statements", "--json").json["items"][0]["evidence"][0]["segment_id"]
     did(desk, "representation.create", segment_id=line, text="linea 1 et cetera")
-    assert "confirm: mention linea" in desk.done("in-doubt", "1.png").out
-    assert "Nothing" in desk.done("in-doubt", "1.png", "--confirm").out
+    assert "confirm: mention linea" in desk.succeed("in-doubt", "1.png").out
+    assert "Nothing" in desk.succeed("in-doubt", "1.png", "--confirm").out
     did(desk, "entity.create", canonical_name="Línea", entity_type="person")
-    found = desk.done("same-entities", "--find").out
+    found = desk.succeed("same-entities", "--find").out
     assert found.startswith("1 pair to decide\n1.00  Linea – Línea")
-    assert "2 entities are called 'linea'" in desk.refused("entity", "linea")
+    assert "2 entities are called 'linea'" in desk.expect_refusal("entity", "linea")

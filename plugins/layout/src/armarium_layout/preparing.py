@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarium.api import Library, open_image
 from armarium_documents.api import PageImage, page_image, still_image
-from armarium_images.api import Piece, plain, store, treated
+from armarium_images.api import Piece, plain, store, treat_picture
 from armarium_layout.schemas import PreparePage
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def _prepare(library: Library, picture: PageImage, p: PreparePage, max_pixels: i
 
     if p.background:
         # The step of the family of images finds it again.
-        treated(library, picture.checksum, "the picture", "background-removed", 2.0, max_pixels=max_pixels)
+        treat_picture(
+            library, picture.checksum, "the picture", "background-removed", 2.0, max_pixels=max_pixels
+        )
     if not (p.deskew or p.dewarp):
         return []
     with still_image(library, picture) as path:
@@ -86,7 +88,7 @@ def _level(sheet: Any, pixels: Any) -> _Made | None:
     degrees = leveling.lean_of(sheet)
     if abs(degrees) < leveling.LEAST:
         return None
-    made = leveling.levelled(pixels, degrees)
+    made = leveling.level_picture(pixels, degrees)
     return "deskewed", made.pixels, made.transform, {"degrees": round(degrees, 3)}
 
 
@@ -96,5 +98,5 @@ def _straight(sheet: Any, pixels: Any) -> _Made | None:
     bend = leveling.bend_of(leveling.curves_of(sheet))
     if bend is None:
         return None
-    made = leveling.straightened(pixels, bend)
+    made = leveling.straighten_picture(pixels, bend)
     return "dewarped", made.pixels, None, {"mesh": made.mesh}

@@ -28,7 +28,7 @@ from armarium_layout.schemas import (
 )
 
 
-def _lined(ex: Example) -> dict[str, Any]:
+def _make_lined_page(ex: Example) -> dict[str, Any]:
     """A page whose lines a machine found: a person's outlines are left as they are."""
     page_id = letter_page(ex)
     width, height = 600, 800
@@ -111,7 +111,7 @@ REFINE_SHAPES = RecipeJob(
     settings=OutlineSettings,
     writes=("layout.reshape_lines",),
     compare="ink that both outlines hold, of the ink that either holds",
-    example=_lined,
+    example=_make_lined_page,
 )
 
 FIND_CELLS = RecipeJob(

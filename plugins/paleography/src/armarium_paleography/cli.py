@@ -44,7 +44,7 @@ def hands(
                 {"items": listed, "count": len(listed)}, lambda: _lines(_hand_words(one) for one in listed)
             )
             return
-        one = _named(listed, hand)
+        one = _find_named(listed, hand)
         found = session.get(f"/api/hands/{one['id']}/attributions")
         drawn = _draw(session, f"/api/hands/{one['id']}/sheet", sheet, overwrite, height=height)
         words = f"{_hand_words(one)}: {plural(found['total'], 'attribution')}"
@@ -64,7 +64,7 @@ def letters(
     with project_session() as session:
         asked: dict[str, Any] = {} if character is None else {"character": character}
         if hand is not None:
-            asked["hand_id"] = _named(session.get("/api/hands")["items"], hand)["id"]
+            asked["hand_id"] = _find_named(session.get("/api/hands")["items"], hand)["id"]
         if not asked:
             if sheet is not None:
                 raise Refused("Name a character or a hand: armarium letters g --sheet FILE.")
@@ -84,7 +84,7 @@ def _draw(session: Session, path: str, sheet: Path | None, overwrite: bool, **as
     return {"sheet": str(sheet)}
 
 
-def _named(listed: list[dict[str, Any]], text: str) -> dict[str, Any]:
+def _find_named(listed: list[dict[str, Any]], text: str) -> dict[str, Any]:
     found = [one for one in listed if text in (one["id"], one["label"])]
     if len(found) == 1:
         return found[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import JobContext, JobKind, ServiceError, json_text, withheld
+from armarium.api import JobContext, JobKind, ServiceError, find_withheld, json_text
 from armarium_documents.api import page_image, still_image
 from armarium_paleography.actions.likeness import LOOK
 from armarium_paleography.models import vectors
@@ -30,7 +30,7 @@ def look_at(job: JobContext) -> dict[str, Any]:
         page_id = args.page_ids[number]
         rows: list[dict[str, Any]] = []
         kept = {**kept, "next": number + 1}
-        refused = withheld(job.library, job.principal, [page_id], "local-model")
+        refused = find_withheld(job.library, job.principal, [page_id], "local-model")
         if page_id in refused:
             job.log("warning", refused[page_id], document_id=page_id)
             kept["left_out"] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier
 from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
-from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, arrived
+from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, settle_arrivals
 from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.models import EXPORTED, metadata
@@ -18,7 +18,7 @@ from armarium_paleography.queries import signs as sign_queries
 from armarium_paleography.queries.exporting import MarksOfPages
 from armarium_paleography.routes import router
 
-_CARRIER = Carrier(companions=("hand", "sign"), arrived=arrived)
+_CARRIER = Carrier(companions=("hand", "sign"), arrived=settle_arrivals)
 """A hand or a sign comes along with the judgements that name it, and is matched by its name in the other project."""
 
 

@@ -28,7 +28,7 @@ class Piece:
     caption: str
 
 
-def fitted(image: Image.Image, height: int) -> Image.Image:
+def fit_image(image: Image.Image, height: int) -> Image.Image:
     """*image* at *height* pixels, or lower where it would not fit the width of the sheet."""
     from PIL import Image
 

@@ -27,7 +27,7 @@ BLOCK = 64
 
 def cut_line(page: Grey, line: LineShape) -> Grey:
     """The line's picture, level, in grey; paper where its outline leaves room."""
-    outline, along = _outline(line), _along(line)
+    outline, along = _outline(line), _direction_of(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
     width, height = (max(LOWEST, float(np.ptp(values))) for values in (lengths, heights))
@@ -56,7 +56,7 @@ def _outline(line: LineShape) -> Points:
     return np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]], dtype=np.float64)
 
 
-def _along(line: LineShape) -> Points:
+def _direction_of(line: LineShape) -> Points:
     """The unit vector in which the line runs: that of its baseline, else level."""
     if len(line.baseline) > 1:
         points = np.array(line.baseline, dtype=np.float64)

@@ -53,7 +53,7 @@ class LineModel:
         self.spelling = None if weighed is None else Spelling.stated(weighed, self.alphabet)
 
     @classmethod
-    def shipped(cls, threads: int) -> LineModel:
+    def load_shipped(cls, threads: int) -> LineModel:
         """The model in this package."""
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
         return cls(_session(weights, threads), shipped_card())

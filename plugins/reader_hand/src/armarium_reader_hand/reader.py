@@ -43,7 +43,7 @@ class HandReader(Reader):
 
         path = None if self.model is None else Path(self.model)
         self.lines: Any = (
-            LineModel.shipped(self.threads) if path is None else LineModel.of_file(path, self.threads)
+            LineModel.load_shipped(self.threads) if path is None else LineModel.of_file(path, self.threads)
         )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
@@ -69,19 +69,19 @@ class HandReader(Reader):
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
         """A sentence where its weights are missing, or for a language it does not read."""
-        if not _shipped(WEIGHTS).is_file():
+        if not _load_shipped(WEIGHTS).is_file():
             return f"{cls.label} is here without its weights; take another reader."
         return super().why_not(language)
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
         """The weights in this package, where it came with them, and trained models in the engine's folder."""
-        weights, trained = _shipped(WEIGHTS), super().models_here(folder, runtime_folder)
+        weights, trained = _load_shipped(WEIGHTS), super().models_here(folder, runtime_folder)
         if not weights.is_file():
             return trained
         # Asked often; only weights inside an archive have to be read for it.
         size = weights.stat().st_size if isinstance(weights, Path) else len(weights.read_bytes())
-        return [ModelFile(MODEL, "Base model for hands", None, size, True, _measured()), *trained]
+        return [ModelFile(MODEL, "Base model for hands", None, size, True, _read_figures()), *trained]
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
@@ -93,7 +93,7 @@ class HandReader(Reader):
 
 
 @cache
-def _measured() -> dict[str, float]:
+def _read_figures() -> dict[str, float]:
     """What the evaluation in the card of the weights says of them, as the details of a model state it."""
     from armarium_reader_hand.cards import shipped_card
 
@@ -103,5 +103,5 @@ def _measured() -> dict[str, float]:
     return {"cer": found["cer"], "pages_per_hour": round(found["lines_per_second"] * 3600 / LINES_A_PAGE)}
 
 
-def _shipped(name: str) -> Any:
+def _load_shipped(name: str) -> Any:
     return files("armarium_reader_hand").joinpath(name)

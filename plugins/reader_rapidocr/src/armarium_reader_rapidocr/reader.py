@@ -130,10 +130,10 @@ def _line(box: numpy.ndarray[Any, Any], score: Any) -> FoundLine:
     """A box of four corners, clockwise from the upper left, as a line whose baseline runs near its lower edge."""
     corners: list[Point] = [(float(x), float(y)) for x, y in box]
     upper_left, upper_right, lower_right, lower_left = corners
-    baseline = (_between(lower_left, upper_left), _between(lower_right, upper_right))
+    baseline = (_middle_of(lower_left, upper_left), _middle_of(lower_right, upper_right))
     return FoundLine(polygon=corners, baseline=baseline, confidence=float(score))
 
 
-def _between(lower: Point, upper: Point) -> Point:
+def _middle_of(lower: Point, upper: Point) -> Point:
     share = BASELINE_HEIGHT
     return (lower[0] + (upper[0] - lower[0]) * share, lower[1] + (upper[1] - lower[1]) * share)

@@ -71,7 +71,7 @@ def places(folder: Path) -> Iterator[Path]:
     yield from map(Path, USUAL_PLACES)
 
 
-def installed(folder: Path) -> dict[str, Path]:
+def list_installed(folder: Path) -> dict[str, Path]:
     """Name of each language data file on this machine (`spa`, `script/Latin`) and its path; the first place wins."""
     found: dict[str, Path] = {}
     for place in places(folder):

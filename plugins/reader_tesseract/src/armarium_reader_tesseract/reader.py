@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from armarium_reader_tesseract.language_data import PUBLISHED, SUFFIX, installed, names_for
+from armarium_reader_tesseract.language_data import PUBLISHED, SUFFIX, list_installed, names_for
 from armarium_worker import (
     FoundLine,
     LineReading,
@@ -128,7 +128,7 @@ class TesseractReader(Reader):
         """The language data that reads *language*; Refused says what is here and how to get what is not."""
         if not reading:
             return None
-        here = installed(folder)
+        here = list_installed(folder)
         if language is None:
             words = f"Installed: {', '.join(sorted(here))}." if here else _how_to_get("spa")
             raise Refused(f"Tesseract reads one language at a time; name it (`es`, `la`, `de-Latf`). {words}")
@@ -146,7 +146,7 @@ class TesseractReader(Reader):
         """Every language this machine has data for."""
         return [
             ModelFile(name, name, path, path.stat().st_size)
-            for name, path in sorted(installed(folder).items())
+            for name, path in sorted(list_installed(folder).items())
         ]
 
     @classmethod

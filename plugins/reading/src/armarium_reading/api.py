@@ -8,17 +8,18 @@ runtime imports it from there.
 from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
+from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.local_models import model_note
 from armarium_reading.models import episodes
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
 from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
-from armarium_reading.providers.asking import Asked, ModelRequest, ask
+from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.hub import HubAccess, hub_access, hub_key
 from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider
 from armarium_reading.providers.proving import exercise_provider_type
-from armarium_reading.providers.served import ServedModel, placed_with_provider, served_models
+from armarium_reading.providers.served_reader import ServedModel, placed_with_provider, served_models
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
 from armarium_reading.queries.providers import list_models, list_providers
@@ -26,7 +27,6 @@ from armarium_reading.queries.reading import cost_of_thread, lines_of, list_epis
 from armarium_reading.readers import GROUP as READERS
 from armarium_reading.readers import TRANSCRIBERS, Choice, choose, load_reader, models_folder, runtime_folder
 from armarium_reading.readers import readers as installed_readers
-from armarium_reading.standing import Standing, standing_of
 from armarium_worker import (
     FoundLine,
     LineReading,
@@ -48,7 +48,6 @@ __all__ = [
     "MODEL_DELTA",
     "READERS",
     "TRANSCRIBERS",
-    "Asked",
     "Caller",
     "Choice",
     "FoundLine",
@@ -56,6 +55,7 @@ __all__ = [
     "LineReaders",
     "LineReading",
     "LineShape",
+    "ModelAnswer",
     "ModelFile",
     "ModelRequest",
     "OwnReader",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Topic, answer, finished, name_each, plural, project_session, result_of
+from armarium.commandline import Topic, answer, follow_job, name_each, plural, project_session, result_of
 from armarium_documents.commandline import Scope, pages_of, scope_of
 
 NAMED = 20
@@ -35,7 +35,7 @@ def lines(
     with project_session() as session:
         started = session.act("reading.find_lines", {"scope_ids": scope_of(session, ids), "reader": reader})
         job_id = started["result"]["job_id"]
-        finished(session, job_id, "Find lines")
+        follow_job(session, job_id, "Find lines")
         outcome = result_of(session, job_id)
         readers = session.get("/api/reading/readers")["items"] if outcome.get("without_lines_count") else []
         pages = pages_of(session, ids or [])[:NAMED]
@@ -102,7 +102,7 @@ def read(
         }
         started = session.act("reading.read_lines", params)
         job_id = started["result"]["job_id"]
-        finished(session, job_id, "Read")
+        follow_job(session, job_id, "Read")
         outcome = result_of(session, job_id)
         readers = session.get("/api/reading/readers")["items"] if outcome.get("by_hand_count") else []
     hint = handwriting_hint(outcome, readers)
@@ -129,7 +129,7 @@ def transcribe(
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids), "transcriber": transcriber}
         params |= {key: value for key, value in (("model", model), ("language", language)) if value}
         job_id = session.act("reading.transcribe_speech", params)["result"]["job_id"]
-        finished(session, job_id, "Transcribe")
+        follow_job(session, job_id, "Transcribe")
         outcome = result_of(session, job_id)
 
     def words() -> None:

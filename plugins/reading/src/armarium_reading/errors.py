@@ -18,7 +18,7 @@ def no_pages(scope: Sequence[str]) -> Invalid:
     )
 
 
-def cannot(label: str, what: str, able: Sequence[str]) -> Invalid:
+def unsupported_method(label: str, what: str, able: Sequence[str]) -> Invalid:
     """A reader was asked for what it does not do."""
     others = f" These do: {', '.join(able)}." if able else ""
     return Invalid(f"{label} does not {what}.{others}", code="reader_cannot")
@@ -112,7 +112,7 @@ def in_use(model: str) -> Conflict:
     )
 
 
-def shipped(model: str) -> Conflict:
+def shipped_model(model: str) -> Conflict:
     """409 of deleting a model that is part of a package."""
     return Conflict(
         f"The model {model} is part of the reader's package; remove the package or its runtime instead.",

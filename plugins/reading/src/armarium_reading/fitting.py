@@ -42,7 +42,7 @@ def sample(lines: Lines) -> list[Mapping[str, Any]]:
     return [lines[(2 * number + 1) * len(lines) // (2 * count)] for number in range(count)]
 
 
-def expected(choice: Choice, readings: Lines) -> float:
+def expect_accuracy(choice: Choice, readings: Lines) -> float:
     """The share of letters, 0 to 1, that the reader's own table lets expect right; a line without text counts 0."""
     shares = [
         share(choice.reader.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
@@ -67,7 +67,9 @@ def trial(
 ) -> tuple[Choice, dict[str, float]]:
     """The choice that expects most of a sample of *lines*, which `read` reads with each, and what each expects."""
     some = sample(lines)
-    found = {choice.reader.name: expected(choice, read(choice, some)["readings"]) for choice in choices}
+    found = {
+        choice.reader.name: expect_accuracy(choice, read(choice, some)["readings"]) for choice in choices
+    }
     return max(choices, key=lambda choice: found[choice.reader.name]), found
 
 

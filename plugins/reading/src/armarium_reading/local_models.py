@@ -205,7 +205,7 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
         ]
         raise errors.no_such_model(model, kind, here)
     if not _is_ours(engine, kind, found) or found.path is None:
-        raise errors.shipped(model)
+        raise errors.shipped_model(model)
     path = found.path
     engine.workers.release_idle()
     names = [f"{reader.name}:{name_of(reader, path)}" for reader in takers]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from armarium.api import Forbidden, JobContext, PageSkipped, withheld
+from armarium.api import Forbidden, JobContext, PageSkipped, find_withheld
 
 
 def refuse_withheld_page(
     ctx: JobContext, document_id: str, use: Literal["local-model", "cloud-model"]
 ) -> None:
     """Pass over a page that may not be sent: asked when its turn comes, for it may have been restricted meanwhile."""
-    why = withheld(ctx.library, ctx.principal, [document_id], use).get(document_id)
+    why = find_withheld(ctx.library, ctx.principal, [document_id], use).get(document_id)
     if why is not None:
         raise PageSkipped(why)
 

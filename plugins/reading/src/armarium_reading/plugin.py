@@ -10,6 +10,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_documents.api import start_actions
 from armarium_reading.actions import reading as actions
 from armarium_reading.actions.providers import PROVIDER_ACTIONS
+from armarium_reading.corrections import note_consequences
 from armarium_reading.jobs import DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
@@ -19,7 +20,6 @@ from armarium_reading.readers import TRANSCRIBERS, check_driver
 from armarium_reading.recipe_jobs import RECIPE_JOBS
 from armarium_reading.routes.providers import router as providers_router
 from armarium_reading.routes.reading import router
-from armarium_reading.standing import note_consequences
 
 
 def _stats(conn: Connection) -> dict[str, int]:

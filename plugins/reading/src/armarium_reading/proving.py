@@ -101,7 +101,7 @@ class _Bench:
         stop: Callable[[], bool] | None = params.pop("should_stop", None)
         return self.worker.call(method, params, timeout=SILENCE, should_stop=stop)
 
-    def refused(self, method: str, image: Path, **more: Any) -> str:
+    def expect_refusal(self, method: str, image: Path, **more: Any) -> str:
         """The sentence with which a call is refused; anything else is a fault."""
         try:
             self.call(method, image, **more)
@@ -185,11 +185,11 @@ def _no_picture(bench: _Bench, method: str) -> None:
     for name, data in bad.items():
         path = bench.folder / name
         path.write_bytes(data)
-        sentence = bench.refused(method, path)
+        sentence = bench.expect_refusal(method, path)
         _hold(sentence.endswith((".", ")")) and "Traceback" not in sentence, f"no sentence: {sentence!r}")
-    bench.refused(method, bench.folder / "missing.png")
+    bench.expect_refusal(method, bench.folder / "missing.png")
     _hold(
-        "limit" in bench.refused(method, _picture(bench.folder, "white"), max_pixels=1000),
+        "limit" in bench.expect_refusal(method, _picture(bench.folder, "white"), max_pixels=1000),
         "a picture over max_pixels is refused",
     )
     _hold(bench.worker.alive, f"{bench.reader.name} does not survive a bad picture.")
@@ -232,7 +232,7 @@ def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: Reade
     if method == "find_lines" or bench.reader.read_page is not Reader.read_page:
         again = bench.call(method, page)
         _hold(
-            again["lines"] == found["lines"] or _alike(found["lines"], again["lines"]),
+            again["lines"] == found["lines"] or _are_alike(found["lines"], again["lines"]),
             f"{bench.reader.name} finds other lines when it is asked again about the same page.",
         )
     if method == "read_page":
@@ -287,7 +287,7 @@ def _readings(bench: _Bench, readings: list[dict[str, Any]]) -> None:
         _hold(0 <= reading.get("confidence", 0.5) <= 1, "confidence is a share from 0 to 1")
 
 
-def _alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
+def _are_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
     """The same lines but for keys, which a reader may make up anew each time."""
     strip = ("key", "parent")
     return [{k: v for k, v in line.items() if k not in strip} for line in one] == [

@@ -121,8 +121,8 @@ def choose(
     found = load_reader(engine, reader)
     if method not in found.can:
         able = [other.name for other in readers(engine) if method in other.can]
-        raise errors.cannot(found.label, DOING[method], able)
-    return _settled(engine, library, found, method, model, language)
+        raise errors.unsupported_method(found.label, DOING[method], able)
+    return _settle_choice(engine, library, found, method, model, language)
 
 
 def choose_transcriber(
@@ -135,10 +135,10 @@ def choose_transcriber(
 ) -> Choice:
     """Settle who writes down recordings; each refusal says what to do instead."""
     found = load_transcriber(engine, transcriber)
-    return _settled(engine, library, found, "transcribe", model, language)
+    return _settle_choice(engine, library, found, "transcribe", model, language)
 
 
-def _settled(
+def _settle_choice(
     engine: Engine,
     library: Library | None,
     found: type[Reader],

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import Engine, Example, Library, Placement, RecipeJob, new_id
 from armarium_reading.jobs import FIND_LINES, READ_LINES, READ_PAGES, TRANSCRIBE
-from armarium_reading.providers.served import lane_of, who_reads_lines
+from armarium_reading.providers.served_reader import lane_of, who_reads_lines
 from armarium_reading.readers import TRANSCRIBERS, choose, choose_transcriber
 from armarium_reading.sample_transcriber import SampleTranscriber
 from armarium_reading.schemas.reading import (
@@ -18,7 +18,7 @@ from armarium_reading.schemas.reading import (
 )
 
 
-def _placed(method: str) -> Callable[[Engine, Library, Any], Placement]:
+def _make_place(method: str) -> Callable[[Engine, Library, Any], Placement]:
     def place(engine: Engine, library: Library, settings: Any) -> Placement:
         choice = choose(
             engine,
@@ -122,7 +122,7 @@ RECIPE_JOBS = (
         compare="lines found of lines checked, and lines too many",
         provider_setting="reader",
         model_setting="model",
-        place=_placed("find_lines"),
+        place=_make_place("find_lines"),
         example=_page,
     ),
     RecipeJob(
@@ -152,7 +152,7 @@ RECIPE_JOBS = (
         compare="characters read wrong of all characters",
         provider_setting="reader",
         model_setting="model",
-        place=_placed("read_page"),
+        place=_make_place("read_page"),
         example=_page,
     ),
     RecipeJob(

@@ -12,7 +12,7 @@ from armarium_testing.command_line import Machine, Pictures
 
 def first_line(machine: Machine) -> str:
     """The id of the first line that has a reading."""
-    identity: str = machine.done("text", "--json").json["items"][0]["spans"][0]["segment_id"]
+    identity: str = machine.succeed("text", "--json").json["items"][0]["spans"][0]["segment_id"]
     return identity
 
 
@@ -21,8 +21,8 @@ def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine
     (folder / "empty.jpg").touch()
     (folder / "words.jpg").write_text("not a picture")
     (folder / "1.xml").write_text("<PcGts/>")
-    desk.done("create", "Letters")
-    said = desk.done("import", "pages").out
+    desk.succeed("create", "Letters")
+    said = desk.succeed("import", "pages").out
     assert said.startswith("Imported 2 files.\n")
     assert "  not imported: empty.jpg: It is empty (0 bytes)" in said
     assert "  not imported: words.jpg: The file is a text" in said
@@ -32,123 +32,123 @@ def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine
 def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png"])
     (folder / "red\x1b[31m\n.png").write_bytes((folder / "1.png").read_bytes())
-    desk.done("create", "Letters")
-    said = desk.done("import", "pages").out
+    desk.succeed("create", "Letters")
+    said = desk.succeed("import", "pages").out
     assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
     assert "\x1b" not in said
-    assert desk.refused("show", "red\x1b[31m").startswith(
+    assert desk.expect_refusal("show", "red\x1b[31m").startswith(
         "No document here has the id, the name or the path 'red\\x1b[31m'"
     )
-    assert "\x1b" not in desk.refused("import", "red\x1b[31m")
+    assert "\x1b" not in desk.expect_refusal("import", "red\x1b[31m")
 
 
 def test_an_import_that_brings_nothing_ends_with_1(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png"])
     (folder / "empty.jpg").touch()
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     ran = desk.run("import", str(folder / "empty.jpg"))
     assert (ran.code, "not imported: empty.jpg" in ran.out) == (1, True)
     ran = desk.run("import", str(folder / "empty.jpg"), "--json")
     assert (ran.code, ran.json["refused_count"]) == (1, 1)
-    desk.done("import", "pages")
-    assert "1 was there already" in desk.done("import", "pages").out
+    desk.succeed("import", "pages")
+    assert "1 was there already" in desk.succeed("import", "pages").out
 
 
 def test_import_under_json_answers_one_value_and_shows_no_progress(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
-    desk.done("create", "Letters")
-    ran = desk.done("import", "pages", "--json")
+    desk.succeed("create", "Letters")
+    ran = desk.succeed("import", "pages", "--json")
     assert (ran.json["files"], ran.json["refused"], ran.err) == (1, [], "")
 
 
 def test_import_takes_single_files_into_a_folder_of_the_project(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    into = desk.done("ls", "--json").json["items"][0]["id"]
-    desk.done("import", str(folder / "1.png"), "--into", into)
-    assert [node["name"] for node in desk.done("ls", into, "--json").json["items"]] == ["1.png"]
+    desk.succeed("create", "Letters")
+    into = desk.succeed("ls", "--json").json["items"][0]["id"]
+    desk.succeed("import", str(folder / "1.png"), "--into", into)
+    assert [node["name"] for node in desk.succeed("ls", into, "--json").json["items"]] == ["1.png"]
 
 
 @pytest.mark.parametrize("words", [("nothing-here",), ("",)])
 def test_import_of_nothing_is_refused(desk: Machine, words: tuple[str, ...]) -> None:
-    desk.done("create", "Letters")
-    assert desk.refused("import", *words).endswith(".")
+    desk.succeed("create", "Letters")
+    assert desk.expect_refusal("import", *words).endswith(".")
 
 
 def test_without_a_terminal_a_job_ends_with_one_line(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
-    desk.done("create", "Letters")
-    assert desk.done("import", "pages").err.startswith("Import: 1/1, ")
+    desk.succeed("create", "Letters")
+    assert desk.succeed("import", "pages").err.startswith("Import: 1/1, ")
 
 
 def test_lines_and_read_count_what_they_did(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    assert "lines yet" in desk.refused("read", "--reader", "pretend")
-    first = next(node for node in desk.done("ls", "--json").json["items"] if node["name"] == "1.png")["id"]
-    assert desk.done("lines", first, "--reader", "pretend").out == "Found lines on 1 page, 2 lines.\n"
-    said = desk.done("read", "--reader", "pretend").out
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    assert "lines yet" in desk.expect_refusal("read", "--reader", "pretend")
+    first = next(node for node in desk.succeed("ls", "--json").json["items"] if node["name"] == "1.png")["id"]
+    assert desk.succeed("lines", first, "--reader", "pretend").out == "Found lines on 1 page, 2 lines.\n"
+    said = desk.succeed("read", "--reader", "pretend").out
     assert said.startswith("Read 1 page, 2 lines.\n")
     assert "  1 page skipped: no lines there" in said
 
 
 def test_a_page_that_cannot_be_done_is_named_and_the_rest_is_done(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "faint.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    said = desk.done("lines", "--reader", "pretend").out
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    said = desk.succeed("lines", "--reader", "pretend").out
     assert said.startswith("Found lines on 1 page, 2 lines.\n")
     assert "  not done: faint.png: The page is too faint to find lines on." in said
 
 
 def test_pages_without_a_line_are_named_with_what_to_try(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "bare.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    ran = desk.done("text", "1.png")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    ran = desk.succeed("text", "1.png")
     assert ran.out == ""
     assert ran.err == "1.png was never read: armarium lines finds its lines, armarium read reads them.\n"
-    said = desk.done("lines", "--reader", "pretend").out
+    said = desk.succeed("lines", "--reader", "pretend").out
     assert said.startswith("Found lines on 2 pages, 2 lines.\n  no lines found: bare.png\n")
     assert "try another reader (--reader NAME: " in said
     assert "pretend" not in said
-    assert "with no line that was read" in desk.done("text", "1.png").err
-    assert "bare.png has a pass" in desk.done("text", "bare.png").err
-    desk.done("read", "--reader", "pretend")
-    ran = desk.done("text", "1.png")
+    assert "with no line that was read" in desk.succeed("text", "1.png").err
+    assert "bare.png has a pass" in desk.succeed("text", "bare.png").err
+    desk.succeed("read", "--reader", "pretend")
+    ran = desk.succeed("text", "1.png")
     assert (ran.out, ran.err) == ("linea 1\nlinea 2\n", "")
 
 
 def test_when_no_page_can_be_done_the_job_is_refused_with_its_id(desk: Machine, pictures: Pictures) -> None:
     pictures(["faint.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
     ran = desk.run("lines", "--reader", "pretend", "--json")
     body = json.loads(ran.err)
     assert ran.code == 1
     assert "too faint" in body["detail"]
-    assert desk.done("jobs", "log", body["job_id"]).out
+    assert desk.succeed("jobs", "log", body["job_id"]).out
 
 
 def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> None:
-    assert "no reader called nobody" in read_pages.refused("lines", "--reader", "nobody")
-    assert "'he'" in read_pages.refused("read", "--reader", "pretend", "--language", "he")
+    assert "no reader called nobody" in read_pages.expect_refusal("lines", "--reader", "nobody")
+    assert "'he'" in read_pages.expect_refusal("read", "--reader", "pretend", "--language", "he")
     for command in ("read", "lines", "text", "export", "passes", "segments"):
-        assert read_pages.refused(command, "a b/c").startswith(
+        assert read_pages.expect_refusal(command, "a b/c").startswith(
             "No document here has the id, the name or the path 'a b/c'"
         )
 
 
 def test_a_project_without_pages_says_how_to_bring_some_in(desk: Machine) -> None:
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     for command in ("lines", "read"):
-        assert "no page" in desk.refused(command, "--reader", "pretend").lower()
-    assert "no page" in desk.refused("export").lower()
+        assert "no page" in desk.expect_refusal(command, "--reader", "pretend").lower()
+    assert "no page" in desk.expect_refusal("export").lower()
 
 
 def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_pages: Machine) -> None:
-    found = read_pages.done("text", "--json").json["items"][0]
+    found = read_pages.succeed("text", "--json").json["items"][0]
     page, read_pass = found["document_id"], found["pass_id"]
     said = read_pages.run("lines", page, "--reader", "pretend").err
     assert "holds no text" in said
@@ -160,40 +160,40 @@ def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_page
         assert way_back in ran.err, command
     ran = read_pages.run("passes", page, "--use", read_pass)
     assert "holds no text" not in ran.err
-    assert read_pages.done("text", page).out == "linea 1\nlinea 2\n"
+    assert read_pages.succeed("text", page).out == "linea 1\nlinea 2\n"
 
 
 def test_text_of_all_pages_of_one_and_with_the_ids_that_correct_takes(read_pages: Machine) -> None:
-    assert read_pages.done("text").out.count("linea 1") == 2
-    page = read_pages.done("text", "--json").json["items"][0]["document_id"]
-    assert read_pages.done("text", page).out == "linea 1\nlinea 2\n"
-    name = read_pages.done("show", page, "--json").json["document"]["name"]
+    assert read_pages.succeed("text").out.count("linea 1") == 2
+    page = read_pages.succeed("text", "--json").json["items"][0]["document_id"]
+    assert read_pages.succeed("text", page).out == "linea 1\nlinea 2\n"
+    name = read_pages.succeed("show", page, "--json").json["document"]["name"]
     for command in ("text", "passes", "segments"):
-        assert read_pages.done(command, name).out == read_pages.done(command, page).out
-    assert read_pages.done("order", "list", name).out == read_pages.done("order", "list", page).out
-    assert read_pages.done("export", name, "--out", "one").out.startswith("Wrote 1 file ")
-    assert read_pages.done("text", page, "--ids").out.startswith(f"{first_line(read_pages)}  linea 1\n")
+        assert read_pages.succeed(command, name).out == read_pages.succeed(command, page).out
+    assert read_pages.succeed("order", "list", name).out == read_pages.succeed("order", "list", page).out
+    assert read_pages.succeed("export", name, "--out", "one").out.startswith("Wrote 1 file ")
+    assert read_pages.succeed("text", page, "--ids").out.startswith(f"{first_line(read_pages)}  linea 1\n")
 
 
 def test_correct_writes_a_reading_and_says_how_to_take_it_back(read_pages: Machine) -> None:
     line = first_line(read_pages)
-    said = read_pages.done("correct", line, "En la villa").out
-    assert "En la villa" in read_pages.done("text").out
-    read_pages.done("undo", said.split()[-1])
-    assert "En la villa" not in read_pages.done("text").out
+    said = read_pages.succeed("correct", line, "En la villa").out
+    assert "En la villa" in read_pages.succeed("text").out
+    read_pages.succeed("undo", said.split()[-1])
+    assert "En la villa" not in read_pages.succeed("text").out
 
 
 def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pages: Machine) -> None:
-    assert read_pages.refused("correct", "nosuch", "x").startswith(
+    assert read_pages.expect_refusal("correct", "nosuch", "x").startswith(
         "There is no segment nosuch in this project."
     )
     line = first_line(read_pages)
-    seen = read_pages.done("correct", line, "one", "--json").json
-    read_pages.done("correct", line, "two")
+    seen = read_pages.succeed("correct", line, "one", "--json").json
+    read_pages.succeed("correct", line, "two")
     reading = seen.get("representation_id") or seen["id"]
-    assert read_pages.refused("correct", line, "three", "--expect", reading)
-    assert "say after its id what it says" in read_pages.refused("correct", line)
-    read_pages.misused("correct")
+    assert read_pages.expect_refusal("correct", line, "three", "--expect", reading)
+    assert "say after its id what it says" in read_pages.expect_refusal("correct", line)
+    read_pages.expect_misuse("correct")
 
 
 @pytest.mark.parametrize("format_name", ["pagexml", "plain-text"])
@@ -201,29 +201,29 @@ def test_export_writes_a_file_a_page_and_never_over_one_unasked(
     read_pages: Machine, format_name: str
 ) -> None:
     words = ("export", "--out", "out", "--format", format_name)
-    said = read_pages.done(*words).out
+    said = read_pages.succeed(*words).out
     out = read_pages.home / "out"
     assert said.startswith(f"Wrote 2 files to {out}.\n")
     files = sorted(out.iterdir())
     files[1].write_text("mine")
-    assert "is there already; pass --overwrite" in read_pages.refused(*words)
+    assert "is there already; pass --overwrite" in read_pages.expect_refusal(*words)
     assert files[1].read_text() == "mine"
     assert sorted(out.iterdir()) == files
-    read_pages.done(*words, "--overwrite")
+    read_pages.succeed(*words, "--overwrite")
     assert "linea 1" in files[1].read_text("utf-8")
 
 
 def test_export_refused_halfway_leaves_nothing(read_pages: Machine) -> None:
-    read_pages.done("export", "--out", "out")
+    read_pages.succeed("export", "--out", "out")
     first, second = sorted((read_pages.home / "out").iterdir())
     first.unlink()
-    assert second.name in read_pages.refused("export", "--out", "out")
+    assert second.name in read_pages.expect_refusal("export", "--out", "out")
     assert list((read_pages.home / "out").iterdir()) == [second]
 
 
 def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine) -> None:
     (read_pages.home / "file").touch()
-    assert read_pages.refused("export", "--out", "file").endswith("is a file; --out names a folder.")
+    assert read_pages.expect_refusal("export", "--out", "file").endswith("is a file; --out names a folder.")
     for name in ("nosuch", "no/such"):
-        assert "There is no format" in read_pages.refused("export", "--out", "new", "--format", name)
+        assert "There is no format" in read_pages.expect_refusal("export", "--out", "new", "--format", name)
     assert not Path("new").exists()

@@ -23,38 +23,38 @@ def talks(machine: Machine) -> None:
     folder.mkdir()
     recording(folder / "talk.wav", 2)
     recording(folder / "cough.wav", 0.01)
-    machine.done("create", "Interviews")
-    machine.done("import", "talks")
+    machine.succeed("create", "Interviews")
+    machine.succeed("import", "talks")
 
 
 def test_transcribe_writes_recordings_down_and_names_those_it_could_not(desk: Machine) -> None:
     talks(desk)
-    said = desk.done("transcribe", "--transcriber", "listener").out
+    said = desk.succeed("transcribe", "--transcriber", "listener").out
     short = next(
-        node["id"] for node in desk.done("ls", "--json").json["items"] if node["name"] == "cough.wav"
+        node["id"] for node in desk.succeed("ls", "--json").json["items"] if node["name"] == "cough.wav"
     )
     assert said.startswith("Wrote down 1 recording.\n")
     assert f"  not done: {short}: The recording is too short to hear anything in it." in said
-    assert desk.done("text", "talk.wav").out == "Good day.\nFarewell.\n"
-    silent = desk.done("text", "cough.wav")
+    assert desk.succeed("text", "talk.wav").out == "Good day.\nFarewell.\n"
+    silent = desk.succeed("text", "cough.wav")
     assert (silent.out, silent.err) == (
         "",
         "cough.wav was never written down: armarium transcribe does it.\n",
     )
-    assert desk.done("undo").out
-    assert desk.done("text", "talk.wav").out == ""
+    assert desk.succeed("undo").out
+    assert desk.succeed("text", "talk.wav").out == ""
 
 
 def test_transcribe_under_json_answers_one_value(desk: Machine) -> None:
     talks(desk)
-    ran = desk.done("transcribe", "talk.wav", "--transcriber", "listener", "--language", "es", "--json")
+    ran = desk.succeed("transcribe", "talk.wav", "--transcriber", "listener", "--language", "es", "--json")
     assert (ran.json["pages"], ran.json["failed"], bool(ran.json["job_id"])) == (1, [], True)
 
 
 def test_what_cannot_be_written_down_is_refused_in_words(desk: Machine) -> None:
     talks(desk)
-    assert "nobody" in desk.refused("transcribe", "--transcriber", "nobody")
-    assert "takes no model files" in desk.refused(
+    assert "nobody" in desk.expect_refusal("transcribe", "--transcriber", "nobody")
+    assert "takes no model files" in desk.expect_refusal(
         "transcribe", "--transcriber", "listener", "--model", "small"
     )
-    assert "nothing-here" in desk.refused("transcribe", "nothing-here", "--transcriber", "listener")
+    assert "nothing-here" in desk.expect_refusal("transcribe", "nothing-here", "--transcriber", "listener")

@@ -9,7 +9,7 @@ from armarium_recipes.actions import bakeoffs, champions
 from armarium_recipes.actions.choices import ACTIONS as CHOICES
 from armarium_recipes.actions.setup import ACTIONS as SETUP
 from armarium_recipes.actions.start import ACTIONS as START
-from armarium_recipes.bakeoffs import settling
+from armarium_recipes.bakeoffs import recovery
 from armarium_recipes.bakeoffs.champions import readers_of_lines
 from armarium_recipes.bakeoffs.following import BakeoffFollower
 from armarium_recipes.jobs.compare_line_finders import COMPARE_FINDERS
@@ -38,6 +38,6 @@ def armarium_plugin() -> Plugin:
         queries=(*CANDIDATES, *PROJECT, *RUNS, *BAKEOFFS, list_routes),
         routers=(routes_bakeoffs.router, knowledge.router),
         extras={EVALUATION_FOLLOWERS: (BakeoffFollower(),), LINE_READERS: (readers_of_lines,)},
-        on_open=(files.settle, arrivals.opened, settling.opened),
+        on_open=(files.settle, arrivals.settle_ended_runs, recovery.write_missing_files),
         on_step=(files.step_ends, arrivals.step_ends),
     )

@@ -18,13 +18,13 @@ from armarium_testing.command_line import Machine, Pictures
 def letters(desk: Machine, pictures: Pictures) -> Machine:
     """A project of two pages of typed letters."""
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
     return desk
 
 
 def test_options_answer_every_question_of_setup(letters: Machine) -> None:
-    done = letters.done(
+    done = letters.succeed(
         *(
             "setup",
             "--purpose",
@@ -67,22 +67,22 @@ def test_options_answer_every_question_of_setup(letters: Machine) -> None:
 
 
 def test_what_is_left_out_takes_what_was_said_before_or_the_default(letters: Machine) -> None:
-    first = letters.done("setup", "--language", "he", "--json").json["answers"]
+    first = letters.succeed("setup", "--language", "he", "--json").json["answers"]
     assert (first["purposes"], first["materials"], first["scripts"]) == (
         ["transcribe"],
         ["handwriting"],
         ["Hebr"],
     )
     assert first["pages"] == 2
-    second = letters.done("setup", "--purpose", "tables", "--json").json["answers"]
+    second = letters.succeed("setup", "--purpose", "tables", "--json").json["answers"]
     assert (second["purposes"], second["languages"], second["scripts"]) == (["tables"], ["he"], ["Hebr"])
-    third = letters.done("setup", "--language", "sr-Latn", "--dry-run", "--json").json
+    third = letters.succeed("setup", "--language", "sr-Latn", "--dry-run", "--json").json
     assert third["answers"]["scripts"] == ["Latn"]
     assert third["audit_id"] is None
 
 
 def test_setup_says_the_steps_with_their_reasons(letters: Machine) -> None:
-    said = letters.done("setup", "--language", "es", "--material", "print").out
+    said = letters.succeed("setup", "--language", "es", "--material", "print").out
     assert ". find-lines" in said
     assert "read-a-line with " in said
     assert said.strip().endswith("armarium plan")
@@ -100,7 +100,7 @@ def test_setup_says_what_it_does_not_understand(letters: Machine) -> None:
         (("--language", "Mayan"), "Several languages fit 'Mayan'"),
         ((), "Which language?"),
     ):
-        assert sentence in letters.refused("setup", *words)
+        assert sentence in letters.expect_refusal("setup", *words)
 
 
 def test_at_a_terminal_it_asks_five_questions_until_it_understands(
@@ -110,68 +110,70 @@ def test_at_a_terminal_it_asks_five_questions_until_it_understands(
     typed = iter(["fame", "3, entities", "", "", "Elvish?", "Ladino, lad", "", "n"])
     monkeypatch.setattr(questions.typer, "prompt", lambda *_, **__: next(typed))
     monkeypatch.setattr(questions.typer, "confirm", lambda *_, **__: next(typed) == "y")
-    said = letters.done("setup").out
+    said = letters.succeed("setup").out
     assert "'fame' is no purpose" in said
     assert "No language is called 'Elvish?'" in said
     assert list(typed) == []
-    answers = letters.done("setup", "--yes", "--dry-run", "--json").json["answers"]
+    answers = letters.succeed("setup", "--yes", "--dry-run", "--json").json["answers"]
     assert answers["purposes"] == ["search", "entities"]
     assert (answers["languages"], answers["scripts"]) == (["lad"], ["Hebr"])
 
 
 def test_a_plan_is_looked_at_started_and_followed(letters: Machine) -> None:
-    assert "armarium start" in letters.done("runs").out
-    assert "has not run yet" in letters.refused("runs", "last")
-    assert letters.refused("start")
-    assert "Start is refused" in letters.done("plan").out
-    recipe = letters.done("setup", "--language", "es", "--json").json["recipe"]
+    assert "armarium start" in letters.succeed("runs").out
+    assert "has not run yet" in letters.expect_refusal("runs", "last")
+    assert letters.expect_refusal("start")
+    assert "Start is refused" in letters.succeed("plan").out
+    recipe = letters.succeed("setup", "--language", "es", "--json").json["recipe"]
     recipe["steps"] = [step for step in recipe["steps"] if step["job"] in ("split-pages", "correct")]
-    letters.done("action", "run", "project.save_setup", "-p", json.dumps({"recipe": recipe}))
-    plan = letters.done("plan").out
+    letters.succeed("action", "run", "project.save_setup", "-p", json.dumps({"recipe": recipe}))
+    plan = letters.succeed("plan").out
     assert "2 of 2" in plan
     assert "Left out: correct" in plan
-    started = letters.done("start")
+    started = letters.succeed("start")
     assert "left out: correct" in started.out
     assert "Recipe: " in started.err
-    listed = letters.done("runs", "--json").json["items"]
+    listed = letters.succeed("runs", "--json").json["items"]
     assert [(one["state"], len(one["page_ids"])) for one in listed] == [("done", 2)]
     run_id = listed[0]["job_id"]
-    assert run_id in letters.done("runs").out
-    said = letters.done("runs", run_id[:20]).out
+    assert run_id in letters.succeed("runs").out
+    said = letters.succeed("runs", run_id[:20]).out
     assert said.startswith(f"{run_id} is done, over 2 pages.")
     assert "done     Split pages" in said
-    assert letters.done("runs", "last", "--watch", "--json").json["summary"]["finished"]
-    assert "No run begins with 'feed'" in letters.refused("runs", "feed")
-    again = letters.done(
+    assert letters.succeed("runs", "last", "--watch", "--json").json["summary"]["finished"]
+    assert "No run begins with 'feed'" in letters.expect_refusal("runs", "feed")
+    again = letters.succeed(
         "start", "--redo", next(s["id"] for s in recipe["steps"]), "--no-wait", "--json"
     ).json
     assert again["pages"] == 2
-    letters.done("runs", "--watch")
+    letters.succeed("runs", "--watch")
 
 
 def test_a_bake_off_needs_corrected_lines(letters: Machine) -> None:
-    assert "no bake-off yet" in letters.done("bakeoff", "--list").out
-    assert "no bake-off yet" in letters.refused("bakeoff", "--use", "1")
-    letters.done("setup", "--language", "es", "--yes")
-    assert "100" in letters.refused("bakeoff")
-    assert "100" in letters.refused("bakeoff", "1.png", "--lines")
+    assert "no bake-off yet" in letters.succeed("bakeoff", "--list").out
+    assert "no bake-off yet" in letters.expect_refusal("bakeoff", "--use", "1")
+    letters.succeed("setup", "--language", "es", "--yes")
+    assert "100" in letters.expect_refusal("bakeoff")
+    assert "100" in letters.expect_refusal("bakeoff", "1.png", "--lines")
 
 
 def test_a_chart_is_refused_before_anything_is_measured(letters: Machine, tmp_path: Path) -> None:
     there = tmp_path / "there.png"
     there.write_bytes(b"mine")
-    assert ".png or .html" in letters.refused("bakeoff", "--chart", str(tmp_path / "chart.pdf"))
-    assert "--overwrite" in letters.refused("bakeoff", "--chart", str(there))
-    assert "--show last" in letters.refused("bakeoff", "--list", "--chart", str(tmp_path / "all.png"))
+    assert ".png or .html" in letters.expect_refusal("bakeoff", "--chart", str(tmp_path / "chart.pdf"))
+    assert "--overwrite" in letters.expect_refusal("bakeoff", "--chart", str(there))
+    assert "--show last" in letters.expect_refusal("bakeoff", "--list", "--chart", str(tmp_path / "all.png"))
     assert there.read_bytes() == b"mine"
     assert [one.name for one in tmp_path.glob("*.p*")] == ["there.png"]
 
 
 def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path: Path) -> None:
     """Of finders of lines, measured on two pages with fifty checked lines each."""
-    letters.done("setup", "--language", "es", "--material", "print", "--yes")
+    letters.succeed("setup", "--language", "es", "--material", "print", "--yes")
     for name in ("1.png", "2.png"):
-        page_id = next(one["id"] for one in letters.done("ls", "--json").json["items"] if one["name"] == name)
+        page_id = next(
+            one["id"] for one in letters.succeed("ls", "--json").json["items"] if one["name"] == name
+        )
         places = [(0.05, (number + 0.2) / 51) for number in range(50)]
         lines = [
             {"key": f"{number}", "rect": [x, y, 0.9, 0.012], "text": f"line {number}"}
@@ -184,15 +186,15 @@ def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path
             "model": "sample",
             "lines": lines,
         }
-        ran = letters.done("action", "run", "segment.take_lines", "-p", json.dumps(taken), "--json").json
+        ran = letters.succeed("action", "run", "segment.take_lines", "-p", json.dumps(taken), "--json").json
         pass_id = ran.get("result", ran)["pass_id"]
         checked = {"pass_id": pass_id, "ground_truth": True}
-        letters.done("action", "run", "segment.pass_ground_truth", "-p", json.dumps(checked))
+        letters.succeed("action", "run", "segment.pass_ground_truth", "-p", json.dumps(checked))
     page, picture = tmp_path / "table.html", tmp_path / "table.PNG"
-    said = letters.done("bakeoff", "--lines", "--chart", str(page))
+    said = letters.succeed("bakeoff", "--lines", "--chart", str(page))
     assert f"Drew it into {page}." in said.out
     assert "Line finders on 100 corrected lines of 2 pages" in page.read_text()
-    again = letters.done("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
+    again = letters.succeed("bakeoff", "--show", "last", "--chart", str(picture), "--json").json
     assert again["chart"] == str(picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 

@@ -26,39 +26,41 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
     box.mkdir()
     for page in drawn:
         (box / f"{page.name}.jpg").write_bytes(page.jpeg)
-    desk.done("create", "Letters")
-    desk.done("import", str(box))
-    desk.done("action", "entity.create", "--canonical-name", "Puerto Claro", "--entity-type", "location")
+    desk.succeed("create", "Letters")
+    desk.succeed("import", str(box))
+    desk.succeed("action", "entity.create", "--canonical-name", "Puerto Claro", "--entity-type", "location")
     assert (
         "find-names-tag-words"
-        in desk.done(*("setup", "--purpose", "entities", "--language", "es", "--material", "typescript")).out
+        in desk.succeed(
+            *("setup", "--purpose", "entities", "--language", "es", "--material", "typescript")
+        ).out
     )
-    assert desk.done("plan").out.strip().endswith("Run it: armarium start")
+    assert desk.succeed("plan").out.strip().endswith("Run it: armarium start")
 
-    said = desk.done("start").out
+    said = desk.succeed("start").out
     assert f"{len(drawn)} of {len(drawn)} pages read; names: " in said
     assert "location" in said
-    assert " is done, over 2 pages." in desk.done("runs", "last").out
-    texts = [desk.done("text", f"{page.name}.jpg").out for page in drawn]
+    assert " is done, over 2 pages." in desk.succeed("runs", "last").out
+    texts = [desk.succeed("text", f"{page.name}.jpg").out for page in drawn]
     for page, text in zip(drawn, texts, strict=True):
         truth = _words(page.text)
         assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
 
     written = tmp_path / "files"
-    desk.done("export", "--format", "pagexml", "--out", str(written))
+    desk.succeed("export", "--format", "pagexml", "--out", str(written))
     for page, text in zip(drawn, texts, strict=True):
         root = ElementTree.parse(written / f"{page.name}.xml").getroot()
         lines = [one.text or "" for one in root.iter() if one.tag.rpartition("}")[2] == "Unicode"]
         assert _words(text) <= _words("\n".join(lines))
     site = tmp_path / "site"
-    assert "a site of 2 pages" in desk.done("export-site", str(site)).out
+    assert "a site of 2 pages" in desk.succeed("export-site", str(site)).out
     content = "\n".join(one.read_text() for one in sorted((site / "content").rglob("*")) if one.is_file())
     assert all(_words(text) <= _words(content) for text in texts)
 
     # What a run made is taken back as one, and done again as one; the start itself is the step before it.
-    desk.done("undo")
-    assert "was never read" in desk.done("text", f"{drawn[0].name}.jpg").err
-    assert json.loads(desk.done("entities", "--json").out)["items"][0]["canonical_name"] == "Puerto Claro"
-    desk.done("redo")
-    assert [desk.done("text", f"{page.name}.jpg").out for page in drawn] == texts
-    assert "armarium start --redo STEP" in desk.done("plan").out
+    desk.succeed("undo")
+    assert "was never read" in desk.succeed("text", f"{drawn[0].name}.jpg").err
+    assert json.loads(desk.succeed("entities", "--json").out)["items"][0]["canonical_name"] == "Puerto Claro"
+    desk.succeed("redo")
+    assert [desk.succeed("text", f"{page.name}.jpg").out for page in drawn] == texts
+    assert "armarium start --redo STEP" in desk.succeed("plan").out

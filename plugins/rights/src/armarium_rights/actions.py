@@ -97,6 +97,6 @@ def _tell(ctx: ActionContext, row: Mapping[str, Any]) -> None:
     about = [one for one in (row["document_id"], row["segment_id"]) if one is not None]
     ctx.target(row["id"], *about)
     if row["document_id"] is not None:
-        ctx.changed(document_ids=[row["document_id"]])
+        ctx.note_changes(document_ids=[row["document_id"]])
     if row["segment_id"] is not None:
-        ctx.changed(segment_ids=[row["segment_id"]])
+        ctx.note_changes(segment_ids=[row["segment_id"]])

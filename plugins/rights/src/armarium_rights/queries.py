@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, and_, func, or_, select, true
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_documents.api import documents
 from armarium_rights.errors import no_such_project, unknown_record, unknown_target
 from armarium_rights.models import records
@@ -36,7 +36,7 @@ def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
 
     def above(nearer: set[str]) -> Iterator[str]:
         asked = select(documents.c.parent_id, documents.c.alias_target_id)
-        for row in conn.execute(asked.where(among(documents.c.id, nearer))):
+        for row in conn.execute(asked.where(is_among(documents.c.id, nearer))):
             yield from row
 
     return _levels(ids, above)
@@ -47,11 +47,11 @@ def segments_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
     made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
 
     def above(nearer: set[str]) -> Iterator[str]:
-        regions = select(segments.c.parent_segment_id).where(among(segments.c.id, nearer))
+        regions = select(segments.c.parent_segment_id).where(is_among(segments.c.id, nearer))
         origins = (
             select(forwardings.c.old_segment_id)
             .select_from(forwardings.join(made, true()))
-            .where(remade, among(made.c.value, nearer))
+            .where(remade, is_among(made.c.value, nearer))
         )
         yield from conn.execute(regions).scalars()
         yield from conn.execute(origins).scalars()
@@ -77,8 +77,8 @@ def applying(
     about = records.c.target_kind
     named = or_(
         about == PROJECT,
-        and_(about == "document", among(records.c.document_id, docs)),
-        and_(about == "segment", among(records.c.segment_id, parts)),
+        and_(about == "document", is_among(records.c.document_id, docs)),
+        and_(about == "segment", is_among(records.c.segment_id, parts)),
     )
     ordered = select(records).where(live, named).order_by(records.c.created_at, records.c.id)
     found = [row._asdict() for row in conn.execute(ordered)]
@@ -92,7 +92,7 @@ def applying(
     return sorted(found, key=nearness)
 
 
-def combined(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def combine_records(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What records come to together; each only tightens."""
     limits = [set(row["readers"]) for row in found if row["restricted"]]
     stated = [row["model_use"] for row in found if row["model_use"] is not None]
@@ -121,7 +121,7 @@ def effective(
     """The records of the project, of the documents above the target, of the regions it lies in, and its own."""
     document_id, segment_id = target(conn, target_kind, target_id)
     found = applying(conn, [document_id] if document_id else [], [segment_id] if segment_id else [])
-    return {"target_kind": target_kind, "target_id": target_id, **combined(found)}
+    return {"target_kind": target_kind, "target_id": target_id, **combine_records(found)}
 
 
 def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str | None]:

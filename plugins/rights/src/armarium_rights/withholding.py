@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from armarium.api import Principal, Use, Withheld, among
+from armarium.api import Principal, Use, WithheldRows, is_among
 from armarium_rights.errors import loosened_by_machine
 from armarium_rights.models import records
-from armarium_rights.queries import PROJECT, applying, combined, live, remade
+from armarium_rights.queries import PROJECT, applying, combine_records, live, remade
 from armarium_source_model.api import forwardings, segments
 
 
@@ -20,14 +20,14 @@ class RightsOfProject:
 
     parts = segments
 
-    def any(self, raw: sqlite3.Connection) -> bool:
+    def has_any(self, raw: sqlite3.Connection) -> bool:
         """Whether a record is in force."""
         return (
             raw.execute("SELECT 1 FROM rights_record WHERE withdrawn_at IS NULL LIMIT 1").fetchone()
             is not None
         )
 
-    def withheld(self, conn: Connection, principal: Principal) -> Withheld:
+    def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
         """What restricted records, of which *principal* is no reader, are about."""
         asked = select(records.c.target_kind, records.c.document_id, records.c.segment_id, records.c.readers)
         nodes, parts = set(), set()
@@ -35,12 +35,12 @@ class RightsOfProject:
             if principal.reader_ids & set(readers):
                 continue
             if kind == PROJECT:
-                return Withheld(everything=True)
+                return WithheldRows(everything=True)
             if kind == "document":
                 nodes.add(document_id)
             else:
                 parts.add(segment_id)
-        return Withheld(nodes=frozenset(nodes), parts=frozenset(_with_them(conn, parts)))
+        return WithheldRows(nodes=frozenset(nodes), parts=frozenset(_with_them(conn, parts)))
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
         """Of *ids*, those that nobody may put to *use*, each with the sentence why."""
@@ -52,7 +52,7 @@ class RightsOfProject:
                 # A picture or text of the whole page shows every part of it.
                 on_it = records.c.target_kind == "segment", records.c.document_id == one
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
-            why = _why_not(combined(rules), use)
+            why = _why_not(combine_records(rules), use)
             if why is not None:
                 found[one] = why
         return found
@@ -100,17 +100,17 @@ def _with_them(conn: Connection, parts: set[str]) -> set[str]:
     fresh = parts
     while fresh:
         found |= fresh
-        beneath = select(segments.c.id).where(among(segments.c.parent_segment_id, fresh))
+        beneath = select(segments.c.id).where(is_among(segments.c.parent_segment_id, fresh))
         after = (
             select(made.c.value)
             .select_from(forwardings.join(made, remade))
-            .where(among(forwardings.c.old_segment_id, fresh))
+            .where(is_among(forwardings.c.old_segment_id, fresh))
         )
         fresh = {*conn.execute(beneath).scalars(), *conn.execute(after).scalars()} - found
     # Asked once: what lies in the same place as that is not withheld too, or a page would go line by line.
     same_place = (
         select(other.c.id)
         .select_from(segments.join(other, other.c.document_id == segments.c.document_id))
-        .where(among(segments.c.id, found), or_(within, about))
+        .where(is_among(segments.c.id, found), or_(within, about))
     )
     return found | set(conn.execute(same_place).scalars())

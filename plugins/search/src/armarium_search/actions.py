@@ -9,7 +9,7 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import add_node, order_nodes, require_document
 from armarium_search.errors import named_twice, not_in_folder, unknown_embedder, unknown_search
 from armarium_search.models import saved_searches
-from armarium_search.queries.saved import LIVE, SAVED, live_search
+from armarium_search.queries.saved_searches import LIVE, SAVED, live_search
 from armarium_search.queries.search import check_words
 from armarium_search.schemas import (
     DeletedSearch,
@@ -53,12 +53,18 @@ def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
     _check_filters(ctx, p.filters)
     search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
     stated = p.model_dump(mode="json", exclude={"sort_order", "filters"})
-    row = {"id": search_id, **stated, "filters": _kept(p.filters), **ctx.provenance(), "updated_at": ctx.now}
+    row = {
+        "id": search_id,
+        **stated,
+        "filters": _dump_filters(p.filters),
+        **ctx.provenance(),
+        "updated_at": ctx.now,
+    }
     ctx.conn.execute(saved_searches.insert().values(row))
     return live_search(ctx.conn, search_id)
 
 
-def _kept(filters: Filters | None) -> dict[str, Any] | None:
+def _dump_filters(filters: Filters | None) -> dict[str, Any] | None:
     return None if filters is None else filters.model_dump(mode="json", exclude_none=True)
 
 
@@ -92,13 +98,13 @@ def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
     check_words(words["search_type"], words["sort_by"], words["sort_direction"])
     if "filters" in p.model_fields_set:
         _check_filters(ctx, p.filters)
-        changes["filters"] = _kept(p.filters)
+        changes["filters"] = _dump_filters(p.filters)
     where = saved_searches.c.id == p.search_id
     ctx.conn.execute(saved_searches.update().where(where).values(**changes, updated_at=ctx.now))
     if "query" in changes:
         ctx.run("document.update", {"document_id": p.search_id, "name": name_of(changes["query"])})
     ctx.target(p.search_id)
-    ctx.changed(document_ids=[p.search_id])
+    ctx.note_changes(document_ids=[p.search_id])
     return live_search(ctx.conn, p.search_id)
 
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
 from armarium_search.dates import days_of
-from armarium_search.vectors.embedders import GROUP, Embedder, Trained
+from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder
 
-__all__ = ["GROUP", "KINDS", "SCOPES", "Embedder", "Hit", "Kind", "Scope", "Trained", "days_of"]
+__all__ = ["GROUP", "KINDS", "SCOPES", "Embedder", "Hit", "Kind", "Scope", "TrainableEmbedder", "days_of"]

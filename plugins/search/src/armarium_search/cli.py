@@ -129,7 +129,7 @@ def show(found: dict[str, Any]) -> None:
         where = f" in {meta['parent_name']}" if meta["parent_name"] else ""
         typer.echo(f"{typer.style(meta['name'], bold=True)}{where}  {result['document_id']}")
         for line in result["transcript_excerpts"]:
-            shown = f"  {marked(line['text'], line['ranges'])}"
+            shown = f"  {mark_ranges(line['text'], line['ranges'])}"
             typer.echo(shown + (f"  ({line['picture']})" if line.get("picture") else ""))
     for word, others in found["fuzzy_words"].items():
         typer.echo(f"Beside {word}: {', '.join(others)}")
@@ -142,7 +142,7 @@ def show(found: dict[str, Any]) -> None:
         typer.echo(notice)
 
 
-def marked(text: str, ranges: list[list[int]]) -> str:
+def mark_ranges(text: str, ranges: list[list[int]]) -> str:
     """The *text* with the stretches of *ranges* marked."""
     parts: list[str] = []
     at = 0

@@ -42,7 +42,7 @@ class Sentence(BaseModel):
     is_starred: bool | None = None
 
 
-class Compiled(SearchParams):
+class CompiledQuery(SearchParams):
     """What is searched, with what was written, the query that a model wrote, or why it is searched as it was written."""
 
     written: str
@@ -61,7 +61,7 @@ def compile_first(
     stated = {name: getattr(params, name) for name in SearchParams.model_fields}
     if query is not None:
         stated |= {"query": query, "filters": filters}
-    return {"params": Compiled(**stated, written=params.query, of_model=query, error=error)}
+    return {"params": CompiledQuery(**stated, written=params.query, of_model=query, error=error)}
 
 
 def _asked(
@@ -72,7 +72,7 @@ def _asked(
     if principal.role == "viewer":
         return None, None, VIEWERS
     try:
-        provider, model = _whom(engine, params)
+        provider, model = _choose_provider(engine, params)
         if provider is None:
             return None, None, NO_MODEL
         request = ModelRequest(
@@ -95,7 +95,7 @@ def _asked(
     return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
 
 
-def _whom(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:
+def _choose_provider(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:
     """The provider that was named, else the first whose model may be asked with what is allowed."""
     if params.provider is not None:
         return params.provider, params.model

@@ -39,9 +39,9 @@ def note_step(ctx: ActionContext) -> None:
     touched = ctx.touched_tables((documents, artifacts))
     raw = raw_of(ctx.conn)
     if documents.name in touched:
-        keep_names(raw, ctx.touched(documents, "id"))
+        keep_names(raw, ctx.values_touched(documents, "id"))
     if artifacts.name in touched:
-        keep_artifacts(raw, ctx.touched(artifacts, "id"))
+        keep_artifacts(raw, ctx.values_touched(artifacts, "id"))
 
 
 def keep_names(raw: Any, ids: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from armarium.api import JobContext, JobKind, new_id, raw_of
 from armarium_search.entries import NAMES
 from armarium_search.errors import nothing_to_embed
 from armarium_search.schemas import EmbedParams
-from armarium_search.vectors.embedders import GROUP, SAMPLE, Trained, passages_of
+from armarium_search.vectors.embedders import GROUP, SAMPLE, TrainableEmbedder, passages_of
 from armarium_search.vectors.files import making_of, put_in_place, read
 from armarium_source_model.api import page_texts
 
@@ -38,7 +38,7 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
         making.mkdir(parents=True)
         kept = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
         job.save(kept)
-    trained: Trained = job.engine.drivers.load(GROUP, args.embedder)().load(making)
+    trained: TrainableEmbedder = job.engine.drivers.load(GROUP, args.embedder)().load(making)
     before = None if kept["learned"] else read(job.library)
     old = {} if before is None else _rows_before(before)
     total = _count(job)
@@ -111,7 +111,7 @@ def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
 
 
 def _embed_some(
-    trained: Trained,
+    trained: TrainableEmbedder,
     pages: list[tuple[int, str, str, str]],
     old: dict[tuple[str, str], Vectors],
     place: Path,
@@ -154,7 +154,7 @@ def _finish(making: Path, embedder: str) -> int:
     else:
         matrix = np.zeros((0, width), dtype=np.float32)
         np.save(making / "matrix.npy", matrix)
-    about = {"made": new_id(), "embedder": embedder, "unrelated": _unrelated(np.asarray(matrix))}
+    about = {"made": new_id(), "embedder": embedder, "unrelated": _measure_unrelated(np.asarray(matrix))}
     (making / "pages.json").write_bytes(orjson.dumps(pages))
     (making / "about.json").write_bytes(orjson.dumps(about))
     for part in parts:
@@ -163,7 +163,7 @@ def _finish(making: Path, embedder: str) -> int:
     return rows
 
 
-def _unrelated(matrix: Vectors) -> float:
+def _measure_unrelated(matrix: Vectors) -> float:
     """The cosine that one in a hundred pairs of passages drawn by chance reaches."""
     import numpy as np
 

@@ -53,7 +53,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Scoped:
+class ScopedQuestion:
     """A question to a scope."""
 
     scope: str
@@ -62,30 +62,30 @@ class Scoped:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedQuery:
     """A query, read."""
 
     terms: tuple[Term, ...] = ()
-    scopes: tuple[Scoped, ...] = ()
+    scopes: tuple[ScopedQuestion, ...] = ()
     is_empty: bool = True
     """Nothing was written at all; otherwise there may be no terms because no letter was among the signs."""
 
     @property
-    def wanted(self) -> tuple[Term, ...]:
+    def required_terms(self) -> tuple[Term, ...]:
         """The terms that a page must have."""
         return tuple(term for term in self.terms if not term.excluded)
 
     @property
-    def unwanted(self) -> tuple[Term, ...]:
+    def excluded_terms(self) -> tuple[Term, ...]:
         """The terms that it must not have."""
         return tuple(term for term in self.terms if term.excluded)
 
     @property
     def words(self) -> tuple[str, ...]:
         """All folded words that a page must have, in the order written."""
-        return tuple(word for term in self.wanted for word in term.words)
+        return tuple(word for term in self.required_terms for word in term.words)
 
-    def with_terms(self, terms: tuple[Term, ...]) -> Parsed:
+    def with_terms(self, terms: tuple[Term, ...]) -> ParsedQuery:
         """The same with other terms."""
         return replace(self, terms=terms)
 
@@ -93,10 +93,10 @@ class Parsed:
 @dataclass
 class _Reading:
     terms: list[Term] = field(default_factory=list)
-    scopes: list[Scoped] = field(default_factory=list)
+    scopes: list[ScopedQuestion] = field(default_factory=list)
 
 
-def parse(query: str, scopes: Collection[str] = SCOPES) -> Parsed:
+def parse(query: str, scopes: Collection[str] = SCOPES) -> ParsedQuery:
     """*query* as terms; Invalid where it has too many, or only says what to leave out."""
     read = _Reading()
     excluded = False
@@ -111,7 +111,7 @@ def parse(query: str, scopes: Collection[str] = SCOPES) -> Parsed:
         if scope is not None and scope.casefold() in scopes:
             text = match["scoped"].strip('"').strip()
             if text:
-                read.scopes.append(Scoped(scope.casefold(), text, excluded))
+                read.scopes.append(ScopedQuestion(scope.casefold(), text, excluded))
         else:
             written = match["phrase"] if match["phrase"] is not None else word or f"{scope}:{match['scoped']}"
             term = term_of(written, excluded, quoted=match["phrase"] is not None)
@@ -120,10 +120,10 @@ def parse(query: str, scopes: Collection[str] = SCOPES) -> Parsed:
         excluded = False
         if len(read.terms) + len(read.scopes) > MOST_TERMS:
             raise too_many_words(sum(1 for _ in _TERM.finditer(query)), MOST_TERMS)
-    asked: list[Term | Scoped] = [*read.terms, *read.scopes]
+    asked: list[Term | ScopedQuestion] = [*read.terms, *read.scopes]
     if asked and all(one.excluded for one in asked):
         raise only_excludes()
-    return Parsed(tuple(read.terms), tuple(read.scopes), not query.strip())
+    return ParsedQuery(tuple(read.terms), tuple(read.scopes), not query.strip())
 
 
 def term_of(written: str, excluded: bool, *, quoted: bool) -> Term | None:

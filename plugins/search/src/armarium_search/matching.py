@@ -14,7 +14,7 @@ USUAL_SIZE = 1_800
 """Characters of a page of usual length; a constant, so that no page's place tells anything of pages that are withheld."""
 
 
-class Folded:
+class FoldedPassage:
     """A text as it is matched: its folded words as one text, and the halves of those over a line's end.
 
     Nothing is parted into words: a common word is weighed on hundreds of pages, and looking for it in one string takes a
@@ -44,7 +44,7 @@ def _count(text: str, sought: str) -> int:
     return found
 
 
-def occurrences(term: Term, text: Folded) -> float:
+def occurrences(term: Term, text: FoldedPassage) -> float:
     """How often a text has a term. None of a phrase's places overlap.
 
     What is not as written counts by its weight and once: a common word that is like the one that was asked for says no
@@ -57,12 +57,12 @@ def occurrences(term: Term, text: Folded) -> float:
     return found
 
 
-def matches(terms: Iterable[Term], text: Folded) -> bool:
+def matches(terms: Iterable[Term], text: FoldedPassage) -> bool:
     """Whether a text has every wanted term, and none that is excluded."""
     return all((occurrences(term, text) > 0) is not term.excluded for term in terms)
 
 
-def relevance(terms: Iterable[Term], text: Folded) -> float:
+def relevance(terms: Iterable[Term], text: FoldedPassage) -> float:
     """How much a text is about the wanted terms: 0 to the number of terms."""
     length = _length(text)
     total = 0.0
@@ -73,7 +73,7 @@ def relevance(terms: Iterable[Term], text: Folded) -> float:
     return total
 
 
-def spelling_of(terms: Iterable[Term], text: Folded) -> tuple[str, ...]:
+def spelling_of(terms: Iterable[Term], text: FoldedPassage) -> tuple[str, ...]:
     """The spelling of most weight that a text has of each wanted term; none where all stand as written."""
     best = []
     for term in terms:
@@ -87,7 +87,7 @@ def spelling_of(terms: Iterable[Term], text: Folded) -> tuple[str, ...]:
     return tuple(best) if any(best) else ()
 
 
-def _length(text: Folded) -> float:
+def _length(text: FoldedPassage) -> float:
     return 1 - LENGTH + LENGTH * text.size / USUAL_SIZE
 
 

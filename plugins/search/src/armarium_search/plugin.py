@@ -6,11 +6,11 @@ from armarium.api import Plugin, hookimpl
 from armarium_search import actions, entries
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata
-from armarium_search.queries.saved import list_saved
+from armarium_search.queries.saved_searches import list_saved
 from armarium_search.queries.search import search
 from armarium_search.recipe_jobs import VECTORS
-from armarium_search.resting import RestingVectors
 from armarium_search.routes import router
+from armarium_search.stale_vectors import RestingVectors
 from armarium_search.vectors.embedders import GROUP, check_embedder
 
 

@@ -45,7 +45,7 @@ class _OfLength:
         self.bits.append(_letters(word))
         self.array = None
 
-    def near(self, bits: int, edits: int) -> list[str]:
+    def find_near(self, bits: int, edits: int) -> list[str]:
         import numpy as np
 
         if self.array is None:
@@ -78,7 +78,7 @@ class Vocabulary:
             self.by_length.setdefault(len(word), _OfLength()).add(word)
             self.newest = number
 
-    def near(self, word: str) -> list[tuple[str, float]]:
+    def find_near(self, word: str) -> list[tuple[str, float]]:
         """The words at most two letters from *word*, the likest first, with their distance; itself not among them.
 
         A letter that is often misread for another counts half, one more or fewer by `LONGER` more than another letter.
@@ -88,7 +88,7 @@ class Vocabulary:
         found: list[tuple[float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):
             longer = LONGER * abs(length - len(word))
-            for other in self.by_length[length].near(bits, edits) if length in self.by_length else ():
+            for other in self.by_length[length].find_near(bits, edits) if length in self.by_length else ():
                 distance = OSA.distance(word, other, score_cutoff=edits)
                 if 0 < distance <= edits:
                     changed = other.translate(CONFUSED)

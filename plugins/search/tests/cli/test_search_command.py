@@ -7,21 +7,22 @@ from armarium_testing.command_line import Machine, Pictures
 
 def test_lines_are_shown_with_the_words_and_cut_out(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    desk.done("workflow", "run", "Find and read lines", "--provider", "pretend")
-    page = desk.done("text", "1.png").out
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    desk.succeed("workflow", "run", "Find and read lines", "--provider", "pretend")
+    page = desk.succeed("text", "1.png").out
     word = max(page.split(), key=len).strip(".,")
-    found = desk.done("search", word, "--json").json
+    found = desk.succeed("search", word, "--json").json
     assert found["total_results"] >= 1
-    said = desk.done(
+    said = desk.succeed(
         "search", word, "--fuzzy", "--alike", "--picture", "found", "--where", "has_reading=true"
     ).out
     assert word in said
     assert "found/" in said
     assert "likeness was not searched" in said
     assert (
-        "0 documents found" in desk.done("search", "nowhereatall", "--people", "Juan", "--dates", "1832").out
+        "0 documents found"
+        in desk.succeed("search", "nowhereatall", "--people", "Juan", "--dates", "1832").out
     )
-    assert desk.done("search", word, "--in", "1.png", "--json").json["total_results"] == 1
-    assert "--where takes NAME=VALUE" in desk.refused("search", word, "--where", "colour=red")
+    assert desk.succeed("search", word, "--in", "1.png", "--json").json["total_results"] == 1
+    assert "--where takes NAME=VALUE" in desk.expect_refusal("search", word, "--where", "colour=red")

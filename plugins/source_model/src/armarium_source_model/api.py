@@ -68,7 +68,7 @@ from armarium_source_model.queries.readings import counting_of_pass as counting_
 from armarium_source_model.queries.segments import get_segment, segments_of
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
-    Derived,
+    DerivedRow,
     RestsOnText,
     StaleRow,
     segment_fingerprints,
@@ -82,7 +82,7 @@ from armarium_source_model.queries.text import (
     pass_sequence,
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
-from armarium_source_model.spans import Corrected, SegmentFollower, SpanMover, Why, span_in_new_text
+from armarium_source_model.spans import ReadingChange, SegmentFollower, SpanMover, Why, span_in_new_text
 from armarium_source_model.text import text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
@@ -104,9 +104,8 @@ __all__ = [
     "POLICIES",
     "BadGeometry",
     "CannotScore",
-    "Corrected",
     "CountingText",
-    "Derived",
+    "DerivedRow",
     "FoldedText",
     "MadePass",
     "NewPass",
@@ -115,6 +114,7 @@ __all__ = [
     "PageFacts",
     "PageTextResult",
     "ProvisionalPass",
+    "ReadingChange",
     "ReadingRule",
     "ReadySegments",
     "RestsOnText",

@@ -26,7 +26,7 @@ def box_makers(boxes: Sequence[Any], log: Sequence[Any], whose: str) -> list[Box
     it does not fit the boxes, each box is believed as it stands: one that says it is manual is a person's.
     """
     untouched = BoxMaker(whose, whose)
-    makers = _replayed(log, len(boxes), untouched) or [untouched] * len(boxes)
+    makers = _replay_log(log, len(boxes), untouched) or [untouched] * len(boxes)
     return [
         BoxMaker(HUMAN, HUMAN) if one is untouched and _is_manual(box) else one
         for box, one in zip(boxes, makers, strict=True)
@@ -37,7 +37,7 @@ def _is_manual(box: Any) -> bool:
     return isinstance(box, Mapping) and box.get("source") == MANUAL
 
 
-def _replayed(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[BoxMaker] | None:
+def _replay_log(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[BoxMaker] | None:
     """The makers after every edit of the log; None where the log is not one of ours, or does not come out at *count*."""
     edits: list[tuple[str, list[int], str]] = []
     for entry in log:

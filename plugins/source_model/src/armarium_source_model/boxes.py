@@ -59,13 +59,13 @@ def read_box(box: Mapping[str, Any]) -> BoxShape | None:
         metadata,
         text if isinstance(text, str) else None,
         float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else None,
-        _whole(box.get("char_start")),
-        _whole(box.get("char_end")),
-        _whole(box.get("page_index")),
+        _whole_number(box.get("char_start")),
+        _whole_number(box.get("char_end")),
+        _whole_number(box.get("page_index")),
     )
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

@@ -184,7 +184,7 @@ def total_rate(
     from rapidfuzz.distance import Levenshtein
 
     distance = length = 0
-    for some in batched(pairs, BATCH):
+    for some in batch_pairs(pairs, BATCH):
         references = _normalise_all(list(map(itemgetter(0), some)), policy, expansions)
         hypotheses = _normalise_all(list(map(itemgetter(1), some)), policy, expansions)
         distance += sum(map(Levenshtein.distance, references, hypotheses))
@@ -194,7 +194,7 @@ def total_rate(
     return distance, length, distance / length
 
 
-def batched(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
+def batch_pairs(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
     """*pairs* in lists of at most *size*."""
     waiting = iter(pairs)
     while some := list(islice(waiting, size)):

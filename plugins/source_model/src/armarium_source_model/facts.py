@@ -113,7 +113,7 @@ class Ladder:
             holder, at = self._segments[at]
             yield holder
 
-    def stated(self, key: Key, segment_id: str | None = None) -> Statement | None:
+    def find_stated(self, key: Key, segment_id: str | None = None) -> Statement | None:
         """What answers for a segment, else for the page as a whole; None when nothing states it."""
         if segment_id is None:
             return self.page.first(key)
@@ -138,5 +138,5 @@ class Ladder:
 
     def value(self, key: Key, segment_id: str | None = None) -> str | None:
         """What is known of a segment, else of the page; None when nothing is, or it could not be found out."""
-        statement = self.stated(key, segment_id)
+        statement = self.find_stated(key, segment_id)
         return None if statement is None else statement.value

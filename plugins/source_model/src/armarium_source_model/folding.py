@@ -33,11 +33,11 @@ class _Folding(dict[int, str | None]):
     """What each character becomes, worked out when it is first met: a letter, nothing, or a space between words."""
 
     def __missing__(self, code: int) -> str | None:
-        self[code] = found = _folded(code)
+        self[code] = found = _fold_code(code)
         return found
 
 
-def _folded(code: int) -> str | None:
+def _fold_code(code: int) -> str | None:
     sign = chr(code)
     if sign in _LETTERS:
         return _LETTERS[sign]

@@ -65,15 +65,19 @@ def note_step(ctx: ActionContext) -> None:
     if not touched:
         return
     raw = raw_of(ctx.conn)
-    ruled = _SETTINGS in touched and settings is not None and "reading_rule" in ctx.touched(settings, "key")
+    ruled = (
+        _SETTINGS in touched
+        and settings is not None
+        and "reading_rule" in ctx.values_touched(settings, "key")
+    )
     if ruled or source_settings.name in touched:
         raw.execute(_ALL)
     pages: set[str] = set()
     for table in _OF_PAGES:
         if table.name in touched:
-            pages |= ctx.touched(table, "document_id")
+            pages |= ctx.values_touched(table, "document_id")
     is_reading = touched <= _READINGS
-    if documents.name in touched and (moved := ctx.moved(documents, _INHERITED)):
+    if documents.name in touched and (moved := ctx.ids_moved(documents, _INHERITED)):
         is_reading = False
         beneath = raw.execute(_BENEATH, (orjson.dumps(sorted(moved)).decode(),)).fetchall()
         pages |= {row[0] for row in beneath}
@@ -82,7 +86,7 @@ def note_step(ctx: ActionContext) -> None:
     if is_reading and changed:
         read = set().union(
             *(
-                ctx.touched(table, "segment_id")
+                ctx.values_touched(table, "segment_id")
                 for table in (representations, reading_choices)
                 if table.name in touched
             )
@@ -135,13 +139,13 @@ def _values(
     spans: Iterable[tuple[str, int, int]],
     folded: FoldedText | None = None,
 ) -> tuple[str, ...]:
-    text = _kept(text)
+    text = _format_text(text)
     folded = folded or fold_text(text)
     written = orjson.dumps(list(spans)).decode()
     return (document_id, pass_id, text, written, folded.words, folded.halves, text_fingerprint(text))
 
 
-def _kept(text: str) -> str:
+def _format_text(text: str) -> str:
     # What no database holds, half of a pair of surrogates, is no letter to search for either.
     return text.encode("utf-8", "replace").decode()
 
@@ -183,7 +187,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     # From the last line back: what stands before a line has not moved yet.
     for number in sorted((places[one] for one in read), reverse=True):
         segment_id, start, end = spans[number]
-        old, new = text[start:end], _kept(counting[segment_id].text) if segment_id in counting else ""
+        old, new = text[start:end], _format_text(counting[segment_id].text) if segment_id in counting else ""
         if not new or _writing(new) != _writing(old):
             return False
         # Folding a page anew takes longer than the correction; a line is folded in a hundredth of that.

@@ -286,12 +286,12 @@ def _turn(way: Way, aspect: float) -> _Turn:
         up = direction == "btt"
         rightwards = line_order == "lr" or (line_order != "rl" and script in LEFT_TO_RIGHT_COLUMNS)
 
-        def turned(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:
+        def turn_box(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:
             u0, u1 = (1 - y1, 1 - y0) if up else (y0, y1)
             v0, v1 = (x0, x1) if rightwards else (aspect - x1, aspect - x0)
             return u0, u1, v0, v1
 
-        return turned
+        return turn_box
     leftwards, upwards = direction == "rtl", line_order == "bt"
 
     def level(x0: float, x1: float, y0: float, y1: float) -> tuple[float, float, float, float]:

@@ -62,7 +62,7 @@ def draw_page(
         return page
     written = sorted((line for line in lines if line.kind == "line"), key=lambda line: line.order)
     _number_lines(page, written)
-    return _beside(page, _draw_readings(page.size, written))
+    return _put_beside(page, _draw_readings(page.size, written))
 
 
 def _shrink(image: Image.Image, max_size: int) -> Image.Image:
@@ -170,7 +170,7 @@ def _draw_columns(page: tuple[int, int], lines: Sequence[DrawnLine], margin: int
         text = " ".join((line.text or "").split())[:400]
         said, colour = (text, INK) if text else ("not read" if line.text is None else "empty", FAINT)
         top = margin + 1.5 * size
-        font, said = _fitted(said, size, height - margin - top, downward=True)
+        font, said = _fit_text(said, size, height - margin - top, downward=True)
         font.write_down(panel, (x, top), said, colour)
     return panel
 
@@ -203,13 +203,13 @@ def _draw_reading(
     if line.text is None:
         PictureFont(size * 0.8).write(panel, (start, base), "not read", FAINT)
     elif line.text.strip():
-        font, text = _fitted(line.text, size, space)
+        font, text = _fit_text(line.text, size, space)
         font.write(panel, (start, base), text, INK)
     else:
         PictureFont(size * 0.8).write(panel, (start, base), "empty", FAINT)
 
 
-def _fitted(text: str, size: float, space: float, *, downward: bool = False) -> tuple[PictureFont, str]:
+def _fit_text(text: str, size: float, space: float, *, downward: bool = False) -> tuple[PictureFont, str]:
     """The text as it fits ``space``: set down to three quarters of its size, then cut with an ellipsis."""
 
     def length(text: str) -> float:
@@ -232,7 +232,7 @@ def _fitted(text: str, size: float, space: float, *, downward: bool = False) -> 
     return font, text[:low].rstrip() + "..."
 
 
-def _beside(page: Image.Image, panel: Image.Image) -> Image.Image:
+def _put_beside(page: Image.Image, panel: Image.Image) -> Image.Image:
     from PIL import Image
 
     both = Image.new("RGB", (page.width + panel.width, max(page.height, panel.height)), PANEL)

@@ -13,7 +13,7 @@ Why = tuple[str, str]
 """The id of what could not be placed, and why."""
 
 
-class Corrected(NamedTuple):
+class ReadingChange(NamedTuple):
     """One reading that counts now in the place of another."""
 
     document_id: str
@@ -27,7 +27,7 @@ class Corrected(NamedTuple):
 class SpanMover(Protocol):
     """How another family's spans move along: put one into the plugin's `extras["span_movers"]`."""
 
-    def move(self, ctx: ActionContext, corrected: Corrected) -> list[Why]:
+    def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
         """Move inside the running step what `span_in_new_text` finds; what it does not find stays, and is answered with why."""
         ...
 
@@ -39,7 +39,7 @@ class SegmentFollower(Protocol):
     written with the rest of the step.
     """
 
-    def merged(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+    def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """*absorbed_ids*, in reading order, are no more and lead to *keep_id* from now on."""
         ...
 

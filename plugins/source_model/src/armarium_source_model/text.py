@@ -24,7 +24,7 @@ class Span(NamedTuple):
     direction: str
 
 
-class Omitted(NamedTuple):
+class SegmentLeftOut(NamedTuple):
     """A segment that the order names and the text lacks; reason deleted, furniture, other_pass or unknown."""
 
     segment_id: str
@@ -38,7 +38,7 @@ class AssembledText:
 
     text: str
     spans: list[Span] = field(default_factory=list)
-    omitted: list[Omitted] = field(default_factory=list)
+    omitted: list[SegmentLeftOut] = field(default_factory=list)
 
 
 class Piece(NamedTuple):

@@ -14,7 +14,7 @@ class LinkType(NamedTuple):
     inverse_label: str
 
     @property
-    def directed(self) -> bool:
+    def is_directed(self) -> bool:
         """Whether the two ends play different parts."""
         return self.label != self.inverse_label
 

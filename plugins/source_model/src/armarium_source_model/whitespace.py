@@ -181,7 +181,7 @@ def _by_rows(boxes: list[Box]) -> list[Box]:
     return out + sorted(row, key=lambda b: b.u0)
 
 
-def _stacked(a: Box, b: Box) -> bool:
+def _are_stacked(a: Box, b: Box) -> bool:
     """Whether two boxes share a column: along the line they overlap, and more so than they do along the page."""
     along = min(a.u1, b.u1) - max(a.u0, b.u0)
     if along <= 0:
@@ -205,12 +205,12 @@ def _pairwise(boxes: list[Box]) -> list[Box]:
         a = boxes[i]
         for j in range(i + 1, count):
             b = boxes[j]
-            if _stacked(a, b):
+            if _are_stacked(a, b):
                 first, second = i, j
             else:
                 first, second = (i, j) if a.u0 + a.u1 <= b.u0 + b.u1 else (j, i)
                 one, two = boxes[first], boxes[second]
-                if any(_stacked(k, one) and _stacked(k, two) for k in boxes[i + 1 : j]):
+                if any(_are_stacked(k, one) and _are_stacked(k, two) for k in boxes[i + 1 : j]):
                     first, second = i, j
             later[first].append(second)
             waits[second] += 1

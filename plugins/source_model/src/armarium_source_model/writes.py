@@ -174,9 +174,9 @@ def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
     ctx.bulk_insert(segments, COLUMNS, chain.from_iterable(segment_rows))
     pass_ids = [one.pass_id for one in made]
     ctx.target(*pass_ids)
-    ctx.changed(pass_ids=pass_ids, document_ids=documents)
+    ctx.note_changes(pass_ids=pass_ids, document_ids=documents)
     if segment_rows:
-        ctx.changed(segment_ids=chain.from_iterable(one.segment_ids for one in made))
+        ctx.note_changes(segment_ids=chain.from_iterable(one.segment_ids for one in made))
     return made
 
 
@@ -202,7 +202,7 @@ def set_transformation(ctx: ActionContext, pass_id: str, value: Mapping[str, Any
         .values(transformation=None if value is None else dict(value))
     )
     ctx.target(pass_id)
-    ctx.changed(pass_ids=[pass_id], document_ids=[row.document_id])
+    ctx.note_changes(pass_ids=[pass_id], document_ids=[row.document_id])
 
 
 def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = None) -> Row[Any]:
@@ -277,7 +277,7 @@ def add_segments(
     to = Belonging(document_id, pass_id, rendition_id, by_hand, provenance, ctx.now)
     ctx.bulk_insert(segments, COLUMNS, rows_of(ready, ids, to))
     ctx.target(pass_id)
-    ctx.changed(segment_ids=ids, pass_ids=[pass_id], document_ids=[document_id])
+    ctx.note_changes(segment_ids=ids, pass_ids=[pass_id], document_ids=[document_id])
     return ids
 
 
@@ -375,5 +375,5 @@ def add_readings(
             for identity, one in zip(ids, new, strict=True)
         ),
     )
-    ctx.changed(representation_ids=ids, segment_ids=where, document_ids=documents)
+    ctx.note_changes(representation_ids=ids, segment_ids=where, document_ids=documents)
     return ids

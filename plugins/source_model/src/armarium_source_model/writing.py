@@ -77,7 +77,7 @@ class PageWriting:
         self._holders_of_text: set[str] | None = None
         self._inside: dict[str | None, list[str]] | None = None
 
-    def beside(self, shape: Shape, text: str) -> PageWriting:
+    def with_segment(self, shape: Shape, text: str) -> PageWriting:
         """The same page with one segment more, of which alone is asked."""
         made = PageWriting(
             [*self.shapes, shape], self.page, {**self._texts, shape.id: text}, slope=self.slope
@@ -90,10 +90,10 @@ class PageWriting:
 
     def script(self, segment_id: str | None = None) -> Answer | None:
         """The script of a segment, else of the page; None when nothing tells it."""
-        statement = self.ladder.stated("script", segment_id)
+        statement = self.ladder.find_stated("script", segment_id)
         if statement is not None:
             return Answer(statement.value, "", statement)
-        for one in self._outwards(segment_id):
+        for one in self._holders_outwards(segment_id):
             script = self._script_of_letters(one)
             if script is not None:
                 return Answer(script, BY_LETTERS)
@@ -105,17 +105,17 @@ class PageWriting:
             by_text = _TOLD_BY_TEXT.get(self._strongly_directed().get(segment_id, ""))
             if by_text is not None:
                 return by_text
-        statement = self.ladder.stated("direction", segment_id)
+        statement = self.ladder.find_stated("direction", segment_id)
         if statement is not None:
             return Answer(statement.value, "", statement)
-        return self._derived(segment_id)
+        return self._derive_direction(segment_id)
 
-    def _derived(self, segment_id: str | None) -> Answer:
+    def _derive_direction(self, segment_id: str | None) -> Answer:
         if self._are_vertical(segment_id):
             return Answer("ttb", BY_SHAPES)
         strong = self._strongly_directed()
-        statement = self.ladder.stated("script", segment_id)
-        for one in self._outwards(segment_id):
+        statement = self.ladder.find_stated("script", segment_id)
+        for one in self._holders_outwards(segment_id):
             if one in strong:
                 return Answer(strong[one], BY_TEXT)
             if statement is not None and statement.value is not None and statement.holder.id == one:
@@ -128,7 +128,7 @@ class PageWriting:
         """Ids of the segments in reading order."""
         if self._sequence is None:
             first = self.first_sequence()
-            self._sequence = first if self._is_settled() else self._ordered(self.way)
+            self._sequence = first if self._is_settled() else self._order_segments(self.way)
         return self._sequence
 
     def way(self, segment_id: str | None) -> Way:
@@ -136,7 +136,7 @@ class PageWriting:
         stated = self._stated_way(segment_id)
         if stated.direction is not None:
             return stated
-        derived = self._derived(segment_id)
+        derived = self._derive_direction(segment_id)
         return stated._replace(direction=None if derived.basis == BY_NOTHING else derived.value)
 
     # ------------------------------------------------------------------------- the order without the text
@@ -144,10 +144,10 @@ class PageWriting:
     def first_sequence(self) -> list[str]:
         """The order by what is stated and by the shapes: in it the texts are asked which way they run."""
         if self._first is None:
-            self._first = self._ordered(self._stated_way)
+            self._first = self._order_segments(self._stated_way)
         return self._first
 
-    def _ordered(self, within: Callable[[str | None], Way]) -> list[str]:
+    def _order_segments(self, within: Callable[[str | None], Way]) -> list[str]:
         holders = dict.fromkeys(
             (None, *(one.parent_id for one in self.shapes if one.parent_id in self.by_id))
         )
@@ -172,7 +172,7 @@ class PageWriting:
         line_order = next(
             (
                 shape.line_order
-                for one in self._outwards(segment_id)
+                for one in self._holders_outwards(segment_id)
                 if one is not None and (shape := self.by_id[one]).line_order is not None
             ),
             self.page.line_order,
@@ -204,7 +204,7 @@ class PageWriting:
         script = self.script(segment_id)
         return script is None or script.value is None or script.value in MAY_RUN_VERTICALLY
 
-    def _outwards(self, segment_id: str | None) -> Iterator[str | None]:
+    def _holders_outwards(self, segment_id: str | None) -> Iterator[str | None]:
         """The segment, those that hold it, and None for the page."""
         if segment_id is not None:
             for holder in self.ladder.enclosing(segment_id):
@@ -232,7 +232,7 @@ class PageWriting:
         if shape.parent_id is None and not shape.is_furniture:
             self._strong.setdefault(None, direction)
             return
-        for one in self._outwards(identity):
+        for one in self._holders_outwards(identity):
             self._strong.setdefault(one, direction)
             if one is not None and self.by_id[one].is_furniture:
                 return

@@ -30,7 +30,7 @@ def editor(read_pages: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     return install
 
 
-def kept(said: str) -> str:
+def read_kept_file(said: str) -> str:
     """What stands in the file that a refusal names."""
     found = re.search(r"What you wrote is in (\S+)\.$", said)
     assert found is not None, said
@@ -41,26 +41,26 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
     read_pages: Machine, editor, tmp_path
 ) -> None:  # type: ignore[no-untyped-def]
     editor("text = text.replace('1 | linea 1', '1 | En la villa').replace('2 | linea 2', '2 |   de Toledo')")
-    said = read_pages.done("correct", "Sources/pages/1.png").out
+    said = read_pages.succeed("correct", "Sources/pages/1.png").out
     assert said.startswith("Corrected 2 lines of 1.png. Take it back with: armarium undo ")
-    assert read_pages.done("text", "1.png").out == "En la villa\n  de Toledo\n"
-    assert read_pages.done("text", "2.png").out == "linea 1\nlinea 2\n"
-    row = read_pages.done("history", "--limit", "1", "--json").json["items"][0]
+    assert read_pages.succeed("text", "1.png").out == "En la villa\n  de Toledo\n"
+    assert read_pages.succeed("text", "2.png").out == "linea 1\nlinea 2\n"
+    row = read_pages.succeed("history", "--limit", "1", "--json").json["items"][0]
     assert row["words"] == "Corrected lines of 1.png"
     assert "En la villa" not in str(row)
-    assert read_pages.done("undo").out == "Took back 1 step: Corrected lines of 1.png.\n"
-    assert read_pages.done("text", "1.png").out == "linea 1\nlinea 2\n"
+    assert read_pages.succeed("undo").out == "Took back 1 step: Corrected lines of 1.png.\n"
+    assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
     assert not list(tmp_path.glob("armarium-correct-*")), "what was saved needs no file"
 
 
 def test_only_what_was_changed_is_written(read_pages: Machine, editor) -> None:  # type: ignore[no-untyped-def]
-    before = read_pages.done("history", "--json").json["total"]
+    before = read_pages.succeed("history", "--json").json["total"]
     # Some editors take blanks away at the ends of lines and write the line ends of another system.
     editor("text = '\\r\\n'.join(line.rstrip() for line in text.split('\\n'))")
-    assert read_pages.done("correct", "1.png").out == "Nothing was changed in 1.png.\n"
-    assert read_pages.done("history", "--json").json["total"] == before
+    assert read_pages.succeed("correct", "1.png").out == "Nothing was changed in 1.png.\n"
+    assert read_pages.succeed("history", "--json").json["total"] == before
     editor("text = text.replace('linea 2', 'linea dos')")
-    assert read_pages.done("correct", "1.png").out.startswith("Corrected 1 line of 1.png.")
+    assert read_pages.succeed("correct", "1.png").out.startswith("Corrected 1 line of 1.png.")
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_line_added_or_taken_away_is_refused_and_the_text_kept(
     why: str,  # type: ignore[no-untyped-def]
 ) -> None:
     editor(f"{code}\ntext += '# written with care\\n'")
-    said = read_pages.refused("correct", "1.png")
+    said = read_pages.expect_refusal("correct", "1.png")
     assert why in said
-    assert "written with care" in kept(said)
-    assert read_pages.done("text", "1.png").out == "linea 1\nlinea 2\n"
+    assert "written with care" in read_kept_file(said)
+    assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
 
 
 def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) -> None:  # type: ignore[no-untyped-def]
-    line = read_pages.done("text", "1.png", "--json").json["items"][0]["spans"][1]["segment_id"]
+    line = read_pages.succeed("text", "1.png", "--json").json["items"][0]["spans"][1]["segment_id"]
     editor("text = text.replace('linea', 'mine')")
     from armarium_source_model.cli import editing
 
@@ -99,22 +99,22 @@ def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) 
     def slow(place: Path) -> None:
         run(place)
         # A second writer, while the editor is open.
-        read_pages.done("correct", line, "theirs")
+        read_pages.succeed("correct", line, "theirs")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(editing, "_run_editor", slow)
-        said = read_pages.refused("correct", "1.png")
+        said = read_pages.expect_refusal("correct", "1.png")
     assert said.startswith("Line 2: somebody corrected it meanwhile; it says now: theirs")
-    assert "1 | mine 1" in kept(said)
-    assert read_pages.done("text", "1.png").out == "linea 1\ntheirs\n"
+    assert "1 | mine 1" in read_kept_file(said)
+    assert read_pages.succeed("text", "1.png").out == "linea 1\ntheirs\n"
 
 
 def test_without_an_editor_or_lines_it_says_what_to_do(read_pages: Machine, editor, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     editor("", ends=3)
-    assert "ended with 3" in read_pages.refused("correct", "1.png")
+    assert "ended with 3" in read_pages.expect_refusal("correct", "1.png")
     monkeypatch.setenv("EDITOR", "/no/such/editor")
-    assert "does not start" in read_pages.refused("correct", "1.png")
+    assert "does not start" in read_pages.expect_refusal("correct", "1.png")
     monkeypatch.delenv("EDITOR")
     monkeypatch.setattr("shutil.which", lambda name: None)
-    assert "name one in the environment variable EDITOR" in read_pages.refused("correct", "1.png")
-    assert "has no line that was read" in read_pages.refused("correct", "Sources")
+    assert "name one in the environment variable EDITOR" in read_pages.expect_refusal("correct", "1.png")
+    assert "has no line that was read" in read_pages.expect_refusal("correct", "Sources")

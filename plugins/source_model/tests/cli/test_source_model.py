@@ -24,11 +24,11 @@ def shared(serving: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         patch.setenv("SERVICE_STATE_DIR", str(serving))
         patch.chdir(home)
         machine = Machine(home, serving)
-        machine.done("create", "Letters")
-        machine.done("import", "pages")
-        machine.done("lines", "--reader", "pretend")
-        machine.done("read", "--reader", "pretend")
-        nodes = machine.done("ls", "--json").json["items"]
+        machine.succeed("create", "Letters")
+        machine.succeed("import", "pages")
+        machine.succeed("lines", "--reader", "pretend")
+        machine.succeed("read", "--reader", "pretend")
+        nodes = machine.succeed("ls", "--json").json["items"]
         yield machine, [node["id"] for node in nodes if node["name"].endswith(".png")]
 
 
@@ -48,91 +48,93 @@ def page(shared: tuple[Machine, list[str]]) -> str:
 
 def lines_of(machine: Machine, page: str) -> list[str]:
     """The ids of a page's lines, in reading order."""
-    (found,) = machine.done("text", page, "--json").json["items"]
+    (found,) = machine.succeed("text", page, "--json").json["items"]
     return [span["segment_id"] for span in found["spans"]]
 
 
 def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    (one,) = desk.done("passes", page, "--json").json["items"]
+    (one,) = desk.succeed("passes", page, "--json").json["items"]
     assert (one["working_basis"], one["segment_count"]) == ("newest-machine-unchosen", 2)
-    said = desk.done("passes", page, "--use", one["id"]).out
+    said = desk.succeed("passes", page, "--use", one["id"]).out
     assert "chosen" in said
     assert "Take it back with: armarium undo " in said
-    assert desk.done("passes", page, "--release", one["id"], "--json").json["items"][0]["working"]
-    assert desk.done("passes", page, "--truth", one["id"]).out.count("ground truth") == 1
-    assert "ground truth" not in desk.done("passes", page, "--no-truth", one["id"]).out
-    assert desk.done("passes", page, "--withdraw", one["id"], "--json").json["items"] == []
-    assert desk.done("passes", page, "--restore", one["id"], "--json").json["count"] == 1
-    assert desk.refused("passes", page, "--use", one["id"], "--withdraw", one["id"]).startswith("One change")
-    assert "no pass" in desk.refused("passes", page, "--use", "nosuch").lower()
+    assert desk.succeed("passes", page, "--release", one["id"], "--json").json["items"][0]["working"]
+    assert desk.succeed("passes", page, "--truth", one["id"]).out.count("ground truth") == 1
+    assert "ground truth" not in desk.succeed("passes", page, "--no-truth", one["id"]).out
+    assert desk.succeed("passes", page, "--withdraw", one["id"], "--json").json["items"] == []
+    assert desk.succeed("passes", page, "--restore", one["id"], "--json").json["count"] == 1
+    assert desk.expect_refusal("passes", page, "--use", one["id"], "--withdraw", one["id"]).startswith(
+        "One change"
+    )
+    assert "no pass" in desk.expect_refusal("passes", page, "--use", "nosuch").lower()
 
 
 def test_segments_are_narrowed(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    said = desk.done("segments", page).out
+    said = desk.succeed("segments", page).out
     assert "linea 1" in said
     assert said.endswith("2 segments.\n")
     (first, _) = lines_of(desk, page)
-    found = desk.done("segments", page, "--area", "0,0,1,0.3", "--json").json["segments"]
+    found = desk.succeed("segments", page, "--area", "0,0,1,0.3", "--json").json["segments"]
     assert [one["id"] for one in found] == [first]
-    assert "0 segments." in desk.done("segments", page, "--kind", "word").out
-    assert "four fractions" in desk.refused("segments", page, "--area", "here")
-    assert desk.refused("segments", "nosuch").endswith(".")
+    assert "0 segments." in desk.succeed("segments", page, "--kind", "word").out
+    assert "four fractions" in desk.expect_refusal("segments", page, "--area", "here")
+    assert desk.expect_refusal("segments", "nosuch").endswith(".")
 
 
 def test_readings_stand_side_by_side_and_one_is_chosen(read_pages: Machine, page: str) -> None:
     desk = read_pages
     line = lines_of(desk, page)[0]
-    old = desk.done("readings", line, "--json").json["items"][0]["id"]
-    desk.done("correct", line, "Linea I.")
-    said = desk.done("readings", line).out
+    old = desk.succeed("readings", line, "--json").json["items"][0]["id"]
+    desk.succeed("correct", line, "Linea I.")
+    said = desk.succeed("readings", line).out
     assert "corrected" in said
     assert "counts (correction)" in said
-    chosen = desk.done("readings", line, "--choose", old).out
+    chosen = desk.succeed("readings", line, "--choose", old).out
     assert "counts (chosen)" in chosen
-    desk.done("undo", chosen.split()[-1])
-    assert "counts (chosen)" not in desk.done("readings", line).out
-    desk.done("readings", line, "--choose", old)
-    assert "counts (correction)" in desk.done("readings", line, "--release").out
-    new = next(one["id"] for one in desk.done("readings", line, "--json").json["items"] if one["counting"])
-    assert "retracted" in desk.done("readings", line, "--retract", new).out
-    assert desk.refused("readings", line, "--choose", old, "--release").startswith("One change")
+    desk.succeed("undo", chosen.split()[-1])
+    assert "counts (chosen)" not in desk.succeed("readings", line).out
+    desk.succeed("readings", line, "--choose", old)
+    assert "counts (correction)" in desk.succeed("readings", line, "--release").out
+    new = next(one["id"] for one in desk.succeed("readings", line, "--json").json["items"] if one["counting"])
+    assert "retracted" in desk.succeed("readings", line, "--retract", new).out
+    assert desk.expect_refusal("readings", line, "--choose", old, "--release").startswith("One change")
 
 
 def test_a_translation_stands_beside_the_transcription(read_pages: Machine, page: str) -> None:
     desk = read_pages
     line = lines_of(desk, page)[0]
-    desk.done("correct", line, "Line one", "--kind", "translation")
-    assert desk.done("readings", line, "--kind", "translation", "--json").json["count"] == 1
-    assert desk.done("text", page).out.startswith("linea 1")
-    assert "nonsense" in desk.refused("correct", line, "x", "--kind", "nonsense")
-    moved = desk.done("correct", line, "Linea prima", "--json").json["id"]
-    assert moved in desk.refused("correct", line, "late", "--expect", line)
+    desk.succeed("correct", line, "Line one", "--kind", "translation")
+    assert desk.succeed("readings", line, "--kind", "translation", "--json").json["count"] == 1
+    assert desk.succeed("text", page).out.startswith("linea 1")
+    assert "nonsense" in desk.expect_refusal("correct", line, "x", "--kind", "nonsense")
+    moved = desk.succeed("correct", line, "Linea prima", "--json").json["id"]
+    assert moved in desk.expect_refusal("correct", line, "late", "--expect", line)
 
 
 def test_an_order_is_made_shown_read_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
     first, second = lines_of(desk, page)
-    order = desk.done("order", "new", page, "Backwards", "--json").json["id"]
-    entry = desk.done("order", "place", order, second, "--json").json
-    below = desk.done("order", "place", order, first, "--inside", entry["id"], "--json").json
-    said = desk.done("order", "show", order).out
+    order = desk.succeed("order", "new", page, "Backwards", "--json").json["id"]
+    entry = desk.succeed("order", "place", order, second, "--json").json
+    below = desk.succeed("order", "place", order, first, "--inside", entry["id"], "--json").json
+    said = desk.succeed("order", "show", order).out
     assert said.index("linea 2") < said.index("  linea 1")
-    assert desk.done("text", page, "--order", order).out == "linea 2\nlinea 1\n"
-    refusal = desk.refused("order", "place", order, first, "--at-end")
+    assert desk.succeed("text", page, "--order", order).out == "linea 2\nlinea 1\n"
+    refusal = desk.expect_refusal("order", "place", order, first, "--at-end")
     assert "expected_version 1" in refusal
-    desk.done("order", "place", order, first, "--moving", str(below["version"]))
-    assert desk.done("text", page, "--order", order).out == "linea 1\nlinea 2\n"
-    desk.done("order", "renumber", order)
-    desk.done("order", "remove", order, entry["id"])
-    assert desk.done("order", "show", order, "--json").json["count"] == 1
-    desk.done("order", "withdraw", order)
-    assert "withdrawn" in desk.refused("text", page, "--order", order)
-    assert desk.done("order", "list", page, "--json").json["count"] == 0
-    assert "withdrawn" in desk.done("order", "list", page, "--withdrawn").out
-    desk.done("order", "restore", order)
-    seeded = desk.done("order", "new", page, "As it stands", "--seed", "--kind", "as-written").out
+    desk.succeed("order", "place", order, first, "--moving", str(below["version"]))
+    assert desk.succeed("text", page, "--order", order).out == "linea 1\nlinea 2\n"
+    desk.succeed("order", "renumber", order)
+    desk.succeed("order", "remove", order, entry["id"])
+    assert desk.succeed("order", "show", order, "--json").json["count"] == 1
+    desk.succeed("order", "withdraw", order)
+    assert "withdrawn" in desk.expect_refusal("text", page, "--order", order)
+    assert desk.succeed("order", "list", page, "--json").json["count"] == 0
+    assert "withdrawn" in desk.succeed("order", "list", page, "--withdrawn").out
+    desk.succeed("order", "restore", order)
+    seeded = desk.succeed("order", "new", page, "As it stands", "--seed", "--kind", "as-written").out
     assert "with 2 entries" in seeded
 
 
@@ -141,11 +143,11 @@ def test_a_flow_over_two_pages_says_what_the_text_of_one_leaves_out(
 ) -> None:
     desk, others = shared
     other = others.pop()
-    flow = desk.done("order", "new", page, "On and on", "--kind", "flow", "--seed", "--json").json["id"]
+    flow = desk.succeed("order", "new", page, "On and on", "--kind", "flow", "--seed", "--json").json["id"]
     line = lines_of(desk, other)[0]
-    desk.done("order", "place", flow, line, "--at-end")
-    (elsewhere,) = desk.done("passes", other, "--json").json["items"]
-    ran = desk.done("text", page, "--order", flow)
+    desk.succeed("order", "place", flow, line, "--at-end")
+    (elsewhere,) = desk.succeed("passes", other, "--json").json["items"]
+    ran = desk.succeed("text", page, "--order", flow)
     assert ran.out == "linea 1\nlinea 2\n"
     assert ran.err == f"left out: {line} (other pass {elsewhere['id']})\n"
 
@@ -153,36 +155,36 @@ def test_a_flow_over_two_pages_says_what_the_text_of_one_leaves_out(
 def test_a_text_is_of_one_pass_or_order_of_one_page(shared: tuple[Machine, list[str]], page: str) -> None:
     desk, others = shared
     other = others.pop()
-    (one,) = desk.done("passes", page, "--json").json["items"]
-    assert desk.done("text", page, "--pass", one["id"]).out == "linea 1\nlinea 2\n"
-    assert desk.refused("text", "--pass", one["id"]).startswith(
+    (one,) = desk.succeed("passes", page, "--json").json["items"]
+    assert desk.succeed("text", page, "--pass", one["id"]).out == "linea 1\nlinea 2\n"
+    assert desk.expect_refusal("text", "--pass", one["id"]).startswith(
         f"--pass and --order are of one page, and {PAGES} "
     )
-    assert "is of another page" in desk.refused("text", other, "--pass", one["id"])
+    assert "is of another page" in desk.expect_refusal("text", other, "--pass", one["id"])
 
 
 def test_an_order_needs_a_pass(read_pages: Machine, page: str) -> None:
-    (one,) = read_pages.done("passes", page, "--json").json["items"]
-    read_pages.done("passes", page, "--withdraw", one["id"])
-    assert "no pass to order yet" in read_pages.refused("order", "new", page, "Mine")
+    (one,) = read_pages.succeed("passes", page, "--json").json["items"]
+    read_pages.succeed("passes", page, "--withdraw", one["id"])
+    assert "no pass to order yet" in read_pages.expect_refusal("order", "new", page, "Mine")
 
 
 def test_links_are_added_told_from_both_ends_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
     first, second = lines_of(desk, page)
-    link = desk.done("link", "add", first, "glosses", second, "--note", "in red", "--json").json
+    link = desk.succeed("link", "add", first, "glosses", second, "--note", "in red", "--json").json
     identity = link["result"]["link_id"]
-    assert "glosses" in desk.done("link", "of", first).out
-    assert "glossed by" in desk.done("link", "of", second).out
+    assert "glosses" in desk.succeed("link", "of", first).out
+    assert "glossed by" in desk.succeed("link", "of", second).out
     uri = "https://pleiades.stoa.org/places/579885"
-    desk.done("link", "add", first, "same_as", uri, "--to-kind", "uri", "--certainty", "0.5")
-    assert desk.done("link", "of", uri, "--json").json["links"][0]["other_id"] == first
-    desk.done("link", "withdraw", identity)
-    assert "glossed by" not in desk.done("link", "of", second).out
-    assert "withdrawn in red" in desk.done("link", "of", second, "--withdrawn").out
-    desk.done("link", "restore", identity)
-    assert "references means cites." in desk.done("link", "types").out
-    assert "vocabulary" in desk.refused("link", "add", first, "praises", second)
+    desk.succeed("link", "add", first, "same_as", uri, "--to-kind", "uri", "--certainty", "0.5")
+    assert desk.succeed("link", "of", uri, "--json").json["links"][0]["other_id"] == first
+    desk.succeed("link", "withdraw", identity)
+    assert "glossed by" not in desk.succeed("link", "of", second).out
+    assert "withdrawn in red" in desk.succeed("link", "of", second, "--withdrawn").out
+    desk.succeed("link", "restore", identity)
+    assert "references means cites." in desk.succeed("link", "types").out
+    assert "vocabulary" in desk.expect_refusal("link", "add", first, "praises", second)
 
 
 def test_the_picture_of_a_line_is_written_once(read_pages: Machine, page: str) -> None:
@@ -190,40 +192,40 @@ def test_the_picture_of_a_line_is_written_once(read_pages: Machine, page: str) -
 
     desk = read_pages
     line = lines_of(desk, page)[0]
-    said = desk.done("picture", line, "--straighten", "--size", "64").out
+    said = desk.succeed("picture", line, "--straighten", "--size", "64").out
     place = desk.home / f"{line}.png"
     assert said == f"Wrote {place}.\n"
     with Image.open(place) as image:
         assert max(image.size) <= 64
         assert image.width > image.height
-    assert "--overwrite" in desk.refused("picture", line)
-    assert desk.done("picture", line, "--overwrite", "--json").json["bytes"] == place.stat().st_size
-    assert "no polygon" in desk.refused("picture", line, "--mask", "-o", "m.png")
+    assert "--overwrite" in desk.expect_refusal("picture", line)
+    assert desk.succeed("picture", line, "--overwrite", "--json").json["bytes"] == place.stat().st_size
+    assert "no polygon" in desk.expect_refusal("picture", line, "--mask", "-o", "m.png")
     assert not (desk.home / "m.png").exists()
-    assert "no folder" in desk.refused("picture", line, "-o", "nowhere/m.png")
+    assert "no folder" in desk.expect_refusal("picture", line, "-o", "nowhere/m.png")
     (desk.home / "shut").mkdir()
-    assert desk.misused("picture", line, "-o", "shut")
+    assert desk.expect_misuse("picture", line, "-o", "shut")
 
 
 def test_two_readings_of_a_page_are_compared(read_pages: Machine, page: str) -> None:
     desk = read_pages
-    (one,) = desk.done("passes", page, "--json").json["items"]
-    said = desk.done(
+    (one,) = desk.succeed("passes", page, "--json").json["items"]
+    said = desk.succeed(
         "compare", page, one["id"], one["id"], "--policy", "diplomatic", "--policy", "lenient"
     ).out
     assert said.count("0.00 %") == 2
     assert said.startswith("Difference (nobody is named")
-    found = desk.done(
+    found = desk.succeed(
         "compare", page, one["id"], one["id"], "--checked-by", "Inés", "--expand", "linea=riga", "--json"
     ).json
     assert (found["measure"], found["scores"][0]["policy"]) == ("cer", "layout-insensitive+expansions(1)")
-    assert "SHORT=FULL" in desk.refused("compare", page, one["id"], one["id"], "--expand", "linea")
-    assert desk.refused("compare", page, one["id"], "nosuch").endswith(".")
+    assert "SHORT=FULL" in desk.expect_refusal("compare", page, one["id"], one["id"], "--expand", "linea")
+    assert desk.expect_refusal("compare", page, one["id"], "nosuch").endswith(".")
 
 
 def test_the_doctor_finds_an_index_that_lacks_a_row(read_pages: Machine) -> None:
     desk = read_pages
-    desk.done("release")
+    desk.succeed("release")
     place = desk.home / "Letters.library"
     other = sqlite3.connect(place / "library.sqlite")
     # What an index says it holds is changed under it, as a damage would: rows it should hold are not there.
@@ -239,5 +241,5 @@ def test_the_doctor_finds_an_index_that_lacks_a_row(read_pages: Machine) -> None
     other.execute(where, ("WHERE deleted_at IS NOT NULL", "WHERE deleted_at IS NULL"))
     other.commit()
     other.close()
-    assert "healthy" in desk.done("doctor", str(place), "--no-files", "--rebuild").out
-    assert desk.done("doctor", str(place), "--no-files", "--json").json["healthy"]
+    assert "healthy" in desk.succeed("doctor", str(place), "--no-files", "--rebuild").out
+    assert desk.succeed("doctor", str(place), "--no-files", "--json").json["healthy"]

@@ -19,7 +19,7 @@ from armarium_documents.api import documents
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.identifiers import lasting_id
 from armarium_sync.models import files, moves
-from armarium_sync.names import folded, lawful, numbered
+from armarium_sync.names import fold_path, lawful, number_name
 from armarium_sync.rows import DocumentFile, disk_of, documents_in, files_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MOST_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedMove:
     """A move: of a document's own file, or (`file_id`) of a layout file that lies beside it."""
 
     document_id: str
@@ -45,7 +45,7 @@ class Planned:
 
 @dataclass(slots=True)
 class Plan:
-    moves: list[Planned] = field(default_factory=list)
+    moves: list[PlannedMove] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -85,7 +85,7 @@ class _Planner:
         return self.found
 
     def _place(self, one: DocumentFile, beside: list[Row[Any]]) -> None:
-        above = self._above(one.document_id)
+        above = self._folders_above(one.document_id)
         if above is None:
             why = "Its document lies outside the project folder that came from this folder; the file stays."
             self.found.refused.append((one.path, why))
@@ -106,16 +106,16 @@ class _Planner:
             return
         if target == one.path:
             return
-        self.found.moves.append(Planned(one.document_id, one.path, target, one.checksum))
+        self.found.moves.append(PlannedMove(one.document_id, one.path, target, one.checksum))
         for row in beside:
             suffix = PurePosixPath(row.path).name[len(here.stem) :]
             place = self._free(f"{PurePosixPath(target).with_suffix('')!s}{suffix}", row.path)
             if place != row.path:
                 self.found.moves.append(
-                    Planned(row.document_id or one.document_id, row.path, place, row.seen, row.id)
+                    PlannedMove(row.document_id or one.document_id, row.path, place, row.seen, row.id)
                 )
 
-    def _above(self, document_id: str) -> list[str] | None:
+    def _folders_above(self, document_id: str) -> list[str] | None:
         """The names of the folders between the project folder and a document; None where it lies elsewhere."""
         names: list[str] = []
         node = self.tree.get(document_id)
@@ -132,10 +132,10 @@ class _Planner:
         folder, _, name = wanted.rpartition("/")
         taken = self._names(folder)
         at, number = wanted, 1
-        while folded(at) != folded(own) and folded(at) in taken:
+        while fold_path(at) != fold_path(own) and fold_path(at) in taken:
             number += 1
-            at = f"{folder}/{numbered(name, number)}".lstrip("/")
-        taken.add(folded(at))
+            at = f"{folder}/{number_name(name, number)}".lstrip("/")
+        taken.add(fold_path(at))
         return at
 
     def _names(self, folder: str) -> set[str]:
@@ -147,12 +147,12 @@ class _Planner:
                 there = []
             except OSError as error:
                 raise Unusable(f"{folder} cannot be looked at: {error.strerror or error}.") from None
-            self.listed[folder] = {folded(f"{folder}/{name}".lstrip("/")) for name in there}
+            self.listed[folder] = {fold_path(f"{folder}/{name}".lstrip("/")) for name in there}
         return self.listed[folder]
 
 
 def begin(
-    conn: Connection, audit_id: str, folder_id: str, planned: list[Planned], *, back: bool = False
+    conn: Connection, audit_id: str, folder_id: str, planned: list[PlannedMove], *, back: bool = False
 ) -> None:
     """Put moves into the journal. *back*: the other way round."""
     for one in reversed(planned) if back else planned:
@@ -171,11 +171,11 @@ def begin(
         )
 
 
-def journal_of(conn: Connection, audit_id: str) -> tuple[list[Planned], str | None]:
+def journal_of(conn: Connection, audit_id: str) -> tuple[list[PlannedMove], str | None]:
     """What a step had moved, or has still to move, in its order, and the folder; what it left where it was is left out."""
     asked = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
     rows = conn.execute(asked).all()
-    planned = [Planned(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
+    planned = [PlannedMove(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
     return planned, rows[0].folder_id if rows else None
 
 
@@ -195,7 +195,7 @@ def carry_out(library: Library, folder_id: str) -> int:
         return 0
     moved = 0
     for start in range(0, len(due), BATCH):
-        results = [(row, _carried(disk, row)) for row in due[start : start + BATCH]]
+        results = [(row, _carry_out(disk, row)) for row in due[start : start + BATCH]]
         with library.db.write() as conn:
             for row, why in results:
                 state = "done" if why is None else "left"
@@ -206,7 +206,7 @@ def carry_out(library: Library, folder_id: str) -> int:
     return moved
 
 
-def _carried(disk: Disk, row: Row[Any]) -> str | None:
+def _carry_out(disk: Disk, row: Row[Any]) -> str | None:
     """Carry one move out; why not, None where it is done (by a run that was killed, it may be)."""
     try:
         there = disk.stamp(row.from_path)

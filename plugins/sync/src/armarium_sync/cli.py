@@ -20,7 +20,7 @@ def commands() -> typer.Typer:
     )
     for name, function, example in (
         ("add", add, "armarium sync add ~/Shared/letters --format pagexml --format alto"),
-        ("list", listed, "armarium sync list"),
+        ("list", list_folders, "armarium sync list"),
         ("remove", remove, "armarium sync remove ~/Shared/letters"),
         ("intake", intake, "armarium sync intake ~/Shared/letters on"),
         ("arrange", arrange, "armarium sync arrange ~/Scans/box-1"),
@@ -69,7 +69,7 @@ def add(
     answer(made, f"{body['path']} is tied; it is written to in the background.")
 
 
-def listed() -> None:
+def list_folders() -> None:
     """List the synced folders and how their files stand."""
     with project_session() as session:
         found = session.get("/api/sync-folders")

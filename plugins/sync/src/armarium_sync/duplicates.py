@@ -38,7 +38,7 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
             "created_at": created_at,
             "passes": count,
         }
-        elsewhere = _spelled(parent or "") != _spelled(PurePath(path).parent.name)
+        elsewhere = _normalise_name(parent or "") != _normalise_name(PurePath(path).parent.name)
         held.setdefault((path, checksum), []).append((elsewhere, one))
     found = []
     for (path, checksum), listed in held.items():
@@ -49,5 +49,5 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
     return found
 
 
-def _spelled(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return unicodedata.normalize("NFC", name)

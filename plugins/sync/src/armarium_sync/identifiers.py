@@ -26,7 +26,7 @@ _AFTER = re.compile(rb"service-source['\"][^<]{0,80}?(?<![0-9a-f])([0-9a-f]{32})
 _BEFORE = re.compile(rb"=\s*['\"]([0-9a-f]{32})['\"][^<]{0,80}service-source")
 
 
-def stamped(content: str, format_name: str, about: Mapping[str, str]) -> bytes:
+def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> bytes:
     """*content* with *about* (name to value) in its identifier place; what it named of ours before is gone."""
     from lxml import etree
 
@@ -50,7 +50,9 @@ def _in_page(root: etree._Element, about: Mapping[str, str]) -> None:
         if item.get("name", "").startswith(PREFIX):
             metadata.remove(item)
     for name, value in about.items():
-        _added(metadata, len(metadata), "MetadataItem", {"type": "other", "name": name, "value": value}, None)
+        _add_element(
+            metadata, len(metadata), "MetadataItem", {"type": "other", "name": name, "value": value}, None
+        )
 
 
 def _in_alto(root: etree._Element, about: Mapping[str, str]) -> None:
@@ -64,7 +66,7 @@ def _in_alto(root: etree._Element, about: Mapping[str, str]) -> None:
     behind = source.findall("{*}documentIdentifier")
     at = source.index(behind[0]) if behind else len(source)
     for number, (name, value) in enumerate(about.items()):
-        _added(source, at + number, "fileIdentifier", {"fileIdentifierLocation": name}, value)
+        _add_element(source, at + number, "fileIdentifier", {"fileIdentifierLocation": name}, value)
 
 
 def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
@@ -79,10 +81,10 @@ def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
     prose = statement.find("{*}p")
     place = statement if prose is None else prose
     for name, value in about.items():
-        _added(place, len(place), "idno", {"type": name}, value)
+        _add_element(place, len(place), "idno", {"type": name}, value)
 
 
-def _added(
+def _add_element(
     parent: etree._Element, at: int, tag: str, attributes: Mapping[str, str], text: str | None
 ) -> None:
     from lxml import etree

@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 
 from armarium.api import ServiceError
 from armarium_sync.arranging import carry_out
-from armarium_sync.looking import SETTLED, Found, Sight, look
+from armarium_sync.looking import SETTLED, Sight, StrangerFile, look
 from armarium_sync.models import folders
 from armarium_sync.noting import beside_image, clear_leavings, note
 from armarium_sync.placing import folder_for
@@ -105,7 +105,7 @@ class Looker:
                 self.act("sync.take_in", {"file_id": row.id})
                 self.outcome.passes += 1
             except ServiceError as refusal:
-                self._refused(row.id, row.path, refusal.detail)
+                self._note_refusal(row.id, row.path, refusal.detail)
 
     def _is_refused(self, row: Row[Any]) -> bool:
         """Whether this very version was refused before; noted since the look."""
@@ -113,14 +113,14 @@ class Looker:
             now = row_of_file(conn, self.folder_id, row.path)
         return now is not None and now.state == "refused"
 
-    def _refused(self, file_id: str, path: str, why: str) -> None:
+    def _note_refusal(self, file_id: str, path: str, why: str) -> None:
         self.warn(f"{path}: {why}")
         self.outcome.refused.append(path)
         with self.library.db.write() as conn:
             change_file(conn, file_id, state="refused", why=why)
 
     def _take_images(self, folder: Row[Any], sight: Sight) -> None:
-        by_place: dict[tuple[str, ...], list[Found]] = {}
+        by_place: dict[tuple[str, ...], list[StrangerFile]] = {}
         for one in sight.images:
             by_place.setdefault(PurePosixPath(one.entry.path).parts[:-1], []).append(one)
         for names, images in sorted(by_place.items()):
@@ -148,7 +148,7 @@ class Looker:
                         change_file(conn, row.id, state="tried")
             self.outcome.images += len(images)
 
-    def _follow(self, folder: Row[Any], found: Found) -> None:
+    def _follow(self, folder: Row[Any], found: StrangerFile) -> None:
         self.check()
         with self.library.db.read_all() as conn:
             row = row_of_file(conn, folder.id, found.entry.path)

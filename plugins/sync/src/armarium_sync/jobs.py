@@ -30,7 +30,7 @@ FOREVER = 10**9
 
 
 @contextmanager
-def _alone(library: Library, folder_id: str) -> Iterator[None]:
+def _hold_folder(library: Library, folder_id: str) -> Iterator[None]:
     lock: threading.Lock = library.held.setdefault(f"sync.lock.{folder_id}", threading.Lock())
     if not lock.acquire(blocking=False):
         raise RetryLater("Other work goes on in the folder.", seconds=BUSY)
@@ -47,7 +47,7 @@ def look_at(job: JobContext) -> dict[str, Any]:
     def run(name: str, params: dict[str, Any]) -> Any:
         return job.act(name, params).result
 
-    with _alone(job.library, folder_id):
+    with _hold_folder(job.library, folder_id):
         looker = Looker(
             job.engine,
             job.library,
@@ -78,7 +78,7 @@ def look_at(job: JobContext) -> dict[str, Any]:
 def write_files(job: JobContext) -> dict[str, Any]:
     """Write the pages that have been quiet for a while; those that have not are waited for."""
     folder_id = job.args.folder_id
-    with _alone(job.library, folder_id):
+    with _hold_folder(job.library, folder_id):
         with job.library.db.read_all() as conn:
             folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
         if folder is None:
@@ -105,7 +105,7 @@ def write_files(job: JobContext) -> dict[str, Any]:
 def arrange_files(job: JobContext) -> dict[str, Any]:
     """Move what does not lie as the project folder does, in one step."""
     folder_id = job.args.folder_id
-    with _alone(job.library, folder_id):
+    with _hold_folder(job.library, folder_id):
         carry_out(job.library, folder_id)
         with job.library.db.read_all() as conn:
             folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_documents.api import LAYOUT_SUFFIXES
 from armarium_source_model.api import passes
 from armarium_sync.disk import Disk, Entry, Unusable
 from armarium_sync.identifiers import lasting_id
 from armarium_sync.names import maker_of
-from armarium_sync.rows import DocumentFile, documents_in, files_of, is_known, owned
+from armarium_sync.rows import DocumentFile, documents_in, files_of, find_owned, is_known
 
 if TYPE_CHECKING:
     from armarium.api import Library
@@ -34,7 +34,7 @@ LEFT_ALONE = "it is left alone"
 
 
 @dataclass(slots=True)
-class Found:
+class StrangerFile:
     """A file that is none of ours, as far as it was looked at."""
 
     entry: Entry
@@ -56,16 +56,16 @@ class Sight:
     """Files as the project knows them: (row, stamp, digest); the digest may be of an older known version."""
     changed: list[tuple[Row[Any], str, str]] = field(default_factory=list)
     gone: list[Row[Any]] = field(default_factory=list)
-    blocked: list[tuple[Row[Any], Found]] = field(default_factory=list)
-    moved: list[tuple[Row[Any], Found]] = field(default_factory=list)
-    adopted: list[tuple[Found, str, str]] = field(default_factory=list)
+    blocked: list[tuple[Row[Any], StrangerFile]] = field(default_factory=list)
+    moved: list[tuple[Row[Any], StrangerFile]] = field(default_factory=list)
+    adopted: list[tuple[StrangerFile, str, str]] = field(default_factory=list)
     """Layout files that a pass was read from: (file, document, format)."""
-    images: list[Found] = field(default_factory=list)
-    beside: list[Found] = field(default_factory=list)
+    images: list[StrangerFile] = field(default_factory=list)
+    beside: list[StrangerFile] = field(default_factory=list)
     """Layout files of nobody, which may belong to one of the images."""
-    followed: list[tuple[DocumentFile, Found]] = field(default_factory=list)
+    followed: list[tuple[DocumentFile, StrangerFile]] = field(default_factory=list)
     """Pictures of documents that were moved by hand."""
-    others: list[Found] = field(default_factory=list)
+    others: list[StrangerFile] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
     """Working files of ours that a kill left."""
     in_place: set[str] = field(default_factory=set)
@@ -94,10 +94,10 @@ class _Look:
         held = documents_in(self.conn, self.folder.path)
         pictures = {one.path: one for one in held}
         seen: set[str] = set()
-        found: list[Found] = []
+        found: list[StrangerFile] = []
         for entry in self.disk.walk(time.time_ns()):
             if entry.why is not None:
-                found.append(Found(entry, "other", why=entry.why))
+                found.append(StrangerFile(entry, "other", why=entry.why))
                 continue
             if self.disk.is_own_name(entry.path):
                 if not entry.path.endswith(self.disk.marker):
@@ -118,7 +118,7 @@ class _Look:
                     if self.disk.stamp(row.path) is None:
                         self.sight.gone.append(row)
                 except Unusable as error:
-                    found.append(Found(Entry(row.path, "", 0.0), "other", why=str(error)))
+                    found.append(StrangerFile(Entry(row.path, "", 0.0), "other", why=str(error)))
         self.sight.in_place = {one.path for one in held if one.path in seen}
         self._match(found, self.sight.in_place, held)
         return self.sight
@@ -138,7 +138,7 @@ class _Look:
         try:
             digest = self.disk.digest(row.path)
         except Unusable as error:
-            self.sight.others.append(Found(entry, "other", why=str(error)))
+            self.sight.others.append(StrangerFile(entry, "other", why=str(error)))
             return
         if digest is None:
             self.sight.gone.append(row)
@@ -147,12 +147,12 @@ class _Look:
         elif row.digest is None:
             # It was to be written here, and never was: what lies here is somebody else's.
             self.sight.blocked.append(
-                (row, Found(entry, "other", digest, why="It lies where a file of the project would."))
+                (row, StrangerFile(entry, "other", digest, why="It lies where a file of the project would."))
             )
         elif self._at_rest(entry):
             self.sight.changed.append((row, entry.stamp, digest))
 
-    def _of_others(self, entry: Entry, row: Row[Any] | None) -> Found | None:
+    def _of_others(self, entry: Entry, row: Row[Any] | None) -> StrangerFile | None:
         """What a file of others is; None while it is being written."""
         name = PurePosixPath(entry.path).name
         suffix = PurePosixPath(name).suffix.casefold()
@@ -160,28 +160,28 @@ class _Look:
         carries_id = suffix in LAYOUT_SUFFIXES
         kind = "picture" if suffix in PICTURES else "layout" if carries_id else "other"
         if what is not None:
-            return Found(entry, "other", why=f"It is {what}; {LEFT_ALONE}.", known=row)
+            return StrangerFile(entry, "other", why=f"It is {what}; {LEFT_ALONE}.", known=row)
         if kind == "other":
-            return Found(
+            return StrangerFile(
                 entry, kind, why=f"It is neither a picture nor a layout file; {LEFT_ALONE}.", known=row
             )
         if row is not None and row.stamp == entry.stamp and row.seen is not None:
-            return Found(entry, kind, row.seen, row.document_id, known=row)
+            return StrangerFile(entry, kind, row.seen, row.document_id, known=row)
         if not self._at_rest(entry):
             return None
         try:
             if kind == "picture":
-                return Found(entry, kind, self.disk.digest(entry.path), known=row)
+                return StrangerFile(entry, kind, self.disk.digest(entry.path), known=row)
             data = self.disk.read(entry.path)
         except FileNotFoundError:
             return None
         except Unusable as error:
-            return Found(entry, "other", why=str(error), known=row)
+            return StrangerFile(entry, "other", why=str(error), known=row)
         import hashlib
 
-        return Found(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
+        return StrangerFile(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
 
-    def _match(self, found: list[Found], in_place: set[str], held: list[DocumentFile]) -> None:
+    def _match(self, found: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
         layouts = [one for one in found if one.kind == "layout"]
         images = [one for one in found if one.kind == "picture"]
         self.sight.others += [one for one in found if one.kind == "other"]
@@ -189,7 +189,7 @@ class _Look:
         self._match_adopted(layouts)
         self._match_images(images, in_place, held)
 
-    def _match_moved(self, layouts: list[Found]) -> None:
+    def _match_moved(self, layouts: list[StrangerFile]) -> None:
         """A file of ours that is gone, and the one file that carries its id: it was moved. Copies never are."""
         gone = {row.id: row for row in self.sight.gone if row.role == "layout"}
         for row in list(gone.values()):
@@ -210,10 +210,10 @@ class _Look:
                 layouts.remove(candidates[0])
                 self.sight.gone.remove(row)
 
-    def _match_adopted(self, layouts: list[Found]) -> None:
+    def _match_adopted(self, layouts: list[StrangerFile]) -> None:
         """Layout files that a pass of the project was read from: they are the project's from now on."""
         asked = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
-            among(passes.c.import_checksum, {one.digest for one in layouts}), passes.c.deleted_at.is_(None)
+            is_among(passes.c.import_checksum, {one.digest for one in layouts}), passes.c.deleted_at.is_(None)
         )
         sources: dict[str, list[tuple[str, str]]] = {}
         for checksum, document_id, format_name in self.conn.execute(asked):
@@ -241,8 +241,8 @@ class _Look:
                 one.why = f"It carries the id of a page that this project does not keep here; {LEFT_ALONE}."
                 self.sight.others.append(one)
 
-    def _match_images(self, images: list[Found], in_place: set[str], held: list[DocumentFile]) -> None:
-        known = owned(self.conn, [one.digest for one in images if one.digest])
+    def _match_images(self, images: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
+        known = find_owned(self.conn, [one.digest for one in images if one.digest])
         missing: dict[str, list[DocumentFile]] = {}
         for document in held:
             if document.live and document.path not in in_place and document.checksum:

@@ -50,7 +50,7 @@ def maker_of(name: str) -> str | None:
     return next((what for what, pattern in _OF_SHARERS if pattern.search(name)), None)
 
 
-def folded(path: str) -> str:
+def fold_path(path: str) -> str:
     """What two paths have in common that a disk takes for one: case and Unicode form do not count."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
@@ -99,7 +99,7 @@ def layout_name(title: str, lasting_id: str, extension: str) -> str:
     return lawful(plain_title(title), LONGEST - len(tail) - len(".loss.json")) + tail
 
 
-def numbered(name: str, number: int) -> str:
+def number_name(name: str, number: int) -> str:
     """*name* with a number, for one that is taken."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not stem:

@@ -35,7 +35,7 @@ def step_ends(ctx: ActionContext) -> None:
     ties = tied_folders(ctx.conn)
     if not ties:
         return
-    changed = _changed(ctx)
+    changed = _list_changed(ctx)
     taken_in = "sync.take_in" in ctx.ran
     for folder in ties:
         if changed and folder.formats and not taken_in:
@@ -45,7 +45,7 @@ def step_ends(ctx: ActionContext) -> None:
             queue(ctx, ARRANGE, folder)
 
 
-def _changed(ctx: ActionContext) -> list[str]:
+def _list_changed(ctx: ActionContext) -> list[str]:
     """The documents that the step changed; those above stand for all beneath them."""
     raw = raw_of(ctx.conn)
     if OF_ALL & ctx.ran.keys():
@@ -61,7 +61,7 @@ def _changed(ctx: ActionContext) -> list[str]:
     return list(changed)
 
 
-def opened(engine: Engine, library: Library) -> None:
+def look_when_opened(engine: Engine, library: Library) -> None:
     """A project was opened: every folder is looked at in full, and those with intake are watched."""
     with library.db.read_all() as conn:
         ties = tied_folders(conn)

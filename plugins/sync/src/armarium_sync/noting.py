@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Row, select
 
 from armarium.api import new_id
 from armarium_sync.disk import Disk, Entry, Unusable
-from armarium_sync.looking import Found, Sight
+from armarium_sync.looking import Sight, StrangerFile
 from armarium_sync.models import files, versions_known
 from armarium_sync.rows import change_file, files_of, forget_files, know, move_row, put_file, wait_for
 
 
-def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[Found]:
+def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[StrangerFile]:
     """Remove the temporary files that a kill left; those that hold somebody's version stay and are listed."""
     known = {
         row[0]
@@ -28,7 +28,7 @@ def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -
         with suppress(Unusable):
             why = disk.clear(path, known.__contains__)
             if why is not None:
-                staying.append(Found(Entry(path, disk.stamp(path) or "", 0.0), "other", why=why))
+                staying.append(StrangerFile(Entry(path, disk.stamp(path) or "", 0.0), "other", why=why))
     return staying
 
 
@@ -102,7 +102,7 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     return bool(freed)
 
 
-def beside_image(path: str, layouts: list[Found]) -> list[Found]:
+def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
     """The layout files of nobody that belong to an image by their name: in its folder or one beneath or beside it."""
     stem = PurePosixPath(path).stem
     return [one for one in layouts if PurePosixPath(one.entry.path).name.split(".")[0] == stem.split(".")[0]]

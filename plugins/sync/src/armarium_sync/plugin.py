@@ -6,7 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_sync.actions import ACTIONS
 from armarium_sync.jobs import JOBS
 from armarium_sync.models import metadata
-from armarium_sync.noticing import opened, step_ends
+from armarium_sync.noticing import look_when_opened, step_ends
 from armarium_sync.queries import list_duplicates, list_folders, preview_arrangement, preview_intake
 
 
@@ -22,6 +22,6 @@ def armarium_plugin() -> Plugin:
         jobs=JOBS,
         # The duplicates before the folders by their id: else "duplicates" would be one.
         queries=(list_duplicates, list_folders, preview_intake, preview_arrangement),
-        on_open=(opened,),
+        on_open=(look_when_opened,),
         on_step=(step_ends,),
     )

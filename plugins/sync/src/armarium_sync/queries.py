@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Library, among, query, raw_of, withheld
+from armarium.api import Library, find_withheld, is_among, query, raw_of
 from armarium_documents.api import documents
 from armarium_sync.arranging import plan_of
 from armarium_sync.disk import Disk, Unusable
@@ -39,10 +39,10 @@ def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, 
     known = files_of(conn, folder.id)
     layouts = [row for row in known if row.role == "layout"]
     ours = [row for row in layouts if row.digest is not None]
-    seen = {row.id: _seen(disk, row) if there else row.seen for row in ours}
+    seen = {row.id: _read_digest(disk, row) if there else row.seen for row in ours}
     held = in_conflict(conn, folder.id)
     written = [row.written_at for row in ours if row.written_at is not None]
-    barred = _barred(library, [row.document_id for row in ours])
+    barred = _find_barred(library, [row.document_id for row in ours])
     pictures = [row for row in known if row.role == "other" and row.state == "tried"]
     made = _documents_at(conn, folder, [row.path for row in pictures])
     watch = library.held.get(HELD)
@@ -89,7 +89,7 @@ def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, 
     }
 
 
-def _seen(disk: Disk, row: Row[Any]) -> str | None:
+def _read_digest(disk: Disk, row: Row[Any]) -> str | None:
     """The digest of what the disk holds now, read only where the disk says that something happened."""
     try:
         stamp = disk.stamp(row.path)
@@ -100,16 +100,16 @@ def _seen(disk: Disk, row: Row[Any]) -> str | None:
         return str(row.seen) if row.seen is not None else None
 
 
-def _barred(library: Library, ids: list[str]) -> dict[str, str]:
+def _find_barred(library: Library, ids: list[str]) -> dict[str, str]:
     """Of the pages that have files, those that may not be exported by now. The answer is the same for every caller."""
-    return withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
+    return find_withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
 
 
 def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[str, str]:
     """The live documents whose own file lies at these places."""
     full = {os.path.join(folder.path, *path.split("/")): path for path in paths}
     asked = select(documents.c.path, documents.c.id).where(
-        among(documents.c.path, full), documents.c.deleted_at.is_(None)
+        is_among(documents.c.path, full), documents.c.deleted_at.is_(None)
     )
     return {full[path]: one for path, one in conn.execute(asked.order_by(documents.c.id.desc()))}
 

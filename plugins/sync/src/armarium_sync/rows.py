@@ -62,7 +62,7 @@ def documents_in(conn: Connection, folder: str) -> list[DocumentFile]:
     ]
 
 
-def owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
+def find_owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
     """Those of *digests* that are a document's own file, live or in the Trash, each with the document."""
     rows = raw_of(conn).execute(
         f"SELECT json_extract(metadata, '$.checksum') AS own, min(id) FROM {documents}"

@@ -18,12 +18,12 @@ _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EP
 
 def exchange(one: Path, other: Path) -> bool:
     """Let two files change places in one step; False where this disk cannot. FileNotFoundError where one is gone."""
-    return _renamed(one, other, _EXCHANGE, _MAC_SWAP)
+    return _rename_by_system(one, other, _EXCHANGE, _MAC_SWAP)
 
 
 def put_where_nothing_is(source: Path, target: Path) -> None:
     """Rename *source* to *target*; FileExistsError where something is there, and then nothing was changed."""
-    if _renamed(source, target, _NOREPLACE, _MAC_EXCL):
+    if _rename_by_system(source, target, _NOREPLACE, _MAC_EXCL):
         return
     if sys.platform == "win32":
         os.rename(source, target)  # refuses to replace
@@ -44,7 +44,7 @@ def put_where_nothing_is(source: Path, target: Path) -> None:
     os.unlink(source)
 
 
-def _renamed(source: Path, target: Path, on_linux: int, on_mac: int) -> bool:
+def _rename_by_system(source: Path, target: Path, on_linux: int, on_mac: int) -> bool:
     call = _renamer()
     if call is None:
         return False

@@ -32,7 +32,7 @@ GATHERED = 300
 
 
 @dataclass
-class _Watched:
+class _WatchedFolder:
     path: str
     stop: threading.Event = field(default_factory=threading.Event)
     how: str = "events"
@@ -43,10 +43,10 @@ class Watch:
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
-        self.folders: dict[str, _Watched] = {}
+        self.folders: dict[str, _WatchedFolder] = {}
         self._lock = threading.Lock()
 
-    def how(self, folder_id: str) -> str | None:
+    def describe(self, folder_id: str) -> str | None:
         """By what a folder is watched, in words; None where it is not."""
         watched = self.folders.get(folder_id)
         return None if watched is None else watched.how
@@ -59,17 +59,17 @@ class Watch:
                 self.engine.stay.let_go(_key(folder_id))
             for folder_id, path in wanted.items():
                 if folder_id not in self.folders:
-                    watched = self.folders[folder_id] = _Watched(path)
+                    watched = self.folders[folder_id] = _WatchedFolder(path)
                     words = f"It watches the folder {path} ({self.library.path.name})"
                     self.engine.stay.keep(_key(folder_id), words)
                     threading.Thread(
                         target=self._run, args=(folder_id, watched), daemon=True, name="armarium-sync-watch"
                     ).start()
 
-    def _is_over(self, watched: _Watched) -> bool:
-        return watched.stop.is_set() or not self.engine.started or self.library.held.get(HELD) is not self
+    def _is_over(self, watched: _WatchedFolder) -> bool:
+        return watched.stop.is_set() or not self.engine.is_started or self.library.held.get(HELD) is not self
 
-    def _run(self, folder_id: str, watched: _Watched) -> None:
+    def _run(self, folder_id: str, watched: _WatchedFolder) -> None:
         try:
             while not self._is_over(watched):
                 if not Path(watched.path).is_dir():
@@ -92,7 +92,7 @@ class Watch:
         finally:
             self.engine.stay.let_go(_key(folder_id))
 
-    def _by_events(self, folder_id: str, watched: _Watched) -> None:
+    def _by_events(self, folder_id: str, watched: _WatchedFolder) -> None:
         from watchfiles import watch
 
         if _is_remote(watched.path):
@@ -116,7 +116,7 @@ class Watch:
             if changes:
                 self._look(folder_id)
 
-    def _by_scans(self, folder_id: str, watched: _Watched) -> None:
+    def _by_scans(self, folder_id: str, watched: _WatchedFolder) -> None:
         looked = time.monotonic()
         while not watched.stop.wait(ROUND) and not self._is_over(watched):
             if time.monotonic() - looked >= SCAN_EVERY:
@@ -133,7 +133,7 @@ class Watch:
 
 def tend(engine: Engine, library: Library) -> None:
     """Let the watch of an open project be over the folders with intake on; nothing where background work is off."""
-    if not engine.jobs.started:
+    if not engine.jobs.is_started:
         return
     with library.db.read_all() as conn:
         wanted = {row.id: row.path for row in tied_folders(conn) if row.intake}

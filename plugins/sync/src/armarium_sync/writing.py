@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, ServiceError, among, json_text, now, withheld
+from armarium.api import NotFound, ServiceError, find_withheld, is_among, json_text, now
 from armarium_documents.api import documents, pages_under
 from armarium_formats.api import export_page
 from armarium_sync.disk import Disk, Unusable
 from armarium_sync.errors import disk_refuses, folder_gone
-from armarium_sync.identifiers import lasting_id, stamped
+from armarium_sync.identifiers import lasting_id, stamp_content
 from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
 from armarium_sync.rows import (
@@ -163,7 +163,7 @@ class Writer:
                 row[0]
                 for row in conn.execute(
                     select(documents.c.id).where(
-                        among(documents.c.id, [one for one, _ in waits]), documents.c.deleted_at.is_(None)
+                        is_among(documents.c.id, [one for one, _ in waits]), documents.c.deleted_at.is_(None)
                     )
                 )
             }
@@ -189,11 +189,13 @@ class Writer:
     def _drafts(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> list[Draft]:
         """The files of these pages that are to be written, as they are now."""
         ids = [one for one, _ in due]
-        barred = withheld(self.library, self.principal, ids, "export")
+        barred = find_withheld(self.library, self.principal, ids, "export")
         drafts: list[Draft] = []
         with self.library.db.read_all() as conn:
             names = dict(
-                conn.execute(select(documents.c.id, documents.c.name).where(among(documents.c.id, ids))).all()
+                conn.execute(
+                    select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
+                ).all()
             )
             held = set(in_conflict(conn, self.folder_id))
             rows = {
@@ -202,7 +204,7 @@ class Writer:
                     select(files).where(
                         files.c.folder_id == self.folder_id,
                         files.c.role == "layout",
-                        among(files.c.document_id, ids),
+                        is_among(files.c.document_id, ids),
                     )
                 )
             }
@@ -272,7 +274,7 @@ class Writer:
             "service-order": choices["order_id"] or choices["order_name"],
             "service-reading-kind": choices["reading_kind"],
         }
-        data = stamped(made["content"], format_name, about)
+        data = stamp_content(made["content"], format_name, about)
         losses = {
             "file": path.rpartition("/")[2],
             "format": format_name,
@@ -288,10 +290,10 @@ class Writer:
         """Write one file and its report; what is to be noted of it."""
         row = draft.row
         if row is not None and row.path != draft.path:
-            if not self._renamed(disk, row.path, draft.path):
+            if not self._rename_file(disk, row.path, draft.path):
                 draft.path = row.path
             else:
-                self._renamed(disk, f"{row.path}.loss.json", f"{draft.path}.loss.json")
+                self._rename_file(disk, f"{row.path}.loss.json", f"{draft.path}.loss.json")
         try:
             stamp = disk.write(draft.path, draft.data, self._is_ours(row), settle=False)
         except Unusable as error:
@@ -340,7 +342,7 @@ class Writer:
 
         return note
 
-    def _renamed(self, disk: Disk, before: str, after: str) -> bool:
+    def _rename_file(self, disk: Disk, before: str, after: str) -> bool:
         """Let a file of ours have the name that its page has now; False where it keeps the old one."""
         try:
             if disk.stamp(before) is None:
@@ -354,13 +356,13 @@ class Writer:
         return True
 
     def _is_ours(self, row: Row[Any] | None) -> Callable[[str], bool]:
-        def ours(digest: str) -> bool:
+        def is_ours(digest: str) -> bool:
             if row is not None and digest == row.digest:
                 return True
             with self.library.db.read_all() as conn:
                 return is_known(conn, self.folder_id, digest)
 
-        return ours
+        return is_ours
 
     def _noted_blocked(self, disk: Disk, draft: Draft, why: str) -> Callable[[Connection], None]:
         self.warn(f"{draft.path}: {why}")

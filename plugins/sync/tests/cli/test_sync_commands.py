@@ -8,14 +8,14 @@ from armarium_testing.command_line import Machine
 
 
 def test_a_folder_is_tied_listed_and_untied(desk: Machine, tmp_path: Path) -> None:
-    desk.done("create", "Letters")
+    desk.succeed("create", "Letters")
     folder = tmp_path / "shared"
-    assert "No folder is tied" in desk.done("sync", "list").out
-    assert "is tied" in desk.done("sync", "add", str(folder), "--format", "alto").out
-    said = desk.done("sync", "list").out
+    assert "No folder is tied" in desk.succeed("sync", "list").out
+    assert "is tied" in desk.succeed("sync", "add", str(folder), "--format", "alto").out
+    said = desk.succeed("sync", "list").out
     assert str(folder) in said
     assert "alto, index, intake off" in said
-    assert "Intake is on" in desk.done("sync", "intake", "shared", "on").out
-    assert "Every file lies" in desk.done("sync", "arrange", str(folder)).out
-    assert "No file is held twice" in desk.done("sync", "duplicates", "--remove").out
-    assert "its files stay" in desk.done("sync", "remove", "shared").out
+    assert "Intake is on" in desk.succeed("sync", "intake", "shared", "on").out
+    assert "Every file lies" in desk.succeed("sync", "arrange", str(folder)).out
+    assert "No file is held twice" in desk.succeed("sync", "duplicates", "--remove").out
+    assert "its files stay" in desk.succeed("sync", "remove", "shared").out

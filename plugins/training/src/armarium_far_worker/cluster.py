@@ -77,8 +77,8 @@ def _is_cancelled() -> Callable[[], bool]:
     except (ImportError, ValueError, AttributeError):
         return lambda: False
 
-    def cancelled() -> bool:
+    def ask_cancelled() -> bool:
         task = worker.state.tasks.get(key)
         return task is None or task.state in ("cancelled", "released", "forgotten")
 
-    return cancelled
+    return ask_cancelled

@@ -125,7 +125,7 @@ def environment_for(requirements: list[str]) -> str:
     if (place / WHOLE).is_file():
         return str(python)
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(place.with_suffix(".lock")):
+    with _hold_lock(place.with_suffix(".lock")):
         if not (place / WHOLE).is_file():
             shutil.rmtree(place, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
@@ -145,7 +145,7 @@ def environment_for(requirements: list[str]) -> str:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     """Nobody else on this machine is inside meanwhile; a lock that somebody left is broken after an hour."""
     while True:
         try:

@@ -80,7 +80,7 @@ class HubFiles:
         """Whether nobody else reads it."""
         return self.ask("GET", f"/api/datasets/{self.repo}").get("private") is True
 
-    def here(self, folder: str) -> set[str]:
+    def list_paths(self, folder: str) -> set[str]:
         """The paths of the files beneath *folder*; none where it is not there."""
         path = f"/api/datasets/{self.repo}/tree/{MAIN}/{quote(folder)}?recursive=true"
         told = self.ask("GET", path, accept=(404,))

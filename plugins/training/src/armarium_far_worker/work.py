@@ -94,7 +94,7 @@ def _train(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: 
     curve: list[dict[str, Any]] = []
     told: dict[str, Any] = {}
     seconds = 0.0
-    while not _over(curve, manifest.get("epochs"), manifest.get("patience")):
+    while not _is_over(curve, manifest.get("epochs"), manifest.get("patience")):
         told = worker.call("epoch", {**given, "epoch": len(curve) + 1})
         curve.append({key: told[key] for key in ("epoch", "loss", "cer", "seconds", "best")})
         seconds += told["seconds"]
@@ -119,7 +119,7 @@ def _train(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: 
     }
 
 
-def _over(curve: list[dict[str, Any]], epochs: int | None, patience: int | None) -> bool:
+def _is_over(curve: list[dict[str, Any]], epochs: int | None, patience: int | None) -> bool:
     if epochs is not None:
         return len(curve) >= epochs
     best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)

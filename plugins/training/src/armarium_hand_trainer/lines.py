@@ -48,12 +48,12 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
-def grown(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
+def grow_alphabet(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
     """*alphabet* with the characters of *texts* that can be written with none of it, even taken apart, at its end."""
     known = dict.fromkeys(alphabet)
     for text in texts:
         for character in plain(text):
-            if any(part not in known for part in _spelled(character, known)):
+            if any(part not in known for part in _spell_character(character, known)):
                 known[character] = None
     return list(known)
 
@@ -62,11 +62,14 @@ def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
     """The classes of *text*, from 1 on; a character the alphabet lacks is written by its parts, else left out."""
     numbers = {character: at for at, character in enumerate(alphabet, 1)}
     return [
-        numbers[part] for character in plain(text) for part in _spelled(character, numbers) if part in numbers
+        numbers[part]
+        for character in plain(text)
+        for part in _spell_character(character, numbers)
+        if part in numbers
     ]
 
 
-def _spelled(character: str, known: Any) -> Sequence[str]:
+def _spell_character(character: str, known: Any) -> Sequence[str]:
     if character in known:
         return (character,)
     parts = unicodedata.normalize("NFD", character)
@@ -79,7 +82,7 @@ def fits(line: Line, codes: Sequence[int]) -> bool:
     return bool(codes) and steps_of(line.ink.shape[1]) >= len(codes) + repeated
 
 
-def padded(pictures: Sequence[Ink]) -> Tensor:
+def pad_pictures(pictures: Sequence[Ink]) -> Tensor:
     """Pictures of different widths as one tensor of ink from 0 to 1, with paper on their right as the reader gives it."""
     width = max(steps_of(picture.shape[1]) for picture in pictures) * 4 + 40
     out = np.zeros((len(pictures), 1, HEIGHT, width), dtype=np.uint8)
@@ -107,7 +110,7 @@ def batches(
         yield made[number]
 
 
-def changed(lines: Tensor, chance: np.random.Generator) -> Tensor:
+def vary_lines(lines: Tensor, chance: np.random.Generator) -> Tensor:
     """The pictures as another day's writing: slanted, stretched, shifted, thicker or thinner, fainter, on rougher paper."""
     count, _, height, width = lines.shape
     slant = chance.normal(0, 0.12, count)

@@ -21,13 +21,13 @@ from armarium_hand_trainer.graph import onnx_model, weights_of
 from armarium_hand_trainer.lines import (
     Line,
     batches,
-    changed,
     codes_of,
     fits,
-    grown,
-    padded,
+    grow_alphabet,
+    pad_pictures,
     plain,
     read_lines,
+    vary_lines,
 )
 from armarium_hand_trainer.net import FoldedNet, base_net, steps_of
 from armarium_worker import Call, Handler, Refused, WorkerContext
@@ -88,14 +88,14 @@ class HandTrainer:
         device, threads, peak_memory_mb, added_memory_mb.
         """
         wanted = int(call.params["epoch"])
-        ready = self._ready(call)
+        ready = self._load_training(call)
         while len(ready.epochs) < wanted:
             self._one_epoch(call, ready)
         return dict(ready.epochs[wanted - 1])
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best weights as the reader's model file; its path, its letters, its classes."""
-        ready = self._ready(call)
+        ready = self._load_training(call)
         if not ready.epochs:
             raise Refused("No epoch was finished, so there is no model to write.")
         state = {name: value.float().numpy() for name, value in ready.best_state.items()}
@@ -113,7 +113,7 @@ class HandTrainer:
             "new_letters": len(ready.alphabet) - known,
         }
 
-    def _ready(self, call: Call) -> Ready:
+    def _load_training(self, call: Call) -> Ready:
         folder = Path(str(call.params["folder"]))
         if self.ready is None or self.ready.folder != folder:
             self.ready = None
@@ -170,7 +170,7 @@ class HandTrainer:
 def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     lines = read_lines(folder)
     taught = [line for line in lines if not line.for_validation]
-    alphabet = grown(base["alphabet"] if base else (), (line.text for line in taught))
+    alphabet = grow_alphabet(base["alphabet"] if base else (), (line.text for line in taught))
     if base:
         net = base_net(weights_of(Path(base["path"])), len(alphabet) + 1)
     else:
@@ -206,7 +206,7 @@ def _sizes(net: FoldedNet) -> tuple[Any, int, int]:
 
 
 def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.random.Generator) -> float:
-    pictures = changed(padded([line.ink for line, _ in some]), chance)
+    pictures = vary_lines(pad_pictures([line.ink for line, _ in some]), chance)
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some])
     chances = functional.log_softmax(ready.net(pictures, lengths), -1)
     loss = functional.ctc_loss(
@@ -244,7 +244,7 @@ def read(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list
     """The text of each line, by the best path."""
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line in lines])
     with torch.no_grad():
-        best = net(padded([line.ink for line in lines]), lengths).argmax(-1).T.tolist()
+        best = net(pad_pictures([line.ink for line in lines]), lengths).argmax(-1).T.tolist()
     texts = []
     for row, length in zip(best, lengths.tolist(), strict=True):
         codes = [code for at, code in enumerate(row[:length]) if code and (at == 0 or row[at - 1] != code)]

@@ -11,7 +11,7 @@ from armarium_training.catalogue import TrainedModel, trained_models
 from armarium_training.followers import EXTRAS as EVALUATION_FOLLOWERS
 from armarium_training.followers import EvaluationFollower
 from armarium_training.line_sets import TaughtLine, checked_lines, checksum_of
-from armarium_training.measuring import interval, main_policy, paired, paired_bootstrap
+from armarium_training.measuring import interval, main_policy, paired_bootstrap, paired_p_value
 from armarium_training.planning import Measurable, is_new_to, kind_of, measurable
 from armarium_training.queries.evaluation import scores_on_cards
 from armarium_training.queries.job_rows import EVALUATE
@@ -34,8 +34,8 @@ __all__ = [
     "kind_of",
     "main_policy",
     "measurable",
-    "paired",
     "paired_bootstrap",
+    "paired_p_value",
     "scores_on_cards",
     "trained_models",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import Connection, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_documents.api import representations
 from armarium_reading.api import episodes
 from armarium_source_model.api import CannotScore, total_rate
@@ -58,7 +58,7 @@ class Trace:
 
 
 @dataclass
-class Shared:
+class SharedLines:
     """The lines that are taught, with what was kept of the reasons and why the others were left out."""
 
     lines: list[TaughtLine] = field(default_factory=list)
@@ -85,12 +85,12 @@ class Shared:
 
 def shared_lines(
     conn: Connection, lines: Sequence[TaughtLine], *, arm: str, max_trace_cer: float, all_lines: bool
-) -> Shared:
+) -> SharedLines:
     """The lines of *lines* that *arm* trains on: those that every reasoning arm covers that covers any, unless *all_lines*.
 
     So students of different arms are taught the same lines, and what differs between them is the arm.
     """
-    found = Shared()
+    found = SharedLines()
     pages = list(dict.fromkeys(line.document_id for line in lines))
     given = traces_of(conn, pages)
     found.asked = sum(line.segment_id in given for line in lines)
@@ -123,7 +123,7 @@ def shared_lines(
     return found
 
 
-def exchange_of(found: Shared, line: TaughtLine, arm: str, language: str | None) -> tuple[str, str]:
+def exchange_of(found: SharedLines, line: TaughtLine, arm: str, language: str | None) -> tuple[str, str]:
     """The instruction and the answer that a line is taught with; its transcription is the checked text."""
     trace, draft = found.traces.get(line.segment_id), found.drafts.get(line.segment_id)
     if trace is not None and arm == THINKING and trace.thinking.strip():
@@ -145,7 +145,7 @@ def traces_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, Trace]:
         episodes.c.use_case == GATHER,
         episodes.c.kind == "model_call",
         episodes.c.segment_id.is_not(None),
-        among(episodes.c.document_id, page_ids),
+        is_among(episodes.c.document_id, page_ids),
     )
     found = {}
     for row in conn.execute(asked.order_by(episodes.c.seq)):
@@ -173,7 +173,7 @@ def drafts_of(conn: Connection, segment_ids: Sequence[str]) -> dict[str, str]:
     rows = conn.execute(
         select(representations.c.segment_id, representations.c.content)
         .where(
-            among(representations.c.segment_id, segment_ids),
+            is_among(representations.c.segment_id, segment_ids),
             representations.c.kind == "transcription",
             representations.c.provenance_kind != PERSON,
             representations.c.retracted.is_(False),

@@ -8,7 +8,7 @@ from typing import Any
 
 from armarium.api import JobContext, open_image
 from armarium_documents.api import page_image, still_image
-from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask_in_job, lines_of
+from armarium_reading.api import ModelAnswer, ModelRequest, Picture, Subject, ask_in_job, lines_of
 from armarium_source_model.api import segments
 from armarium_training.line_sets import TaughtLine
 
@@ -65,7 +65,7 @@ def ask_line(
     model: str,
     material: str | None = None,
     answer: Any = None,
-) -> Asked[Any]:
+) -> ModelAnswer[Any]:
     """One call about one line, an episode of the ledger. RetryLater where the provider is busy."""
     request = ModelRequest(
         provider=provider,

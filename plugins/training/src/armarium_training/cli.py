@@ -12,7 +12,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     plural,
     project_session,
     result_of,
@@ -83,7 +83,7 @@ def train(
         stated = {"base": base, "display_name": name, "epochs": epochs}
         params |= {key: value for key, value in stated.items() if value}
         job_id = session.act("training.start_here", params)["result"]["job_id"]
-        finished(session, job_id, "Train")
+        follow_job(session, job_id, "Train")
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
         if report is not None:
@@ -122,7 +122,7 @@ def train_regions(
         }
         params |= {key: value for key, value in {"base": base, "display_name": name}.items() if value}
         job_id = session.act("training.start_regions_here", params)["result"]["job_id"]
-        finished(session, job_id, "Train")
+        follow_job(session, job_id, "Train")
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
         scores = session.get("/api/training/model", model=told["model_id"])["scores"]
@@ -181,7 +181,7 @@ def train_vision(
         place = flavor or (None if "/" in base else "local")
         params |= {} if place is None else {"flavor": place}
         job_id = session.act("training.start_vision_lora", params)["result"]["job_id"]
-        finished(session, job_id, "Train")
+        follow_job(session, job_id, "Train")
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
 
@@ -226,12 +226,12 @@ def read_at_scale(
                 "pages_may_leave": pages_may_leave,
             }
             job = str(session.act("reading.start_at_scale", params)["result"]["job_id"])
-            finished(session, job, "Read")
+            follow_job(session, job, "Read")
         elif cancel:
             session.act("reading.cancel_at_scale", {"job_id": job})
         elif resend:
             session.act("reading.resend_failed", {"job_id": job})
-            finished(session, job, "Read")
+            follow_job(session, job, "Read")
         told = session.get(f"/api/reading-at-scale/jobs/{job}")
 
     def words() -> None:
@@ -271,7 +271,7 @@ def evaluate(
         if checked is not None:
             params["pass"] = checked
         started = session.act("evaluation.run", params)["result"]
-        finished(session, started["job_id"], "Measure")
+        follow_job(session, started["job_id"], "Measure")
         result_of(session, started["job_id"])
         told = session.get(f"/api/evaluation/runs/{started['job_id']}")
         if report is not None:

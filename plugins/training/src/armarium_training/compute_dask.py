@@ -39,7 +39,7 @@ class DaskCompute(Compute):
 
     def __init__(self, job: JobContext) -> None:
         super().__init__(job)
-        self.where = where(str(job.args.flavor))
+        self.where = address_of(str(job.args.flavor))
         self._client: Any = None
         self._cluster: Any = None
         self._futures: dict[str, Any] = {}
@@ -53,14 +53,14 @@ class DaskCompute(Compute):
     @classmethod
     def stays_here(cls, flavor: str) -> bool:
         """Whether the cluster is one that is started on this machine."""
-        return where(flavor).partition(":")[0] == LOCAL
+        return address_of(flavor).partition(":")[0] == LOCAL
 
     @classmethod
     def why_not(cls, flavor: str) -> str | None:
         """Where distributed is not installed, the flavor names no cluster, or the way there is not encrypted."""
         if importlib.util.find_spec("distributed") is None:
             return "dask is not installed; install it with: pip install 'armarium-training[dask]'"
-        place = where(flavor)
+        place = address_of(flavor)
         kind, _, count = place.partition(":")
         if kind == LOCAL:
             sound = not count or (count.isascii() and count.isdecimal() and 1 <= int(count) <= 256)
@@ -77,7 +77,7 @@ class DaskCompute(Compute):
         far_id = f"armarium-{self.job.job_id}-{shard.number}-{attempt}"
         if far_id in self._futures:
             return far_id
-        client = self._connected()
+        client = self._connect()
         from armarium_far_worker.cluster import do_shard
 
         cargo = cargo_of(self.job.engine, shard)
@@ -88,7 +88,7 @@ class DaskCompute(Compute):
                     (Path(work) / "code.zip").read_bytes(), hash=False, broadcast=True
                 )
             data = client.scatter(
-                _packed({**cargo.task, "files": {}}, cargo.files, Path(work) / "work.zip"), hash=False
+                _pack_shard({**cargo.task, "files": {}}, cargo.files, Path(work) / "work.zip"), hash=False
             )
         self._futures[far_id] = client.submit(
             do_shard,
@@ -147,7 +147,7 @@ class DaskCompute(Compute):
             return ""
         return str(self.job.engine.runtimes.python_of(reader.runtime.name))
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         """The client, made when it is first needed; Unavailable where the cluster does not answer."""
         if self._client is not None:
             return self._client
@@ -175,7 +175,7 @@ class DaskCompute(Compute):
             else:
                 host = urlsplit(self.where).hostname
                 if not _is_loopback(str(host)):
-                    Egress(local_only=self.job.engine.settings.local_only).checked(
+                    Egress(local_only=self.job.engine.settings.local_only).check_url(
                         f"https://{host}", "network"
                     )
                 self._client = distributed.Client(self.where, timeout=CONNECT)
@@ -187,7 +187,7 @@ class DaskCompute(Compute):
         return self._client
 
 
-def where(flavor: str) -> str:
+def address_of(flavor: str) -> str:
     """What a flavor says after `dask:`."""
     return flavor.partition(":")[2] or LOCAL
 
@@ -199,7 +199,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _packed(task: dict[str, Any], files: dict[str, Path], target: Path) -> bytes:
+def _pack_shard(task: dict[str, Any], files: dict[str, Path], target: Path) -> bytes:
     """A shard's task and its files as one archive; pictures are not packed tighter."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("task.json", WHEN), json.dumps(task, ensure_ascii=False))

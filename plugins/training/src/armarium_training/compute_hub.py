@@ -120,7 +120,7 @@ class HubCompute(Compute):
     def _submit(self, shard: Shard, attempt: int) -> str:
         label = f"{shard.number}-{attempt}"
         if self._jobs is None:
-            self._jobs = {str(one.get("labels", {}).get(SHARD)): str(one["id"]) for one in self._listed()}
+            self._jobs = {str(one.get("labels", {}).get(SHARD)): str(one["id"]) for one in self._list_jobs()}
         if label in self._jobs:
             return self._jobs[label]
         files = self._repository()
@@ -129,8 +129,8 @@ class HubCompute(Compute):
         work = Path(tempfile.mkdtemp())
         try:
             code = f"code/{pack_code(cargo.packages, work / 'code.zip')}.zip"
-            put = {} if code in files.here("code") else {code: work / "code.zip"}
-            known = files.here(folder)
+            put = {} if code in files.list_paths("code") else {code: work / "code.zip"}
+            known = files.list_paths(folder)
             task = {**cargo.task, "files": {}}
             for name, path in cargo.files.items():
                 there = f"{folder}/{name}"
@@ -170,7 +170,7 @@ class HubCompute(Compute):
         """
         wanted = set(far_ids)
         try:
-            found = {str(one["id"]): one for one in self._listed() if str(one.get("id")) in wanted}
+            found = {str(one["id"]): one for one in self._list_jobs() if str(one.get("id")) in wanted}
         except (HubError, ServiceError) as error:
             self.job.log("warning", self._without_token(str(error)))
             return {}
@@ -247,7 +247,7 @@ class HubCompute(Compute):
                     continue
         return found[-LINES:]
 
-    def _listed(self) -> list[dict[str, Any]]:
+    def _list_jobs(self) -> list[dict[str, Any]]:
         """The jobs there that are of this job; one question."""
         path = f"/api/jobs/{self._namespace()}?label={quote(f'{JOB}={self.job.job_id}', safe='')}"
         told = self._plain().ask("GET", path)

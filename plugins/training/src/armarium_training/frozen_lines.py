@@ -37,10 +37,10 @@ class FrozenPage:
 
     def in_pixels(self, width: int, height: int) -> list[dict[str, Any]]:
         """The shapes in pixels of a picture of *width* x *height*."""
-        return [_scaled(shape, width, height) for shape in self.shapes]
+        return [_scale_shape(shape, width, height) for shape in self.shapes]
 
 
-def _scaled(shape: Mapping[str, Any], width: int, height: int) -> dict[str, Any]:
+def _scale_shape(shape: Mapping[str, Any], width: int, height: int) -> dict[str, Any]:
     x, y, w, h = shape["rect"]
     scaled = {**shape, "rect": [x * width, y * height, w * width, h * height]}
     for name in ("polygon", "baseline"):
@@ -51,7 +51,7 @@ def _scaled(shape: Mapping[str, Any], width: int, height: int) -> dict[str, Any]
 
 def place_of(library: Library, job_id: str) -> Path:
     """The file of the evaluation *job_id*, in the project's own derived files: pages never leave the project."""
-    return library.derived / "evaluation" / f"{job_id}.json"
+    return library.derived_folder / "evaluation" / f"{job_id}.json"
 
 
 def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Library, NotFound, Principal, Use, among, withheld
+from armarium.api import Library, NotFound, Principal, Use, find_withheld, is_among
 from armarium_checking.api import verdicts
 from armarium_documents.api import primary_row, representations
 from armarium_source_model.api import (
@@ -108,7 +108,7 @@ def line_set(
     found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
     held = set(held_out_ids)
     same = {one["checksum"] for one in found.held_out if one["checksum"]}
-    kept_back = withheld(library, principal, [page for page in page_ids if page not in held], use)
+    kept_back = find_withheld(library, principal, [page for page in page_ids if page not in held], use)
     for page in page_ids:
         checksum = checksum_of(conn, page)
         if page in held or checksum in same:
@@ -192,7 +192,7 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
         .where(
             representations.c.document_id == page,
             representations.c.provenance_kind == PERSON,
-            among(representations.c.segment_id, [line.segment_id for line in found]),
+            is_among(representations.c.segment_id, [line.segment_id for line in found]),
         )
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
@@ -256,7 +256,7 @@ def newest_verdicts(conn: Connection, reading_ids: Iterable[str]) -> dict[str, s
     """Of each reading the newest verdict, where there is any."""
     rows = conn.execute(
         select(verdicts.c.target_id, verdicts.c.verdict)
-        .where(among(verdicts.c.target_id, reading_ids))
+        .where(is_among(verdicts.c.target_id, reading_ids))
         .order_by(verdicts.c.created_at, verdicts.c.id)
     )
     return {row.target_id: row.verdict for row in rows}

@@ -86,7 +86,7 @@ def interval(lines: Any) -> list[float] | None:
     return [round(float(low), 6), round(float(high), 6)]
 
 
-def paired(one: Any, other: Any) -> float | None:
+def paired_p_value(one: Any, other: Any) -> float | None:
     """How often chance alone, line by line, makes as large a difference between two candidates; None of the same lines not."""
     import numpy as np
 
@@ -232,7 +232,7 @@ def result_of(
                 "difference": round(
                     models[number]["totals"][main]["cer"] - models[rated[0]]["totals"][main]["cer"], 6
                 ),
-                "p": paired(first, second),
+                "p": paired_p_value(first, second),
             }
         )
     best = models[rated[0]]["model"] if len(rated) >= 2 else None

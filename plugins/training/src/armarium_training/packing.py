@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armarium.api import JobContext, NameOrMaterialPath, ServiceError, Use, open_image, withheld
+from armarium.api import JobContext, NameOrMaterialPath, ServiceError, Use, find_withheld, open_image
 from armarium_documents.api import page_image, still_image
 from armarium_reading.api import choose, lines_of, load_reader
 from armarium_source_model.api import reading_rule, working_pass
@@ -25,7 +25,7 @@ QUALITY = 90
 
 
 @dataclass
-class Packed:
+class PackedShard:
     """A shard, or None where no page of it could be packed; and the pages that were not, with why."""
 
     shard: Shard | None
@@ -35,22 +35,24 @@ class Packed:
 
 def shard_folder(job: JobContext, number: int) -> Path:
     """Where a shard lies until its job has ended."""
-    return job.library.derived / "scale" / job.job_id / str(number)
+    return job.library.derived_folder / "scale" / job.job_id / str(number)
 
 
-def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Packed:
+def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> PackedShard:
     """Pack the pages of a shard; one that was packed before is taken as it lies. What may not be put to *use* is skipped."""
     folder = shard_folder(job, number)
     if (folder / MANIFEST).is_file():
         data = (folder / MANIFEST).read_bytes()
         manifest = json.loads(data)
-        return Packed(Shard(number, folder, manifest), hashlib.sha256(data).hexdigest(), manifest["skipped"])
+        return PackedShard(
+            Shard(number, folder, manifest), hashlib.sha256(data).hexdigest(), manifest["skipped"]
+        )
     shutil.rmtree(folder, ignore_errors=True)
     args: ScaleArgs = job.args
     reader = load_reader(job.engine, args.driver)
     pages: list[dict[str, Any]] = []
     skipped: list[dict[str, str]] = []
-    kept_back = withheld(job.library, job.principal, page_ids, use)
+    kept_back = find_withheld(job.library, job.principal, page_ids, use)
     for page in page_ids:
         job.check()
         try:
@@ -85,7 +87,7 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
     }
     data = json.dumps(manifest, ensure_ascii=False, sort_keys=True).encode()
     write_whole(folder / MANIFEST, data)
-    return Packed(
+    return PackedShard(
         Shard(number, folder, manifest) if pages else None, hashlib.sha256(data).hexdigest(), skipped
     )
 

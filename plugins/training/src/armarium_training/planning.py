@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, NameOrMaterialPath, Principal, ServiceError, withheld
+from armarium.api import Engine, Library, NameOrMaterialPath, Principal, ServiceError, find_withheld
 from armarium_documents.api import documents, pages_under
 from armarium_reading.api import Reader, choose, installed_readers, placed_with_provider
 from armarium_training import cards, errors
@@ -32,7 +32,7 @@ class Measurable:
     is_far: bool = False
     """Another machine serves it: pictures of lines are sent there."""
 
-    def told(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """As a plan names it."""
         return {
             "model": self.model,
@@ -91,7 +91,7 @@ def plan_of(
     told, missing = _checked_pages(conn, library, principal, pages, p.pass_)
     if not told:
         raise errors.nothing_checked()
-    candidates = [one.told() for one in found]
+    candidates = [one.describe() for one in found]
     return {"candidates": candidates, "pages": told, "missing": missing, "not_here": not_here}
 
 
@@ -123,12 +123,12 @@ def measurable(
         stem = place.path.name.removesuffix(cards.CARD)
         for reader in able:
             if reader.model_kind == place.store and place.weights is not None:
-                _here(engine, library, reader, stem, one.model)
+                _check_reader(engine, library, reader, stem, one.model)
                 return Measurable(place.model_id, one.reader, reader.name, named=stem, card=place.card)
         raise errors.no_reader(one.model, "Its weights are gone, or no installed reader takes them.")
     for reader in able:
         if one.model == reader.name:
-            _here(engine, library, reader, None, one.model)
+            _check_reader(engine, library, reader, None, one.model)
             return Measurable(one.model, one.reader, reader.name)
     reasons = []
     for reader in able:
@@ -145,7 +145,9 @@ def measurable(
     raise errors.no_reader(one.model, reasons[0] if reasons else "No reader of that kind is installed.")
 
 
-def _here(engine: Engine, library: Library, reader: type[Reader], named: str | None, model: str) -> None:
+def _check_reader(
+    engine: Engine, library: Library, reader: type[Reader], named: str | None, model: str
+) -> None:
     try:
         given = None if named is None else NameOrMaterialPath(named)
         choose(engine, library, reader=reader.name, method="read_lines", model=given)
@@ -205,7 +207,7 @@ def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
 def _checked_pages(
     conn: Connection, library: Library, principal: Principal, pages: Sequence[str], checked: str | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
-    kept_back = withheld(library, principal, pages, "local-model")
+    kept_back = find_withheld(library, principal, pages, "local-model")
     told, missing = [], []
     for page in pages:
         if page in kept_back:

@@ -16,7 +16,7 @@ from armarium_training.queries.evaluation import list_scores, read_evaluation
 from armarium_training.queries.reasons import read_comparison, read_gathering
 from armarium_training.queries.scale import read_scale
 from armarium_training.queries.training import list_models, read_model, read_training
-from armarium_training.resting import RestingModels
+from armarium_training.stale_models import RestingModels
 from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
 from armarium_training.trainers import GROUP as TRAINERS
 

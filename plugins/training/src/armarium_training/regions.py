@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import Library, Principal, withheld
+from armarium.api import Library, Principal, find_withheld
 from armarium_source_model.api import list_passes, segments_of
 from armarium_training.line_sets import checksum_of
 
@@ -36,7 +36,7 @@ def regions_of(
     found = RegionSet()
     held = set(held_out_ids)
     same = {checksum_of(conn, page) for page in held} - {None}
-    kept_back = withheld(library, principal, page_ids, "local-model")
+    kept_back = find_withheld(library, principal, page_ids, "local-model")
     for page in page_ids:
         checksum = checksum_of(conn, page)
         if page in held or checksum in same:

@@ -193,7 +193,7 @@ def regions(ex: Example) -> dict[str, Any]:
     return {"scope_ids": pages[:2], "held_out_ids": pages[2:], "epochs": 1}
 
 
-def finished(ex: Example) -> str:
+def make_finished(ex: Example) -> str:
     """The id of a training whose model lies ready to be taken in."""
     assert ex.library is not None
     job_id = new_id()
@@ -216,9 +216,9 @@ def finished(ex: Example) -> str:
     return job_id
 
 
-def landed(ex: Example) -> str:
+def make_landed(ex: Example) -> str:
     """The id of a model that was taken in."""
-    return str(ex.run("training.land", {"job_id": finished(ex)})["id"])
+    return str(ex.run("training.land", {"job_id": make_finished(ex)})["id"])
 
 
 def failed_reading(ex: Example, params: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ MODEL, MERGED = "model", "merged"
 
 def staging(library: Library, job_id: str) -> Path:
     """The folder of the training *job_id*, in the project's own derived files: pages never leave the project."""
-    return library.derived / "training" / job_id
+    return library.derived_folder / "training" / job_id
 
 
 def staged_card(folder: Path) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ def base_of(
     Without a base the trainer is the one named, else the first whose runtime is here.
     """
     able = [one for one in trainers(engine) if one.card == "linereader"]
-    held: dict[str, _Held] = {}
+    held: dict[str, _HeldBase] = {}
     if base is None:
         able = [one for one in able if trainer in (None, one.name)]
         if not able:
@@ -44,7 +44,9 @@ def base_of(
     else:
         if trainer is not None:
             able = [one for one in able if one.name == trainer]
-        held = {one.name: found for one in able if (found := _held(engine, library, one, base)) is not None}
+        held = {
+            one.name: found for one in able if (found := _find_base(engine, library, one, base)) is not None
+        }
         able = [one for one in able if one.name in held]
         if not able:
             raise errors.no_base(str(base), bases_here(engine))
@@ -56,11 +58,13 @@ def base_of(
 
 
 @dataclass(frozen=True)
-class _Held:
+class _HeldBase:
     path: Path | None
 
 
-def _held(engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath) -> _Held | None:
+def _find_base(
+    engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
+) -> _HeldBase | None:
     """The base among the models of the trainer's reader, where it is there."""
     try:
         choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
@@ -68,19 +72,19 @@ def _held(engine: Engine, library: Library, trainer: type[Trainer], base: NameOr
         return _waiting(engine, library, trainer, base) if refusal.code == "runtime_missing" else None
     if choice.model_path is not None and not choice.model_path.name.endswith(trainer.suffix):
         return None
-    return _Held(choice.model_path)
+    return _HeldBase(choice.model_path)
 
 
 def _waiting(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
-) -> _Held | None:
+) -> _HeldBase | None:
     """A base that lies here and whose reader cannot run yet: what is refused then is the runtime, not the base."""
     reader = load_reader(engine, trainer.reader)
     kind = reader.model_kind or reader.name
     for folder in (library.models / kind, models_folder(engine, kind)):
         for one in reader.models_here(folder, None):
             if base in (one.model, one.label) and one.path and one.path.name.endswith(trainer.suffix):
-                return _Held(one.path)
+                return _HeldBase(one.path)
     return None
 
 
@@ -88,7 +92,7 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
     """As `base_of`, for a training elsewhere: what it needs to run is not asked of this machine."""
     able = [one for one in trainers(engine) if one.card == "linereader" and one.goes_far]
     for one in able:
-        held = None if base is None else _held(engine, library, one, base)
+        held = None if base is None else _find_base(engine, library, one, base)
         if base is None or held is not None:
             return Base(one, None if base is None else str(base), held.path if held else None)
     raise errors.no_base(str(base), bases_here(engine))

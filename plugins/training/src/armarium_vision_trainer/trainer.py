@@ -75,7 +75,7 @@ class VisionTrainer:
         peak_memory_mb, added_memory_mb.
         """
         wanted = int(call.params["epoch"])
-        ready = self._ready(call)
+        ready = self._load_training(call)
         while len(ready.epochs) < wanted:
             self._one_epoch(call, ready)
         return dict(ready.epochs[wanted - 1])
@@ -84,7 +84,7 @@ class VisionTrainer:
         """Write the adapter of the best epoch, and the base with it in its weights: {model, adapter}, two paths."""
         from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
-        ready = self._ready(call)
+        ready = self._load_training(call)
         if not ready.epochs:
             raise Refused("No epoch was finished, so there is no model to write.")
         merged, adapter = ready.folder / MERGED, ready.folder / ADAPTER
@@ -105,7 +105,7 @@ class VisionTrainer:
             self.ready = None
         return {"model": str(merged / "config.json"), "adapter": str(adapter / "adapter_config.json")}
 
-    def _ready(self, call: Call) -> Ready:
+    def _load_training(self, call: Call) -> Ready:
         folder = Path(str(call.params["folder"]))
         if self.ready is None or self.ready.folder != folder:
             self.ready = None
@@ -245,7 +245,7 @@ def taught_layers(network: Any) -> list[str]:
     ]
 
 
-def _told(ready: Ready, line: Line) -> Any:
+def _build_prompt(ready: Ready, line: Line) -> Any:
     """What the model is told of a line, as the reader of vision models tells it."""
     content = [{"type": "image", "image": line.image()}, {"type": "text", "text": line.prompt}]
     return ready.processor.apply_chat_template(
@@ -264,7 +264,7 @@ def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
 
     losses, tokens, too_long = 0.0, 0, 0
     for line in some:
-        inputs = dict(_told(ready, line))
+        inputs = dict(_build_prompt(ready, line))
         answer = _answer_ids(ready, line.answer)
         before = int(inputs["input_ids"].shape[-1])
         if before + len(answer) > MOST_TOKENS:
@@ -302,7 +302,7 @@ def _answer_ids(ready: Ready, answer: str) -> list[int]:
 def _write(ready: Ready, line: Line) -> str:
     import torch
 
-    inputs = _told(ready, line)
+    inputs = _build_prompt(ready, line)
     start = int(inputs["input_ids"].shape[-1])
     most = min(MAX_NEW_TOKENS, 2 * len(_answer_ids(ready, line.answer)) + 16)
     with torch.inference_mode():

@@ -17,64 +17,68 @@ def test_a_reader_is_taught_measured_and_made_global(
 ) -> None:
     monkeypatch.setattr(starting, "trainers", lambda engine: [LoopbackTrainer])
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    desk.done("lines", "--reader", "pretend")
-    desk.done("read", "--reader", "pretend")
-    for item in desk.done("text", "--json").json["items"]:
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    desk.succeed("lines", "--reader", "pretend")
+    desk.succeed("read", "--reader", "pretend")
+    for item in desk.succeed("text", "--json").json["items"]:
         for number, span in enumerate(item["spans"]):
             given = {"segment_id": span["segment_id"], "text": f"linea {number + 1}!"}
-            desk.done("action", "run", "representation.create", "-p", json.dumps(given))
-    assert "No model was trained here yet" in desk.done("models").out
+            desk.succeed("action", "run", "representation.create", "-p", json.dumps(given))
+    assert "No model was trained here yet" in desk.succeed("models").out
     report = tmp_path / "taught.html"
     words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
-    taught = desk.done("train", "1.png", *words, "--name", "Abbot")
+    taught = desk.succeed("train", "1.png", *words, "--name", "Abbot")
     assert "on 2 lines, 2 epochs" in taught.out
     assert "armarium read --reader hand --model" in taught.out
     assert "<svg" in report.read_text("utf-8")
     assert "http" not in report.read_text("utf-8")
-    (model,) = desk.done("models", "--json").json["items"]
-    assert "Abbot" in desk.done("models").out
+    (model,) = desk.succeed("models", "--json").json["items"]
+    assert "Abbot" in desk.succeed("models").out
     scores = tmp_path / "scores.html"
-    told = desk.done("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
+    told = desk.succeed("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
     assert "pretend" in told
     assert str(scores) in told
     assert "data:image/png;base64," in scores.read_text("utf-8")
-    assert "measured" in desk.done("models", model["id"]).out
-    assert "for all projects" in desk.done("models", model["id"], "--make-global").out
-    assert desk.done("models", "--json").json["items"][0]["location"] == "both"
-    assert desk.done("read", "2.png", "--reader", "hand", "--model", model["id"], "--json").json["lines"] == 2
+    assert "measured" in desk.succeed("models", model["id"]).out
+    assert "for all projects" in desk.succeed("models", model["id"], "--make-global").out
+    assert desk.succeed("models", "--json").json["items"][0]["location"] == "both"
+    assert (
+        desk.succeed("read", "2.png", "--reader", "hand", "--model", model["id"], "--json").json["lines"] == 2
+    )
 
 
 def test_what_cannot_be_done_is_said(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
-    desk.done("create", "Others")
-    desk.done("import", "pages")
-    assert "Name the model" in desk.refused("models", "--make-global")
-    assert "no trained model" in desk.refused("models", "nobody", "--make-global")
-    assert "No candidate was trained here" in desk.refused("evaluate")
-    assert "runtime install hand-trainer" in desk.refused("train")
+    desk.succeed("create", "Others")
+    desk.succeed("import", "pages")
+    assert "Name the model" in desk.expect_refusal("models", "--make-global")
+    assert "no trained model" in desk.expect_refusal("models", "nobody", "--make-global")
+    assert "No candidate was trained here" in desk.expect_refusal("evaluate")
+    assert "runtime install hand-trainer" in desk.expect_refusal("train")
 
 
 def test_pages_are_read_at_scale_and_it_is_said_how_that_stands(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
-    desk.done("create", "Many")
-    desk.done("import", "pages")
-    told = desk.done("read-at-scale", "--card", "pretend", "--shard-size", "1", "--json").json
+    desk.succeed("create", "Many")
+    desk.succeed("import", "pages")
+    told = desk.succeed("read-at-scale", "--card", "pretend", "--shard-size", "1", "--json").json
     assert told["counts"] == {"pending": 0, "submitted": 0, "landed": 2, "failed": 0}
-    words = desk.done("read-at-scale", "--job", told["job_id"]).out
+    words = desk.succeed("read-at-scale", "--job", told["job_id"]).out
     assert "2 landed, 0 already" in words
     assert "0 failed" in words
-    assert "nothing" in desk.refused("read-at-scale", "--job", told["job_id"], "--resend").lower()
-    assert "with --job" in desk.refused("read-at-scale", "--cancel")
-    assert "pages_may_leave" in desk.refused("read-at-scale", "--card", "pretend", "--flavor", "t4-small")
+    assert "nothing" in desk.expect_refusal("read-at-scale", "--job", told["job_id"], "--resend").lower()
+    assert "with --job" in desk.expect_refusal("read-at-scale", "--cancel")
+    assert "pages_may_leave" in desk.expect_refusal(
+        "read-at-scale", "--card", "pretend", "--flavor", "t4-small"
+    )
 
 
 def test_trainings_of_detectors_and_of_vision_models_are_asked_for(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
-    desk.done("create", "Layouts")
-    desk.done("import", "pages")
-    assert "at least 20 on 2 pages" in desk.refused("train-regions", "1.png", "--hold-out", "2.png")
-    assert "--base" in desk.refused("train-vision")
-    assert "model-8B" in desk.refused("train-vision", "--base", "model-8B")
-    assert "can be taught" in desk.refused("train-vision", "--base", "owner/model-8B")
+    desk.succeed("create", "Layouts")
+    desk.succeed("import", "pages")
+    assert "at least 20 on 2 pages" in desk.expect_refusal("train-regions", "1.png", "--hold-out", "2.png")
+    assert "--base" in desk.expect_refusal("train-vision")
+    assert "model-8B" in desk.expect_refusal("train-vision", "--base", "model-8B")
+    assert "can be taught" in desk.expect_refusal("train-vision", "--base", "owner/model-8B")

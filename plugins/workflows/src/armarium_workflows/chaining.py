@@ -23,7 +23,7 @@ from armarium.api import (
 )
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
-from armarium_workflows.paths import parse_path, parse_pipes, read, through
+from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled
 from armarium_workflows.schemas import ChainFields, ChainStep
@@ -121,7 +121,7 @@ def run_chain(job: JobContext) -> dict[str, Any]:
             why = _begin_step(job, execution, step, threads[step.id], kept)
             if why is None:
                 raise AfterChildren
-        elif not run.finished:
+        elif not run.is_finished:
             raise AfterChildren
         elif run.state != "done":
             why = run.reason or f"It was {run.state}."
@@ -178,7 +178,7 @@ def _begin_step(
             for mapping in step.input_mappings:
                 value = read(parse_path(mapping.source_path), roots)
                 inputs[mapping.target_key] = (
-                    through(value, parse_pipes(mapping.transform)) if mapping.transform else value
+                    apply_pipes(value, parse_pipes(mapping.transform)) if mapping.transform else value
                 )
             inputs |= step.static_inputs
             scope = inputs.get("scope_ids") or []
@@ -281,7 +281,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
                 "thread_id": execution["threads"][step["id"]],
                 "status": ended.get("status") or (run["status"] if run else "cancelled"),
                 "error": ended.get("error"),
-                "duration_ms": _between(run["started_at"], run["finished_at"]) if run else None,
+                "duration_ms": _milliseconds_between(run["started_at"], run["finished_at"]) if run else None,
             }
         )
     final = {} if shows_a_part(conn, execution["threads"].values()) else orjson.loads(outputs)
@@ -292,7 +292,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
         "step_results": steps,
         "final_outputs": final,
         "final_files": [one for one in final.get("files", ()) if isinstance(one, str)],
-        "total_duration_ms": _between(started, finished),
+        "total_duration_ms": _milliseconds_between(started, finished),
         "events": _events(conn, execution),
     }
 
@@ -311,7 +311,7 @@ def _events(conn: Connection, execution: Mapping[str, Any]) -> list[dict[str, An
     return found[::-1]
 
 
-def _between(started: str | None, finished: str | None) -> int | None:
+def _milliseconds_between(started: str | None, finished: str | None) -> int | None:
     from datetime import datetime
 
     if started is None or finished is None:

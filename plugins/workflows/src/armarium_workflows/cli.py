@@ -75,7 +75,7 @@ def run(
             "model_override": model,
         }
         thread_id = session.act("workflow.execute", body)["result"]["thread_id"]
-        ended = _of(session, thread_id) if no_wait else _followed(session, thread_id)
+        ended = _read_run(session, thread_id) if no_wait else _follow_run(session, thread_id)
     _print_run(ended)
 
 
@@ -93,7 +93,7 @@ def _named_value(text: str) -> tuple[str, Any]:
 def watch(thread: Thread) -> None:
     """Follow a run to its end."""
     with project_session() as session:
-        ended = _followed(session, _thread(session, thread))
+        ended = _follow_run(session, _thread(session, thread))
     _print_run(ended)
 
 
@@ -101,7 +101,9 @@ def read_again(thread: Thread, no_wait: NoWait = False) -> None:
     """Run the same workflow over the pages that a run did not do."""
     with project_session() as session:
         begun = session.act("run.read_again", {"thread_id": _thread(session, thread)})["result"]
-        ended = _of(session, begun["thread_id"]) if no_wait else _followed(session, begun["thread_id"])
+        ended = (
+            _read_run(session, begun["thread_id"]) if no_wait else _follow_run(session, begun["thread_id"])
+        )
     _print_run(ended)
 
 
@@ -151,16 +153,16 @@ def _thread(session: Session, begun: str) -> str:
     return str(found[0])
 
 
-def _of(session: Session, thread_id: str) -> dict[str, Any]:
+def _read_run(session: Session, thread_id: str) -> dict[str, Any]:
     found: dict[str, Any] = session.get(f"/api/workflow-execution/threads/{thread_id}")
     return found
 
 
-def _followed(session: Session, thread_id: str) -> dict[str, Any]:
+def _follow_run(session: Session, thread_id: str) -> dict[str, Any]:
     """A run at its end; each step is told when it changes."""
     shown: dict[str, tuple[str, int]] = {}
     while True:
-        run = _of(session, thread_id)
+        run = _read_run(session, thread_id)
         # Whoever watches is waiting: the run goes before other work.
         session.get(f"/api/activity/jobs/{thread_id}")
         for node in run["nodes"]:

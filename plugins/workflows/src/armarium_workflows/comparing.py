@@ -39,7 +39,7 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
     mine, theirs = _artifacts_of(conn, left), _artifacts_of(conn, right)
     pairs = [_pair(key, mine[key], theirs[key]) for key in mine if key in theirs]
     for _, ask in engine.plugins.contributions("found_in_runs"):
-        pairs += _found(ask(conn, left), ask(conn, right))
+        pairs += _compare_found(ask(conn, left), ask(conn, right))
     unpaired = [
         {"document_id": key[0], "artifact_type": key[1], "side": side, "artifact_id": one["id"]}
         for side, own, other in (("left", mine, theirs), ("right", theirs, mine))
@@ -49,7 +49,7 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
     return {**shown, "pairs": pairs, "unpaired": unpaired}
 
 
-def _found(
+def _compare_found(
     left: Mapping[tuple[str, str], Mapping[str, Any]], right: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """What families say that two runs found, document by document; a side that found nothing has missed it all."""

@@ -79,7 +79,7 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
         ]
     if not graph.nodes:
         return ["A workflow without nodes does nothing; add one."]
-    found = [*_twice(graph), *_unknown(graph, jobs)]
+    found = [*_find_repeated(graph), *_unknown(graph, jobs)]
     if found:
         # What follows relies on ids and tools.
         return found
@@ -90,7 +90,7 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
     return [*found, *_missing(graph, jobs)]
 
 
-def _twice(graph: Graph) -> Iterator[str]:
+def _find_repeated(graph: Graph) -> Iterator[str]:
     for what, ids in (("node", [n.id for n in graph.nodes]), ("edge", [e.id for e in graph.edges])):
         seen: set[str] = set()
         for one in ids:

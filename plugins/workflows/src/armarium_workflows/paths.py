@@ -101,18 +101,18 @@ def read(path: Path, roots: Mapping[str, Any]) -> Any:
     """The value at *path* under *roots* (a mapping of the four roots), after its pipes; None where there is none."""
     value: Any = roots.get(path.root)
     for key in path.keys:
-        value = _below(value, key)
-    return through(value, path.pipes)
+        value = _value_below(value, key)
+    return apply_pipes(value, path.pipes)
 
 
-def through(value: Any, pipes: Sequence[Pipe]) -> Any:
+def apply_pipes(value: Any, pipes: Sequence[Pipe]) -> Any:
     """*value* after *pipes*; PathFault where one cannot take it."""
     for pipe in pipes:
-        value = _changed(value, pipe)
+        value = _apply_pipe(value, pipe)
     return value
 
 
-def _below(value: Any, key: str | int) -> Any:
+def _value_below(value: Any, key: str | int) -> Any:
     if isinstance(key, str):
         return value.get(key) if isinstance(value, Mapping) else None
     return (
@@ -122,7 +122,7 @@ def _below(value: Any, key: str | int) -> Any:
     )
 
 
-def _changed(value: Any, pipe: Pipe) -> Any:
+def _apply_pipe(value: Any, pipe: Pipe) -> Any:
     if value is None:
         return None
     if pipe.name == "join":
@@ -130,13 +130,13 @@ def _changed(value: Any, pipe: Pipe) -> Any:
             raise PathFault(f"join takes a list, and this is {_kind(value)}.")
         return ("" if pipe.argument is None else pipe.argument).join(_text(one) for one in value)
     if pipe.name == "json_extract":
-        return _extracted(value, pipe.argument)
+        return _extract_value(value, pipe.argument)
     if not isinstance(value, str):
         raise PathFault(f"{pipe.name} takes a text, and this is {_kind(value)}.")
     return {"upper": value.upper, "lower": value.lower, "trim": value.strip}[pipe.name]()
 
 
-def _extracted(value: Any, argument: str | None) -> Any:
+def _extract_value(value: Any, argument: str | None) -> Any:
     """A JSON text read, and what lies in it at a path such as `people[0].name`."""
     if isinstance(value, str):
         try:
@@ -149,7 +149,7 @@ def _extracted(value: Any, argument: str | None) -> Any:
         more = _MORE.match(rest, at)
         if more is None:
             raise PathFault(f"json_extract takes a path such as people[0].name, and {argument!r} is none.")
-        value = _below(value, more.group(1) if more.group(1) is not None else int(more.group(2)))
+        value = _value_below(value, more.group(1) if more.group(1) is not None else int(more.group(2)))
         at = more.end()
     return value
 

@@ -67,7 +67,7 @@ def run_workflow(job: JobContext) -> dict[str, Any]:
                 [NewJob("workflow-step", args, title, key=node.id, job_id=f"{job.job_id}:{node.id}", total=0)]
             )
             raise AfterChildren
-        if not step.finished:
+        if not step.is_finished:
             raise AfterChildren
         if step.state != "done":
             why = f"Step {node.label or node.id} {step.state}: {step.reason or 'no reason was given.'}"

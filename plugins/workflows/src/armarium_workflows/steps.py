@@ -23,7 +23,7 @@ from armarium_workflows import checkpoints
 from armarium_workflows.checkpoints import PageRow, size_fault
 from armarium_workflows.errors import PathFault
 from armarium_workflows.graph import Graph
-from armarium_workflows.paths import parse_path, parse_pipes, read, through
+from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import stored_run
 from armarium_workflows.schemas import Edge
@@ -115,7 +115,7 @@ class Step:
     def _compute(self) -> None:
         """A built-in node: each page's value is worked out here."""
         for found, before in self._chunks("compute"):
-            rows = [self._computed(page, position, before.get(page, {})) for page, position in found]
+            rows = [self._compute_row(page, position, before.get(page, {})) for page, position in found]
             at = found[-1][1] + 1
             # What only hands pages on is not counted as work on them.
             counts = {} if self.node.tool in ("input", "output") else {"done": at}
@@ -128,7 +128,7 @@ class Step:
             **counts,
         )
 
-    def _computed(self, page: str, position: int, before: Mapping[str, tuple[str, Any]]) -> PageRow:
+    def _compute_row(self, page: str, position: int, before: Mapping[str, tuple[str, Any]]) -> PageRow:
         why = self._does_not_reach(before)
         if why is not None:
             return PageRow(page, position, "skipped", why)
@@ -143,7 +143,7 @@ class Step:
             return PageRow(page, position, "failed", fault_of_size)
         return PageRow(page, position, "done", output=output)
 
-    def _delivered(self, before: Mapping[str, tuple[str, Any]]) -> list[Edge]:
+    def _list_edges(self, before: Mapping[str, tuple[str, Any]]) -> list[Edge]:
         """The edges along which a page comes."""
         return [
             edge
@@ -170,7 +170,7 @@ class Step:
 
     def _does_not_reach(self, before: Mapping[str, tuple[str, Any]]) -> str | None:
         """Why a page does not come to this node; None when it does."""
-        delivered = self._delivered(before)
+        delivered = self._list_edges(before)
         enough = bool(delivered) if self.node.tool == "merge" else len(delivered) == len(self.into)
         if enough or not self.into:
             return None
@@ -190,8 +190,8 @@ class Step:
         for mapping in self.node.input_mappings:
             if mapping.port_id == port:
                 value = read(parse_path(mapping.source_path), self._roots(page, before))
-                return through(value, parse_pipes(mapping.transform)) if mapping.transform else value
-        edges = [edge for edge in self._delivered(before) if edge.target_port == port]
+                return apply_pipes(value, parse_pipes(mapping.transform)) if mapping.transform else value
+        edges = [edge for edge in self._list_edges(before) if edge.target_port == port]
         if self.node.tool == "merge":
             return {edge.source: at_port(before[edge.source][1], edge.source_port) for edge in edges}
         if edges:
@@ -209,7 +209,7 @@ class Step:
     def transform(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
         """A value through pipes."""
         value, pipes = self.value("value", page, before), self.node.config.get("transform")
-        return {"value": through(value, parse_pipes(str(pipes))) if pipes else value}
+        return {"value": apply_pipes(value, parse_pipes(str(pipes))) if pipes else value}
 
     def map(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
         """Each item of a list through pipes."""
@@ -217,7 +217,7 @@ class Step:
         if not isinstance(items, list):
             raise PathFault("map takes a list, and this is none.")
         parsed = parse_pipes(str(pipes)) if pipes else ()
-        return {"items": [through(one, parsed) for one in items]}
+        return {"items": [apply_pipes(one, parsed) for one in items]}
 
     def _hand_in(self, recipe: RecipeJob) -> None:
         """Put a job in the queue for each page that reaches the node, or one for all of them."""
@@ -256,7 +256,7 @@ class Step:
     def _new_job(
         self, recipe: RecipeJob, settings: Params, pages: Sequence[str], key: str, title: str
     ) -> NewJob:
-        placed = recipe.placed(self.job.engine, self.job.library, settings)
+        placed = recipe.find_placement(self.job.engine, self.job.library, settings)
         return NewJob(
             recipe.kind,
             recipe.arguments(pages, settings),
@@ -306,7 +306,7 @@ class Step:
             return
         while children := self.job.children(kept["after"], AT_ONCE):
             self.job.check()
-            if not all(child.finished for child in children):
+            if not all(child.is_finished for child in children):
                 raise AfterChildren
             if recipe.each == "scope":
                 self._take_whole(children[0])

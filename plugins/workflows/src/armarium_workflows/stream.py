@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, Principal, now, raw_of, withheld
+from armarium.api import Engine, Library, Principal, find_withheld, now, raw_of
 from armarium_reading.api import MODEL_DELTA, follow_answers
 from armarium_workflows.queries import FINISHED, find_run, nodes_of
 
@@ -66,7 +66,7 @@ class RunStream:
         while not ended:
             await asyncio.sleep(EVERY)
             at = time.monotonic()
-            if self.engine.events.closed or not self.engine.started:
+            if self.engine.events.closed or not self.engine.is_started:
                 return
             if at - checked >= QUIET:
                 checked = at
@@ -174,7 +174,7 @@ class RunStream:
         ]
         if mine:
             ids = [one[name] for one in mine for name in ("document_id", "segment_id") if one.get(name)]
-            hidden = withheld(self.library, self.principal, ids, "show")
+            hidden = find_withheld(self.library, self.principal, ids, "show")
             mine = [
                 one for one in mine if not {one.get("document_id"), one.get("segment_id")} & hidden.keys()
             ]

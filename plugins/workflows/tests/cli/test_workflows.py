@@ -7,46 +7,46 @@ from armarium_testing.command_line import Machine, Pictures
 
 def test_a_workflow_is_run_watched_compared_and_read_again(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
-    desk.done("create", "Letters")
-    desk.done("import", "pages")
-    listed = desk.done("workflow", "list", "--json").json["items"]
+    desk.succeed("create", "Letters")
+    desk.succeed("import", "pages")
+    listed = desk.succeed("workflow", "list", "--json").json["items"]
     assert "system-find-and-read" in [one["id"] for one in listed]
-    assert "system-find-and-read" in desk.done("workflow", "list").out
+    assert "system-find-and-read" in desk.succeed("workflow", "list").out
 
     words = ("workflow", "run", "Find and read lines", "--provider", "pretend")
-    first = desk.done(*words)
+    first = desk.succeed(*words)
     assert "Find and read lines: done, 2 of 2 pages done." in first.out
     assert "read: done, 2 of 2 pages" in first.err
-    second = desk.done(*words, "--json").json
+    second = desk.succeed(*words, "--json").json
     assert (second["status"], second["pages_done"]) == ("done", 2)
 
-    runs = desk.done("workflow", "list", "--runs", "--json").json["items"]
+    runs = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
     assert [one["status"] for one in runs] == ["done", "done"]
     one, other = (run["thread_id"] for run in runs)
-    assert one in desk.done("workflow", "list", "--runs", "--status", "done").out
-    said = desk.done("workflow", "compare", one, other).out
+    assert one in desk.succeed("workflow", "list", "--runs", "--status", "done").out
+    said = desk.succeed("workflow", "compare", one, other).out
     assert said.count("2 the same, 0.0% of the characters differ") == 2
-    assert desk.done("workflow", "watch", one, "--json").json["thread_id"] == one
-    assert "nothing is left to read again" in desk.refused("workflow", "read-again", one)
+    assert desk.succeed("workflow", "watch", one, "--json").json["thread_id"] == one
+    assert "nothing is left to read again" in desk.expect_refusal("workflow", "read-again", one)
     assert "Neither" not in said
 
 
 def test_what_is_not_there_is_said(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
-    desk.done("create", "Others")
-    desk.done("import", "pages")
-    assert desk.refused("workflow", "run", "dance").startswith("There is no workflow dance;")
-    assert desk.refused("workflow", "watch", "feed").startswith("There is no run feed;")
+    desk.succeed("create", "Others")
+    desk.succeed("import", "pages")
+    assert desk.expect_refusal("workflow", "run", "dance").startswith("There is no workflow dance;")
+    assert desk.expect_refusal("workflow", "watch", "feed").startswith("There is no run feed;")
 
 
 def test_pages_that_were_not_done_are_named_with_what_to_do(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "faint.png"])
-    desk.done("create", "Faint")
-    desk.done("import", "pages")
-    said = desk.done("workflow", "run", "system-find-lines", "--provider", "pretend").out
+    desk.succeed("create", "Faint")
+    desk.succeed("import", "pages")
+    said = desk.succeed("workflow", "run", "system-find-lines", "--provider", "pretend").out
     assert "done, 1 of 2 pages done." in said
     assert "too faint to find lines on" in said
     assert "takes up the rest" in said
-    (run,) = desk.done("workflow", "list", "--runs", "--json").json["items"]
-    again = desk.done("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
+    (run,) = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
+    again = desk.succeed("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
     assert again["read_again_of"] == run["thread_id"]

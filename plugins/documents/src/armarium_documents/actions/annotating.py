@@ -111,7 +111,7 @@ def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
 
 def _say(ctx: ActionContext, annotation_id: str, document_id: str) -> None:
     ctx.target(annotation_id, document_id)
-    ctx.changed(document_ids=[document_id], annotation_ids=[annotation_id])
+    ctx.note_changes(document_ids=[document_id], annotation_ids=[annotation_id])
 
 
 def _check(ctx: ActionContext, row: dict[str, Any]) -> None:

@@ -131,7 +131,7 @@ def create(ctx: ActionContext, p: ArtifactCreateParams) -> dict[str, Any]:
     }
     ctx.conn.execute(artifacts.insert().values(row))
     ctx.target(row["id"], p.document_id)
-    ctx.changed(document_ids=[p.document_id], artifact_ids=[row["id"]])
+    ctx.note_changes(document_ids=[p.document_id], artifact_ids=[row["id"]])
     return ARTIFACTS.require(ctx.conn, row["id"])
 
 
@@ -189,7 +189,7 @@ def edit_regions(ctx: ActionContext, p: EditRegionsParams) -> dict[str, Any]:
         .values(ocr_geometry=geometry, version=found["version"] + 1)
     )
     ctx.target(p.artifact_id, found["document_id"])
-    ctx.changed(document_ids=[found["document_id"]], artifact_ids=[p.artifact_id])
+    ctx.note_changes(document_ids=[found["document_id"]], artifact_ids=[p.artifact_id])
     return {**ARTIFACTS.require(ctx.conn, p.artifact_id), "geometry": geometry}
 
 
@@ -219,7 +219,7 @@ def _edit(
             raise Invalid("Combine needs two different boxes at least.", code="unknown_index")
         parts = [boxes[index] for index in indices]
         writing = writing_of(ctx.engine, ctx.project, ctx.conn, document_id, parts)
-        one = _combined(in_reading_order(parts, writing)) | by
+        one = _combine_boxes(in_reading_order(parts, writing)) | by
         boxes[indices[0]] = one
         indices_to_drop = indices[1:]
     else:
@@ -241,7 +241,7 @@ def _require_boxes(boxes: list[dict[str, Any]], indices: list[int]) -> None:
 _COARSENESS = ("word", "line", "region", "block", "page")
 
 
-def _combined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _combine_boxes(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """One box around *parts*, which come in reading order: texts joined, the coarsest level, the span of all."""
     level = max((part.get("level", "word") for part in parts), key=_COARSENESS.index)
     texts = [part["text"] for part in parts if part.get("text")]

@@ -45,5 +45,5 @@ def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
     )
     ctx.conn.execute(documents.insert().values(row))
     ctx.target(row["id"], target.id)
-    ctx.changed(document_ids=[row["id"]])
+    ctx.note_changes(document_ids=[row["id"]])
     return document(ctx.conn, row["id"])

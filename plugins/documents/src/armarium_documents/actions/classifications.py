@@ -265,4 +265,4 @@ def _write(ctx: ActionContext, document_id: str, metadata: dict[str, Any], **fie
         .values(metadata=metadata, updated_at=ctx.now, **fields)
     )
     ctx.target(document_id)
-    ctx.changed(document_ids=[document_id])
+    ctx.note_changes(document_ids=[document_id])

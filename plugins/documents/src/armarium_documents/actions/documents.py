@@ -64,7 +64,7 @@ def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
     row["file_type"] = "text" if p.node_kind == "note" else None
     ctx.conn.execute(documents.insert().values(row))
     ctx.target(row["id"])
-    ctx.changed(document_ids=[row["id"]])
+    ctx.note_changes(document_ids=[row["id"]])
     return document(ctx.conn, row["id"])
 
 
@@ -107,7 +107,7 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
         changes["updated_at"] = ctx.now
         ctx.conn.execute(documents.update().where(documents.c.id == node.id).values(changes))
     ctx.target(node.id)
-    ctx.changed(document_ids=[node.id])
+    ctx.note_changes(document_ids=[node.id])
     return document(ctx.conn, node.id)
 
 
@@ -133,5 +133,5 @@ def lock(ctx: ActionContext, p: LockParams) -> dict[str, Any]:
         documents.update().where(documents.c.id == node.id).values(is_locked=p.locked, updated_at=ctx.now)
     )
     ctx.target(node.id)
-    ctx.changed(document_ids=[node.id])
+    ctx.note_changes(document_ids=[node.id])
     return document(ctx.conn, node.id)

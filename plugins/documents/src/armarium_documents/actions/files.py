@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 
 from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
 from armarium_documents.errors import not_materialized
-from armarium_documents.frames import IDENTITY, composed, inverse
+from armarium_documents.frames import IDENTITY, compose, inverse
 from armarium_documents.models import renditions, representations, revisions
 from armarium_documents.queries.files import REPRESENTATIONS, rendition
 from armarium_documents.queries.tree import require_live
@@ -55,7 +55,7 @@ def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
             "thumbnails", {"document_ids": [p.document_id]}, title="Thumbnail", subject={"id": p.document_id}
         )
     ctx.target(p.document_id, p.rendition_id)
-    ctx.changed(document_ids=[p.document_id])
+    ctx.note_changes(document_ids=[p.document_id])
     return rendition(ctx.conn, p.document_id, p.rendition_id)
 
 
@@ -72,7 +72,7 @@ def _make_primary(
     ).all()
     for row in rows:
         chosen = row.id == rendition_id
-        transform = composed(back, row.transform) if back is not None and row.transform is not None else None
+        transform = compose(back, row.transform) if back is not None and row.transform is not None else None
         ctx.conn.execute(
             update(renditions)
             .where(renditions.c.id == row.id)
@@ -117,7 +117,7 @@ def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
     }
     ctx.conn.execute(representations.insert().values(row))
     ctx.target(p.document_id, row["id"])
-    ctx.changed(document_ids=[p.document_id], representation_ids=[row["id"]])
+    ctx.note_changes(document_ids=[p.document_id], representation_ids=[row["id"]])
     return row
 
 
@@ -154,5 +154,5 @@ def revise(ctx: ActionContext, p: RevisionParams) -> dict[str, Any]:
     }
     ctx.conn.execute(revisions.insert().values(row))
     ctx.target(p.representation_id)
-    ctx.changed(document_ids=[document_id], representation_ids=[p.representation_id])
+    ctx.note_changes(document_ids=[document_id], representation_ids=[p.representation_id])
     return row

@@ -83,7 +83,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
             "format": p.format,
             "again": p.again,
             "beyond": p.beyond,
-            "mirrored": _mirrored(folder),
+            "mirrored": _mirror_name(folder),
         },
         title=title,
         subject={"kind": "document", "id": parent.id},
@@ -92,7 +92,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
     return {"job_id": job_id, "state": "waiting", "set_id": job_id}
 
 
-def _mirrored(folder: str | None) -> str | None:
+def _mirror_name(folder: str | None) -> str | None:
     """The name that a folder keeps in the project; None for files, and for the root of a disk, which has no name."""
     name = Path(folder).name if folder is not None else ""
     if name and (why := name_fault(name)) is not None:
@@ -177,7 +177,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
         )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
-    ctx.changed(document_ids=ids)
+    ctx.note_changes(document_ids=ids)
     return {"ids": ids, "count": len(ids), "job_id": job_id}
 
 

@@ -55,7 +55,7 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
             require_depth(ctx.conn, p.parent_id, height_of(ctx.conn, node.id))
     _place(ctx, nodes, p)
     ctx.target(*p.ids)
-    ctx.changed(document_ids=p.ids)
+    ctx.note_changes(document_ids=p.ids)
     return {"ids": p.ids, "parent_id": p.parent_id}
 
 

@@ -69,12 +69,12 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
             purge.choose(table, keys)
     purge.choose(documents, ids)
     digests = purge.remove()
-    orphans = [digest for digest in digests if not purge.referenced(digest)]
+    orphans = [digest for digest in digests if not purge.is_referenced(digest)]
     size = sum(ctx.project.objects.size(digest) for digest in orphans if ctx.project.objects.has(digest))
     removed["files"] = len(orphans)
     library = ctx.project
     ctx.on_commit(lambda: remove_files(library, purge, orphans))
-    ctx.changed(document_ids=ids)
+    ctx.note_changes(document_ids=ids)
     return {
         "removed": removed,
         "bytes_freed": size,
@@ -113,7 +113,7 @@ class Purge:
         with purging(self.conn):
             for table in reversed([table for table in self.tables if table.name in self.chosen]):
                 self.raw.execute(
-                    f"DELETE FROM {_q(table.name)} WHERE {_key(table)} IN ({self._marked(table)})"
+                    f"DELETE FROM {_q(table.name)} WHERE {_key(table)} IN ({self._select_marks(table)})"
                 )
             # With the images goes what tells whose rows they were.
             self.ctx.check_rows()
@@ -130,16 +130,16 @@ class Purge:
                 if rules_of(child).kind == "tracked":
                     named = f"SELECT audit_seq FROM {_q(f'{child.name}__history')} WHERE {_q(column)} IN"
                     self.raw.execute(
-                        f"UPDATE audit SET gone = 1 WHERE seq IN ({named} ({self._marked(parent)}))"
+                        f"UPDATE audit SET gone = 1 WHERE seq IN ({named} ({self._select_marks(parent)}))"
                     )
 
     def _forget(self, table: Table) -> None:
         """Remove the history images of the marked rows; the steps that made them can then not be taken back."""
-        images = f"FROM {_q(f'{table.name}__history')} WHERE {_key(table)} IN ({self._marked(table)})"
+        images = f"FROM {_q(f'{table.name}__history')} WHERE {_key(table)} IN ({self._select_marks(table)})"
         self.raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {images})")
         self.raw.execute(f"DELETE {images}")
 
-    def referenced(self, digest: str, raw: sqlite3.Connection | None = None) -> bool:
+    def is_referenced(self, digest: str, raw: sqlite3.Connection | None = None) -> bool:
         """Whether any row, or any history image that an undo could bring back, still names the file *digest*."""
         raw = raw or self.raw
         for table in self.tables:
@@ -184,13 +184,13 @@ class Purge:
                 f" AND {_key(child)} NOT IN (SELECT {_key(child)} FROM {_q(child.name)})" if is_past else ""
             )
             rows = self.raw.execute(
-                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._marked(parent)}){live}"
+                f"SELECT {_key(child)} FROM {_q(source)} WHERE {_q(column)} IN ({self._select_marks(parent)}){live}"
             ).fetchall()
             if rows:
                 added = self._mark(child, iter(rows)) or added
         return added
 
-    def _marked(self, table: Table) -> str:
+    def _select_marks(self, table: Table) -> str:
         return f"SELECT k FROM temp.{_q(f'purge_{table.name}')}"
 
     def _clear_pointers(self) -> None:
@@ -201,11 +201,13 @@ class Purge:
                 if parent is None or not key.parent.nullable:
                     continue
                 stays = (
-                    f" AND {_key(child)} NOT IN ({self._marked(child)})" if child.name in self.chosen else ""
+                    f" AND {_key(child)} NOT IN ({self._select_marks(child)})"
+                    if child.name in self.chosen
+                    else ""
                 )
                 self.raw.execute(
                     f"UPDATE {_q(child.name)} SET {_q(key.parent.name)} = NULL"
-                    f" WHERE {_q(key.parent.name)} IN ({self._marked(parent)}){stays}"
+                    f" WHERE {_q(key.parent.name)} IN ({self._select_marks(parent)}){stays}"
                 )
 
     def _digests_of(self, table: Table, column: str) -> set[str]:
@@ -215,7 +217,7 @@ class Purge:
             for source in sources
             for row in self.raw.execute(
                 f"SELECT DISTINCT {_q(column)} FROM {_q(source)} WHERE {_q(column)} IS NOT NULL"
-                f" AND {_key(table)} IN ({self._marked(table)})"
+                f" AND {_key(table)} IN ({self._select_marks(table)})"
             )
         }
 
@@ -225,10 +227,10 @@ def remove_files(library: Library, purge: Purge, digests: list[str]) -> None:
     forget_columns(library)
     for digest in digests:
         with library.db.write() as conn:
-            if not purge.referenced(digest, raw_of(conn)):
+            if not purge.is_referenced(digest, raw_of(conn)):
                 library.objects.remove(digest)
         thumbnail_path(library, digest).unlink(missing_ok=True)
-        (library.derived / "upright" / digest[:2] / f"{digest}.png").unlink(missing_ok=True)
+        (library.derived_folder / "upright" / digest[:2] / f"{digest}.png").unlink(missing_ok=True)
 
 
 def _object_columns(table: Table) -> list[str]:

@@ -52,7 +52,7 @@ def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
     tops = topmost(ctx.conn, p.ids)
     gone = send_to_trash(ctx, [node for node in nodes if node.id in set(tops)])
     ctx.target(*tops)
-    ctx.changed(document_ids=gone)
+    ctx.note_changes(document_ids=gone)
     return {
         "status": "deleted",
         "id": tops[0] if len(tops) == 1 else None,
@@ -138,7 +138,7 @@ def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
             (folder.id, next_sort_order(ctx.conn, folder.id), node.id),
         )
     ctx.target(node.id)
-    ctx.changed(document_ids=ids)
+    ctx.note_changes(document_ids=ids)
     where = f"in “{folder.name}”" if folder is not None else "at the top of the project"
     message = f"“{node.name}” is back {where}."
     if into_sources:

@@ -84,15 +84,15 @@ def _assign(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds
         name = key.removeprefix("document.")
         if name not in FIELDS:
             raise Refused(f"There is no field {key} to write; there are {', '.join(FIELDS)}.")
-        fields[name] = _typed(key, value, "checkbox" if name in FLAGS else "text", as_json)
-    elif (found := _typed(key, value, kinds.get(key, "text"), as_json)) is None:
+        fields[name] = _parse_value(key, value, "checkbox" if name in FLAGS else "text", as_json)
+    elif (found := _parse_value(key, value, kinds.get(key, "text"), as_json)) is None:
         attributes.pop(key, None)
     else:
         attributes[key] = found
     return key
 
 
-def _typed(key: str, value: str, kind: str, as_json: bool) -> Any:
+def _parse_value(key: str, value: str, kind: str, as_json: bool) -> Any:
     if as_json:
         try:
             return json.loads(value)

@@ -69,7 +69,7 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
     """For each page the names of the folders it lies in, from the innermost on that holds all of *pages*."""
     nodes: dict[str, dict[str, Any]] = {}
 
-    def above(parent_id: str | None) -> list[str]:
+    def list_above(parent_id: str | None) -> list[str]:
         found: list[str] = []
         while parent_id is not None:
             if parent_id not in nodes:
@@ -78,7 +78,7 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
             parent_id = nodes[parent_id]["parent_id"]
         return found[::-1]
 
-    chains = {page["id"]: above(page["parent_id"]) for page in pages}
+    chains = {page["id"]: list_above(page["parent_id"]) for page in pages}
     shared = 0
     for level in zip(*chains.values(), strict=False):
         if len(set(level)) > 1:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, completed, is_id
+from armarium.commandline import Refused, Session, complete_word, is_id
 
 _SHOWN = 5
 """How many documents of one name a refusal names."""
@@ -23,7 +23,7 @@ def document_id(session: Session, text: str) -> str:
         return text
     wanted = unicodedata.normalize("NFC", text)
     folders = _Folders(session)
-    found = list(_called(session, wanted)) or list(_at(session, wanted, folders))
+    found = list(_find_named(session, wanted)) or list(_find_at_path(session, wanted, folders))
     if len(found) == 1:
         return str(found[0]["id"])
     if not found:
@@ -47,16 +47,16 @@ class _Folders:
 
     def path_of(self, row: dict[str, Any]) -> str:
         """`/Sources/Box 3/0001.jpg`."""
-        return f"{self.above(row['parent_id'])}/{row['name']}"
+        return f"{self.path_above(row['parent_id'])}/{row['name']}"
 
-    def above(self, folder_id: str | None) -> str:
+    def path_above(self, folder_id: str | None) -> str:
         """The path of a folder; of the top, nothing."""
         if folder_id not in self._paths:
             self._paths[folder_id] = self.path_of(self._session.get(f"/api/documents/{folder_id}"))
         return self._paths[folder_id]
 
 
-def _at(session: Session, text: str, folders: _Folders) -> Iterator[dict[str, Any]]:
+def _find_at_path(session: Session, text: str, folders: _Folders) -> Iterator[dict[str, Any]]:
     """The documents whose path is *text*, or ends in it."""
     # Blanks about the slashes, as show prints a path, are no part of the names.
     path = text.replace(" / ", "/").rstrip("/")
@@ -64,7 +64,7 @@ def _at(session: Session, text: str, folders: _Folders) -> Iterator[dict[str, An
     # A name may have a slash in it, so every way to part the path is tried, the likeliest first.
     for last in range(len(parts) - 1, -1, -1):
         found = False
-        for row in _called(session, "/".join(parts[last:])):
+        for row in _find_named(session, "/".join(parts[last:])):
             whole = folders.path_of(row)
             if whole == path if path.startswith("/") else whole.endswith(f"/{path}"):
                 found = True
@@ -73,7 +73,7 @@ def _at(session: Session, text: str, folders: _Folders) -> Iterator[dict[str, An
             return
 
 
-def _called(session: Session, name: str) -> Iterator[dict[str, Any]]:
+def _find_named(session: Session, name: str) -> Iterator[dict[str, Any]]:
     """The live documents of this name, aliases left out."""
     if not name:
         return
@@ -98,4 +98,4 @@ def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
             query["filters"] = [{"attr": "document.name", "op": "contains", "value": incomplete}]
         return [row["name"] for row in session.post("/api/documents/dataset/query", query)["rows"]]
 
-    return completed(ctx, incomplete, ask)
+    return complete_word(ctx, incomplete, ask)

@@ -39,12 +39,12 @@ def transfer(
     body: dict[str, Any] = {"mode": "move" if move else "copy", "dry_run": dry_run}
     with project_session() as session:
         body["target_parent_id"] = into and document_id(session, into)
-        body["source_library"], body["items"] = _opened(session, source, documents)
+        body["source_library"], body["items"] = _open_project(session, source, documents)
         done = session.post("/api/documents/transfer", body)
     answer(done, lambda: _tell(done))
 
 
-def _opened(session: Session, words: str, documents: list[str]) -> tuple[str, list[str]]:
+def _open_project(session: Session, words: str, documents: list[str]) -> tuple[str, list[str]]:
     """The path of the project that *words* name, opened, and the ids of *documents* in it."""
     place = Path(words).expanduser()
     for candidate in (place, place.with_name(f"{place.name}.library")):

@@ -13,7 +13,7 @@ from armarium.commandline import (
     Session,
     Topic,
     answer,
-    finished,
+    follow_job,
     full_path,
     place_for,
     plural,
@@ -22,7 +22,7 @@ from armarium.commandline import (
     table,
     write_file,
 )
-from armarium_documents.cli.imported import bring_archives, is_archive, tell
+from armarium_documents.cli.import_summary import bring_archives, is_archive, tell
 from armarium_documents.cli.layouts import read_into
 from armarium_documents.cli.naming import document_id
 from armarium_documents.cli.scope import documents_under, is_page
@@ -138,7 +138,7 @@ def import_(
             found, layouts = bring_archives(session, places, into, beyond)
         else:
             started = session.post("/api/documents/import", body)
-            node = finished(session, started["job_id"], "Import")
+            node = follow_job(session, started["job_id"], "Import")
             found = {
                 "job_id": started["job_id"],
                 "set_id": started.get("set_id"),
@@ -146,7 +146,7 @@ def import_(
             }
             children = node.get("children") or []
             layouts = [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
-    if not _any(
+    if not _has_any(
         found, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
     ):
         deeper = "" if recursive else " (its own folders are not looked into)"
@@ -155,11 +155,11 @@ def import_(
         )
     answer({**found, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(found, layouts))
     # Nothing of what was named is in the project: the command did not do its work.
-    if not _any(found, layouts, "files", "documents", "passes", "mets", "already"):
+    if not _has_any(found, layouts, "files", "documents", "passes", "mets", "already"):
         raise typer.Exit(1)
 
 
-def _any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> bool:
+def _has_any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str) -> bool:
     return any(one.get(key) for one in (outcome, *layouts) for key in keys)
 
 

@@ -121,7 +121,7 @@ _MOVABLE: dict[str, tuple[int, str]] = {
 }  # fmt: skip
 
 
-def _compiled(words: str) -> re.Pattern[str]:
+def _compile_words(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words.replace('S ', _SAINT + ' ')})\b")
 
 
@@ -129,8 +129,8 @@ def _compiled(words: str) -> re.Pattern[str]:
 def feasts() -> tuple[Feast, ...]:
     """All feasts; made when the first date is read, since the many patterns take a while."""
     return (
-        *(Feast(key, 0, 0, days, _compiled(words)) for key, (days, words) in _MOVABLE.items()),
-        *(Feast(key, month, day, None, _compiled(words)) for key, (month, day, words) in _FIXED.items()),
+        *(Feast(key, 0, 0, days, _compile_words(words)) for key, (days, words) in _MOVABLE.items()),
+        *(Feast(key, month, day, None, _compile_words(words)) for key, (month, day, words) in _FIXED.items()),
     )
 
 

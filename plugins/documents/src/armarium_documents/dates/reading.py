@@ -17,7 +17,7 @@ from armarium_documents.dates.calendars import (
     weekday,
 )
 from armarium_documents.dates.components import Parts, parts_of
-from armarium_documents.dates.dated import Precision, ReadDate
+from armarium_documents.dates.date_answers import Precision, ReadDate
 from armarium_documents.dates.reigns import in_force, reign_in, republican
 from armarium_documents.dates.spans import century_or_decade, numeric
 from armarium_documents.dates.words import CIRCA, plain, stated_calendar
@@ -26,7 +26,7 @@ LONGEST = 300
 """A date is not longer than this; longer texts hold dates, and are not read here."""
 
 
-class Asked(NamedTuple):
+class DateContext(NamedTuple):
     """What is known of a document besides its text."""
 
     month_first: bool
@@ -45,7 +45,7 @@ def read_date(
     if not text or len(text) > LONGEST:
         return None
     stated, bare = stated_calendar(plain(text))
-    asked = Asked((language or "").casefold() == "en-us", country, year_begins)
+    asked = DateContext((language or "").casefold() == "en-us", country, year_begins)
     about = (CIRCA.search(bare) is not None and not bare.startswith("c ")) or re.match(
         r"c\.? ?\d", bare
     ) is not None
@@ -64,12 +64,12 @@ def read_date(
     mark = "%" if about and unsure else "~" if about else "?" if unsure else ""
     return found._replace(
         as_written=text,
-        edtf=_marked(found.edtf, mark),
-        gregorian=_marked(found.gregorian, mark),
+        edtf=_mark_edtf(found.edtf, mark),
+        gregorian=_mark_edtf(found.gregorian, mark),
     )
 
 
-def _marked(edtf: str, mark: str) -> str:
+def _mark_edtf(edtf: str, mark: str) -> str:
     return (
         edtf
         if not mark
@@ -77,7 +77,7 @@ def _marked(edtf: str, mark: str) -> str:
     )
 
 
-def _single(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
+def _single(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
     days = republican(text)
     if days is not None:
         first, last = days
@@ -92,10 +92,10 @@ def _single(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
         if reign is not None:
             return _of_reign(*reign, stated=stated)
         parts = parts_of(text)
-    return None if parts is None else _resolved(parts, asked, stated)
+    return None if parts is None else _resolve_parts(parts, asked, stated)
 
 
-def _resolved(parts: Parts, asked: Asked, stated: str | None) -> ReadDate | None:
+def _resolve_parts(parts: Parts, asked: DateContext, stated: str | None) -> ReadDate | None:
     if parts.season is not None and parts.year is not None:
         return _without_day(f"{_year(parts.year)}-{parts.season}", parts.year, "season", asked, stated)
     if parts.year is None:
@@ -119,7 +119,7 @@ def _resolved(parts: Parts, asked: Asked, stated: str | None) -> ReadDate | None
     return _of_day(parts, parts.year, asked, stated)
 
 
-def _of_day(parts: Parts, year: int, asked: Asked, stated: str | None) -> ReadDate | None:
+def _of_day(parts: Parts, year: int, asked: DateContext, stated: str | None) -> ReadDate | None:
     """A date with a day of the month or a feast: the year's calendar says where Easter falls."""
     calendar, _ = _calendar(Day(year, parts.month or 6, parts.day or 15), asked, stated)
     day = parts.day_in(year, calendar)
@@ -135,10 +135,10 @@ def _of_day(parts: Parts, year: int, asked: Asked, stated: str | None) -> ReadDa
         return None
     if calendar_of(day, asked.country) is None and stated is None:
         return None
-    return _told(day, calendar, basis, parts.weekday if parts.feast is None else None)
+    return _build_date(day, calendar, basis, parts.weekday if parts.feast is None else None)
 
 
-def _told(
+def _build_date(
     day: Day, calendar: Calendar, basis: Literal["stated", "country", "default"], named: int | None
 ) -> ReadDate:
     number = day_number(day, calendar)
@@ -158,7 +158,7 @@ def _of_reign(begin: Day, last: Day, rest: str, *, stated: str | None) -> ReadDa
     for year in (begin.year, last.year):
         day = words.day_in(year, calendar)
         if day is not None and begin <= day <= last and is_a_day(day, calendar):
-            return _told(day, calendar, "country", words.weekday if words.feast is None else None)
+            return _build_date(day, calendar, "country", words.weekday if words.feast is None else None)
     return None
 
 
@@ -169,7 +169,7 @@ def _is_silent(text: str) -> bool:
 
 
 def _calendar(
-    day: Day, asked: Asked, stated: str | None
+    day: Day, asked: DateContext, stated: str | None
 ) -> tuple[Calendar, Literal["stated", "country", "default"]]:
     if stated is not None:
         return ("julian" if stated == "julian" else "gregorian"), "stated"
@@ -188,18 +188,20 @@ def _year_from_january(year: int, day: Day, begins: YearBegins, is_dual: bool) -
     return year + 1 if day < easter(year, "julian") else year
 
 
-def _without_day(edtf: str, year: int, precision: Precision, asked: Asked, stated: str | None) -> ReadDate:
+def _without_day(
+    edtf: str, year: int, precision: Precision, asked: DateContext, stated: str | None
+) -> ReadDate:
     calendar, basis = _calendar(Day(year, 6, 15), asked, stated)
     return ReadDate("", edtf, calendar, basis, edtf, precision)
 
 
-def _interval(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
+def _interval(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
     """From one date to another, before one, after one."""
     for pattern, ends in _OPEN:
         found = pattern.match(text)
         if found is not None:
             one = _single(found[1], asked, stated)
-            return None if one is None else _between(None, one) if ends else _between(one, None)
+            return None if one is None else _build_range(None, one) if ends else _build_range(one, None)
     for pattern in _BETWEEN:
         for found in pattern.finditer(text):
             first, second = text[: found.start()], text[found.end() :]
@@ -208,11 +210,11 @@ def _interval(text: str, asked: Asked, stated: str | None) -> ReadDate | None:
             later = _single(second.strip(" ."), asked, stated)
             if later is None:
                 continue
-            earlier = _single(first.strip(" ."), asked, stated) or _filled(first, second, asked, stated)
+            earlier = _single(first.strip(" ."), asked, stated) or _fill_earlier(first, second, asked, stated)
             if earlier is not None and earlier.edtf.startswith("XXXX") and not later.edtf.startswith("XXXX"):
-                earlier = _filled(first, second, asked, stated)
+                earlier = _fill_earlier(first, second, asked, stated)
             if earlier is not None and earlier.edtf <= later.edtf and "/" not in earlier.edtf + later.edtf:
-                return _between(earlier, later)
+                return _build_range(earlier, later)
     return None
 
 
@@ -232,7 +234,7 @@ _OPEN = (
 )
 
 
-def _filled(first: str, second: str, asked: Asked, stated: str | None) -> ReadDate | None:
+def _fill_earlier(first: str, second: str, asked: DateContext, stated: str | None) -> ReadDate | None:
     """The earlier of two dates with what only the later one says: its month, its year."""
     words = second.split()
     for begin in range(1, len(words)):
@@ -242,7 +244,7 @@ def _filled(first: str, second: str, asked: Asked, stated: str | None) -> ReadDa
     return None
 
 
-def _between(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
+def _build_range(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
     known = last or first
     assert known is not None
     edtf = [one.edtf if one is not None else ".." for one in (first, last)]

@@ -22,7 +22,7 @@ from armarium_documents.pictures import SourceFile, picture_page, take_in
 from armarium_documents.scan import (
     LAYOUT_SUFFIXES,
     TEXT_SUFFIXES,
-    Found,
+    FoundEntry,
     Position,
     named_files,
     walk_folder,
@@ -119,7 +119,7 @@ class Import:
             "left_count": 0 if self.readers else kept.left_count,
         }
 
-    def _scan(self) -> Iterator[Found]:
+    def _scan(self) -> Iterator[FoundEntry]:
         if self.root is None:
             for number, found in named_files(self.args.paths, after=self.kept.number, left=self.left):
                 self._tell(number, len(self.args.paths))
@@ -133,7 +133,7 @@ class Import:
         total = self._count()
         after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)
         for found in walk_folder(self.root, recursive=self.args.recursive, after=after, left=self.left):
-            self._tell(self._done(), total)
+            self._tell(self._count_done(), total)
             yield found
 
     def _count(self) -> int:
@@ -145,7 +145,7 @@ class Import:
             if found.kind != "left"
         )
 
-    def _done(self) -> int:
+    def _count_done(self) -> int:
         return self.kept.files + self.kept.already + self.kept.refused_count
 
     def _tell(self, done: int, total: int) -> None:
@@ -159,13 +159,13 @@ class Import:
             self.kept.refused.append({"file": name, "why": why})
         self.lines.append(("warning", f"{name}: {why}"))
 
-    def _move_past(self, found: Found) -> None:
+    def _move_past(self, found: FoundEntry) -> None:
         if self.root is None:
             self.kept.number += 1
         else:
             self.kept.after = [quote(os.fsencode(name)) for name in found.position]
 
-    def _import(self, found: Found) -> None:
+    def _import(self, found: FoundEntry) -> None:
         try:
             name = clean_name(found.position[-1])
             there = self.place.holds((*self.above, *found.position[:-1]), name, found.source)
@@ -265,7 +265,7 @@ class Import:
         source = SourceFile(**half["source"])
         there = frozenset(half.get("there", ()))
         self._picture_pages(position, half["name"], half["node_id"], source, half["next_page"], there)
-        self._move_past(Found("file", position, Path(half["name"])))
+        self._move_past(FoundEntry("file", position, Path(half["name"])))
 
     def _commit_when_full(self) -> None:
         late = time.monotonic() - self.since > BATCH_SECONDS and (self.nodes or self.lines)

@@ -51,7 +51,7 @@ def _row(ctx: JobContext, document_id: str) -> tuple[object, ...] | None:
     else:
         library.objects.size(picture.checksum)
         limit = ctx.engine.settings.max_image_pixels
-        with library.objects.still(picture.checksum) as stored:
+        with library.objects.hold_file(picture.checksum) as stored:
             info = image_info(stored, max_pixels=limit, name=document_id)
             image = open_image(
                 stored,

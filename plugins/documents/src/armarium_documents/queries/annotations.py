@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, literal_column
 
-from armarium.api import Rows, among
+from armarium.api import Rows, is_among
 from armarium_documents.errors import unknown_annotation
 from armarium_documents.models import annotation_table
 from armarium_documents.queries.tree import require_document
@@ -68,7 +68,7 @@ def annotation_page(
         where.append(annotation_table.c.document_id == document_id)
     if segment_ids is not None:
         target = func.json_each(annotation_table.c.targets).table_valued("value").c.value
-        named = exists().where(among(func.json_extract(target, "$.segment_id"), segment_ids))
+        named = exists().where(is_among(func.json_extract(target, "$.segment_id"), segment_ids))
         # As the partial index says it.
         where += [annotation_table.c.targets != literal_column("'[]'"), named]
     return ANNOTATIONS.page(conn, *where, order=OLDEST_FIRST, limit=limit, offset=offset)

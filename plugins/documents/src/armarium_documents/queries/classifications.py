@@ -80,7 +80,7 @@ def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:
     return found
 
 
-def merged(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def merge_chain(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Declarations (a nearer one replaces a farther) by order, and defaults (declared ones, then those stated)."""
     declarations: dict[str, dict[str, Any]] = {}
     for prototype in chain:
@@ -100,10 +100,10 @@ def merged(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str,
     refusals=(404, 409),
     name="resolved_classification",
 )
-def resolved(conn: Connection, key: str) -> dict[str, Any]:
+def resolve_prototype(conn: Connection, key: str) -> dict[str, Any]:
     """Invalid for an unknown key or a circle."""
     chain = chain_of(conn, key)
-    declarations, defaults = merged(chain)
+    declarations, defaults = merge_chain(chain)
     return {
         "key": key,
         "label": chain[-1]["label"],
@@ -127,7 +127,7 @@ def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
         raise unknown_document(doc_id)
     key, own = row
     chain = chain_of(conn, key) if key is not None else []
-    declarations, defaults = merged(chain)
+    declarations, defaults = merge_chain(chain)
     return {
         "document_id": doc_id,
         "prototype_key": key,
@@ -143,7 +143,7 @@ def defaults_by_prototype(conn: Connection, keys: list[str]) -> dict[str, dict[s
     found: dict[str, dict[str, Any]] = {}
     for key in keys:
         try:
-            found[key] = resolved(conn, key)["defaults"]
+            found[key] = resolve_prototype(conn, key)["defaults"]
         except Invalid as refusal:
             found[key] = {"_unresolved": refusal.detail}
     return found

@@ -79,7 +79,7 @@ def start_of(value: object) -> int | None:
 
 def bin_of(value: object, granularity: str) -> str | None:
     """The year, month or day a stored value begins in; the coarser bin when it says no more; None for no date."""
-    found = packed(value)
+    found = pack_date(value)
     return None if found is None else label_of(found, granularity)
 
 
@@ -90,7 +90,7 @@ def date_in(value: object) -> Span | None:
     return span_of(str(value)) if isinstance(value, int) else None
 
 
-def packed(value: object) -> int | None:
+def pack_date(value: object) -> int | None:
     """What a stored value says as a date in one number: the day it begins, times 4, and how many of year, month, day."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         month, day = value[5:7], value[8:]

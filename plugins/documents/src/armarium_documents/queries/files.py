@@ -177,7 +177,7 @@ def still_image(library: Library, picture: PageImage) -> Iterator[Path]:
         # Turned upright and kept by the project itself.
         yield picture.path
         return
-    with library.objects.still(picture.checksum) as path:
+    with library.objects.hold_file(picture.checksum) as path:
         yield path
 
 
@@ -190,11 +190,11 @@ def upright_file(library: Library, checksum: str) -> Path:
 
     from armarium.api import open_image
 
-    target = library.derived / "upright" / checksum[:2] / f"{checksum}.png"
+    target = library.derived_folder / "upright" / checksum[:2] / f"{checksum}.png"
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with library.objects.still(checksum) as path, open_image(path) as image:
+    with library.objects.hold_file(checksum) as path, open_image(path) as image:
         turned = ImageOps.exif_transpose(image)
         descriptor, temporary = tempfile.mkstemp(dir=target.parent)
         try:
@@ -209,7 +209,7 @@ def upright_file(library: Library, checksum: str) -> Path:
 
 def thumbnail_path(library: Library, checksum: str) -> Path:
     """Where the thumbnail drawn from the bytes *checksum* lies."""
-    return library.derived / "thumbnails" / checksum[:2] / f"{checksum}.jpg"
+    return library.derived_folder / "thumbnails" / checksum[:2] / f"{checksum}.jpg"
 
 
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:

@@ -48,29 +48,31 @@ def region(
         "line": line,
     }
 
-    def without(status: str, reason: str) -> dict[str, Any]:
+    def answer_without_region(status: str, reason: str) -> dict[str, Any]:
         return {**answer, "geometry_status": status, "geometry_reason": reason}
 
     if found["geometry_superseded_by_pass_id"] is not None:
-        return without(
+        return answer_without_region(
             "superseded",
             f"The boxes became segments; ask those of pass {found['geometry_superseded_by_pass_id']}.",
         )
     geometry = found["ocr_geometry"]
     if geometry is None:
         if found["content"] is None:
-            return without("not-read", "Nothing has been read into this artifact yet.")
-        return without(
+            return answer_without_region("not-read", "Nothing has been read into this artifact yet.")
+        return answer_without_region(
             "engine-without-geometry", "What read this cannot say where on the page its words stand."
         )
     boxes: list[dict[str, Any]] = geometry["boxes"]
     if not boxes:
         if content.strip():
-            return without("engine-without-geometry", "It was read without a place for any of its words.")
-        return without("blank-page", "The page was looked at, and nothing was found on it.")
+            return answer_without_region(
+                "engine-without-geometry", "It was read without a place for any of its words."
+            )
+        return answer_without_region("blank-page", "The page was looked at, and nothing was found on it.")
     chosen = _covering(content or geometry.get("text") or "", boxes, start, end)
     if not chosen:
-        return without("no-match", "There are boxes, and none of them belongs to these words.")
+        return answer_without_region("no-match", "There are boxes, and none of them belongs to these words.")
     pages = {boxes[index].get("page_index") for index in chosen}
     return {
         **answer,

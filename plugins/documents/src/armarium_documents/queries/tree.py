@@ -255,7 +255,7 @@ def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = 
         " AND NOT EXISTS (SELECT 1 FROM document p WHERE p.parent_id = down.id AND p.doc_type = 'page'"
         " AND p.deleted_at IS NULL))"
     )
-    return _beneath(conn, ids, page, for_processing)
+    return _list_beneath(conn, ids, page, for_processing)
 
 
 def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
@@ -264,10 +264,10 @@ def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bo
     With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
     NotFound names an id that is not there.
     """
-    return _beneath(conn, ids, "doc_type = 'file' AND file_type = 'audio'", for_processing)
+    return _list_beneath(conn, ids, "doc_type = 'file' AND file_type = 'audio'", for_processing)
 
 
-def _beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> list[str]:
+def _list_beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> list[str]:
     """The live nodes at and beneath *ids* of which *which* (SQL over the node's columns as `down`) holds, depth first."""
     nodes_of(conn, ids)
     skip = " AND NOT c.exclude_from_processing" if for_processing else ""

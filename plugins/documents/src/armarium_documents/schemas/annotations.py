@@ -66,7 +66,7 @@ class AnnotationTarget(Params):
     char_end: Index | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> AnnotationTarget:
+    def _check_whole(self) -> AnnotationTarget:
         _span(self.char_start, self.char_end)
         return self
 

@@ -53,9 +53,9 @@ class Filter(Params):
             return self
         if self.op == "contains" and not isinstance(self.value, str):
             raise ValueError("contains takes a text")
-        _typed("value", self.value, self.type)
+        _check_type("value", self.value, self.type)
         if self.op == "between":
-            _typed("value2", self.value2, self.type)
+            _check_type("value2", self.value2, self.type)
         elif self.value2 is not None:
             raise ValueError("only between takes value2")
         if self.type == "checkbox" and self.op not in ("eq", "ne"):
@@ -63,7 +63,7 @@ class Filter(Params):
         return self
 
 
-def _typed(name: str, value: Any, kind: str) -> None:
+def _check_type(name: str, value: Any, kind: str) -> None:
     if kind in ("number", "rating"):
         if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
             raise ValueError(f"{name}: a {kind} is compared with a number")

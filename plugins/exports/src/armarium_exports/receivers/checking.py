@@ -55,7 +55,7 @@ def _check_layout(profile: Profile, folder: Path, layout: Path) -> Iterator[str]
         return
     if size != tuple(there):
         yield f"it counts in {size[0]} x {size[1]} pixels, its picture has {there[0]} x {there[1]}."
-    yield from _outside(root, size)
+    yield from _find_outside(root, size)
 
 
 def _page_of(root: Any, format_name: str) -> tuple[str, tuple[int, int]]:
@@ -71,7 +71,7 @@ def _page_of(root: Any, format_name: str) -> tuple[str, tuple[int, int]]:
     return name.strip(), (size[0], size[1])
 
 
-def _outside(root: Any, size: tuple[int, int]) -> Iterator[str]:
+def _find_outside(root: Any, size: tuple[int, int]) -> Iterator[str]:
     """Points of PAGE beyond the picture."""
     for element in root.iter("{*}Coords", "{*}Baseline"):
         for pair in (element.get("points") or "").split():

@@ -34,7 +34,7 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
     head = etree.SubElement(root, _m("metsHdr"), CREATEDATE=now()[:19])
     agent = etree.SubElement(head, _m("agent"), TYPE="OTHER", OTHERTYPE="SOFTWARE", ROLE="CREATOR")
     etree.SubElement(agent, _m("name")).text = "Armarium"
-    _described(root, title, identifier)
+    _write_description(root, title, identifier)
     etree.SubElement(root, _m("amdSec"), ID="AMD")
     _files(root, pages, viewer=viewer)
     if viewer:
@@ -70,7 +70,7 @@ def file_id(group: str, number: int) -> str:
     return f"{group}_{number:04}"
 
 
-def _described(root: etree._Element, title: str, identifier: str) -> None:
+def _write_description(root: etree._Element, title: str, identifier: str) -> None:
     from lxml import etree
 
     section = etree.SubElement(root, _m("dmdSec"), ID="DMDLOG_0001")

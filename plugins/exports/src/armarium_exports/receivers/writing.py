@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from armarium.api import Engine, Library, Principal, ServiceError, now, parse_xml, withheld
+from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml
 from armarium_documents.api import documents, page_image, pages_under
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.errors import nothing_to_export
@@ -28,7 +28,7 @@ _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "im
 
 
 @dataclass
-class Prepared:
+class WritablePage:
     """A page that can be written."""
 
     document_id: str
@@ -45,7 +45,7 @@ class Prepared:
 class Pages:
     """The pages of a scope as a receiver gets them."""
 
-    prepared: list[Prepared] = field(default_factory=list)
+    prepared: list[WritablePage] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
     withheld: list[dict[str, str]] = field(default_factory=list)
 
@@ -70,7 +70,7 @@ def report_for(
 ) -> dict[str, Any]:
     """What would be written, and what would be lost; nothing is written."""
     profile = profile_named(receiver)
-    pages = _prepared(engine, library, principal, profile, scope_ids)
+    pages = _prepare_pages(engine, library, principal, profile, scope_ids)
     return pages.report(profile, [])
 
 
@@ -80,7 +80,7 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     place = p.output_path.real
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    pages = _prepared(engine, library, principal, profile, p.scope_ids)
+    pages = _prepare_pages(engine, library, principal, profile, p.scope_ids)
     if not pages.prepared:
         raise nothing_to_export()
     with whole_folder(place) as fresh:
@@ -95,7 +95,7 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     return {**report, "output_path": str(place), "files": [*written, MANIFEST]}
 
 
-def _prepared(
+def _prepare_pages(
     engine: Engine, library: Library, principal: Principal, profile: Profile, scope_ids: list[str]
 ) -> Pages:
     found = Pages()
@@ -103,7 +103,7 @@ def _prepared(
     d = documents.c
     with library.db.read() as conn:
         ids = pages_under(conn, scope_ids)
-    barred = withheld(library, principal, ids, "export")
+    barred = find_withheld(library, principal, ids, "export")
     found.withheld = [{"document_id": one, "why": why} for one, why in sorted(barred.items())]
     for page_id in ids:
         if page_id in barred:
@@ -125,7 +125,7 @@ def _prepared(
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
         content, more = _named_picture(written["content"], profile, path)
         found.prepared.append(
-            Prepared(
+            WritablePage(
                 page_id,
                 stem,
                 label or name,

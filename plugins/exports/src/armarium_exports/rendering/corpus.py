@@ -48,9 +48,9 @@ def _make_own(page: etree._Element, known: set[str | None], number: int) -> None
             if name == _ID:
                 element.set(str(name), f"p{number}.{value!s}")
             elif "#" in value:
-                moved = _POINTER.sub(lambda found: _moved(found, known, number), str(value))
+                moved = _POINTER.sub(lambda found: _replace_link(found, known, number), str(value))
                 element.set(str(name), moved)
 
 
-def _moved(found: re.Match[str], known: set[str | None], number: int) -> str:
+def _replace_link(found: re.Match[str], known: set[str | None], number: int) -> str:
     return f"{found[1]}#p{number}.{found[2]}" if found[2] in known else found[0]

@@ -28,20 +28,20 @@ def _plain(page: ReadablePage) -> str:
 
 def markdown(title: str, pages: Sequence[ReadablePage]) -> str:
     """A heading for each page, lines with their breaks, tables as tables, notes as footnotes; all text is escaped."""
-    parts = [f"# {escaped(_one_line(title))}"]
+    parts = [f"# {escape_markdown(_one_line(title))}"]
     notes: list[str] = []
     for page in pages:
         if len(pages) > 1 or page.title != title:
-            parts.append(f"## {escaped(_one_line(page.title))}")
+            parts.append(f"## {escape_markdown(_one_line(page.title))}")
         for block in page.blocks:
             if block.rows is not None:
                 parts.append(_table(block.rows))
                 continue
             lines = []
             for line in block.lines:
-                text = escaped(_one_line(line.text))
+                text = escape_markdown(_one_line(line.text))
                 for note in line.notes:
-                    notes.append(f"[^{len(notes) + 1}]: {escaped(_one_line(note))}")
+                    notes.append(f"[^{len(notes) + 1}]: {escape_markdown(_one_line(note))}")
                     text += f"[^{len(notes)}]"
                 lines.append(text)
             words = "\\\n".join(lines)
@@ -52,11 +52,11 @@ def markdown(title: str, pages: Sequence[ReadablePage]) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    shown = [f"| {' | '.join(escaped(_one_line(cell)) for cell in row)} |" for row in rows]
+    shown = [f"| {' | '.join(escape_markdown(_one_line(cell)) for cell in row)} |" for row in rows]
     return "\n".join([shown[0], "|" + " --- |" * len(rows[0]), *shown[1:]])
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """*text* so that Markdown takes no part of it for markup."""
     return _AT_START.sub(r"\1\\\2", _MARKS.sub(r"\\\1", text).replace("&", "&amp;"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Engine, Library, NotFound, among
+from armarium.api import Engine, Library, NotFound, is_among
 from armarium_documents.api import documents
 from armarium_exports.errors import no_pages
 from armarium_exports.pages import ReadablePage, Unit, readable_page
@@ -36,7 +36,7 @@ def render(
     with library.db.read() as conn:
         # One may have gone since the unit was put together: the step that took it has this file written again.
         there = set(
-            conn.execute(select(documents.c.id).where(among(documents.c.id, unit.page_ids))).scalars()
+            conn.execute(select(documents.c.id).where(is_among(documents.c.id, unit.page_ids))).scalars()
         )
         pages: list[ReadablePage] = [readable_page(conn, one) for one in unit.page_ids if one in there]
     if not pages:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, ServiceError, among
+from armarium.api import Engine, Library, ServiceError, is_among
 from armarium_checking.api import verdicts
 from armarium_documents.api import documents, pages_under
 from armarium_exports.pages import Block, Line, readable_page
@@ -55,7 +55,7 @@ def content_of(
         asked = set(page_ids)
         pages = [one for one in pages if one in asked]
     rows = conn.execute(
-        select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(among(d.id, selection.ids))
+        select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(is_among(d.id, selection.ids))
     )
     nodes = {row.id: row for row in rows}
     found = Content(pages)
@@ -120,7 +120,7 @@ def _knowledge(
 ) -> None:
     types = {one.name: one for one in record_types(engine)}
 
-    def shown(name: str) -> Iterator[dict[str, Any]]:
+    def list_shown(name: str) -> Iterator[dict[str, Any]]:
         if name not in types:
             return
         for row in types[name].rows(conn, selection):
@@ -130,8 +130,8 @@ def _knowledge(
             yield row
 
     pages = set(found.page_ids)
-    entities = {row["id"]: _entity(row) for row in shown("entity")}
-    statements = [_statement(row, entities, pages) for row in shown("claim")]
+    entities = {row["id"]: _entity(row) for row in list_shown("entity")}
+    statements = [_statement(row, entities, pages) for row in list_shown("claim")]
     if "mention" in types:
         for row in types["mention"].rows(conn, selection):
             entity = entities.get(row.get("entity_id", ""))
@@ -194,7 +194,9 @@ def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]
     v = verdicts.c
     asked = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in conn.execute(asked.where(among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())):
+    for row in conn.execute(
+        asked.where(is_among(v.target_id, ids)).order_by(v.created_at.desc(), v.id.desc())
+    ):
         by = (
             "a person"
             if row.trust == "person"

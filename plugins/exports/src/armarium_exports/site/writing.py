@@ -84,13 +84,13 @@ def _write(
         _data(fresh, content, title)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-        stated = {"title": title, "created_at": now(), "withheld": selection.listed, "files": written}
+        stated = {"title": title, "created_at": now(), "withheld": selection.omissions, "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
         clash_refused(fresh, place, before | {MANIFEST})
         left = settle(fresh, place, before)
     return {
         "output_path": str(place),
-        "withheld": selection.listed,
+        "withheld": selection.omissions,
         "document_count": len(content.page_ids),
         "collection_count": len(content.folders),
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
@@ -182,27 +182,27 @@ def _picture(
     except ServiceError:
         # A damaged picture leaves its page with the text alone.
         return None
-    for path, kind in _named(pyramid, folder):
+    for path, kind in _name_tiles(pyramid, folder):
         assets.append({"path": f"static/{path}", "kind": kind, "document_id": page_id})
     shown, small = pyramid.nearest(SHOWN), pyramid.nearest(THUMBNAIL)
     return {
         "width": pyramid.width,
         "height": pyramid.height,
         "folder": folder,
-        "shown": {"src": _full(folder, shown), "width": shown[0], "height": shown[1]},
-        "thumbnail": {"src": _full(folder, small), "width": small[0], "height": small[1]},
+        "shown": {"src": _full_size_path(folder, shown), "width": shown[0], "height": shown[1]},
+        "thumbnail": {"src": _full_size_path(folder, small), "width": small[0], "height": small[1]},
         "sizes": [{"width": w, "height": h} for w, h in pyramid.sizes if max(w, h) <= SHOWN],
         "tiles": [{"width": TILE, "height": TILE, "scaleFactors": list(pyramid.factors)}],
     }
 
 
-def _named(pyramid: Pyramid, folder: str) -> Iterator[tuple[str, str]]:
+def _name_tiles(pyramid: Pyramid, folder: str) -> Iterator[tuple[str, str]]:
     yield folder, "tiles"
-    yield _full(folder, pyramid.nearest(SHOWN)), "picture"
-    yield _full(folder, pyramid.nearest(THUMBNAIL)), "thumbnail"
+    yield _full_size_path(folder, pyramid.nearest(SHOWN)), "picture"
+    yield _full_size_path(folder, pyramid.nearest(THUMBNAIL)), "thumbnail"
 
 
-def _full(folder: str, size: tuple[int, int]) -> str:
+def _full_size_path(folder: str, size: tuple[int, int]) -> str:
     return f"{folder}/full/{size[0]},{size[1]}/0/default.jpg"
 
 

@@ -7,12 +7,12 @@ from typing import Any
 from armarium.api import ActionContext, action, refuse_withheld
 from armarium_finding import adjusting, store
 from armarium_finding.actions.answering import answer, keep
-from armarium_finding.actions.samples import proposed
+from armarium_finding.actions.samples import make_proposal
 from armarium_finding.schemas import Adjusted, AdjustParams
 
 
 def _example(ex: Any) -> dict[str, Any]:
-    proposal_id, _, pages = proposed(ex)
+    proposal_id, _, pages = make_proposal(ex)
     return {"proposal_id": proposal_id, "change": {"op": "split", "document_index": 0, "page_id": pages[1]}}
 
 

@@ -10,7 +10,7 @@ from armarium.api import ActionContext, Example, Route, action, refuse_withheld
 from armarium_finding import errors, store
 from armarium_finding.actions.answering import answer, hidden_pages, keep
 from armarium_finding.actions.placing import arrange_canvas, keep_places, places_before
-from armarium_finding.actions.samples import proposed
+from armarium_finding.actions.samples import make_proposal
 from armarium_finding.adjusting import open_document
 from armarium_finding.cues import plain
 from armarium_finding.loose import folders_of
@@ -25,7 +25,7 @@ from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectPar
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/accept", name="accept_found_documents"),
     words="Accepted documents that were found in {|a folder}",
     undo_name="finddocs.unaccept",
-    example=lambda ex: {"proposal_id": proposed(ex)[0]},
+    example=lambda ex: {"proposal_id": make_proposal(ex)[0]},
 )
 def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     """Raises NotFound, Conflict where it was superseded, a document was decided, or a page is not loose any more;
@@ -33,7 +33,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     if p.document_indexes is not None and p.min_confidence is not None:
         raise errors.two_ways()
     proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
-    chosen = _chosen(ctx, proposal, p)
+    chosen = _choose_documents(ctx, proposal, p)
     folder_id = proposal["folder_id"]
     _refuse_moved(ctx, folder_id, chosen)
     by = _decided_by(ctx)
@@ -54,7 +54,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     return {"proposal": answer(ctx, proposal), "accepted": accepted, "groups_made": made}
 
 
-def _chosen(ctx: ActionContext, proposal: dict[str, Any], p: AcceptParams) -> list[dict[str, Any]]:
+def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptParams) -> list[dict[str, Any]]:
     """The documents meant; those with pages that the caller may not see are refused by index and else left."""
     if p.document_indexes is not None:
         named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
@@ -145,7 +145,7 @@ def _make_groups(
     summary="Say that documents of a proposal are none; they are kept to learn from.",
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/reject", name="reject_found_documents"),
     words="Rejected documents that were found in {|a folder}",
-    example=lambda ex: {"proposal_id": proposed(ex)[0], "document_indexes": [1]},
+    example=lambda ex: {"proposal_id": make_proposal(ex)[0], "document_indexes": [1]},
 )
 def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     """Raises NotFound, Conflict where it was superseded or a document was decided, Invalid for an index out of range."""
@@ -165,6 +165,6 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
 
 def example_of_accepted(ex: Example) -> tuple[str, str]:
     """A folder whose proposal was accepted: (proposal, folder)."""
-    proposal_id, folder, _ = proposed(ex)
+    proposal_id, folder, _ = make_proposal(ex)
     ex.run("finddocs.accept", {"proposal_id": proposal_id})
     return proposal_id, folder

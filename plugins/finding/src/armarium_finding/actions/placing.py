@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, among
+from armarium.api import ActionContext, is_among
 from armarium_documents.api import documents, place_documents
 
 STEP = 1024
@@ -33,7 +33,7 @@ class Places:
     @staticmethod
     def are_there(conn: Connection, nodes: Sequence[str]) -> bool:
         """Whether all *nodes* are live still."""
-        live = select(documents.c.id).where(among(documents.c.id, nodes), documents.c.deleted_at.is_(None))
+        live = select(documents.c.id).where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None))
         return len(set(conn.execute(live).scalars())) == len(set(nodes))
 
 
@@ -48,7 +48,7 @@ def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
 def places_before(conn: Connection, folder_id: str, page_ids: Sequence[str]) -> Places:
     """The folder's children as they stand before pages are moved; a page of a file stands where the file does."""
     order = {identity: number for number, (identity, _) in enumerate(_children(conn, folder_id))}
-    parents = select(documents.c.id, documents.c.parent_id).where(among(documents.c.id, page_ids))
+    parents = select(documents.c.id, documents.c.parent_id).where(is_among(documents.c.id, page_ids))
     return Places(order, {one: parent for one, parent in conn.execute(parents) if parent in order})
 
 

@@ -119,7 +119,7 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     )
     proposal_id = str(kept["id"])
     # Beside the action: a folder of some thousand pages has more joins than one free field may hold.
-    fill_artifact(ctx, proposal_id, store.fresh(sent.model_dump(mode="json")))
+    fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json")))
     ctx.bulk_insert(
         said,
         (

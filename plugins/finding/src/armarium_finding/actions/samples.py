@@ -54,7 +54,7 @@ def kept_params(folder: str, pages: list[str], texts: tuple[str, ...] = TEXTS) -
     return {"folder_id": folder, "proposal": json_text(sent)}
 
 
-def proposed(ex: Example) -> tuple[str, str, list[str]]:
+def make_proposal(ex: Example) -> tuple[str, str, list[str]]:
     """A folder with a proposal of two documents, of two pages and of one: (proposal, folder, pages)."""
     folder, pages = lettered_pages(ex)
     return str(ex.run("finddocs.propose", kept_params(folder, pages))["id"]), folder, pages

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Example, Route, action, among
+from armarium.api import ActionContext, Example, Route, action, is_among
 from armarium_documents.api import classifications, documents, require_live
 from armarium_finding import errors, scoring, store
 from armarium_finding.actions.deciding import example_of_accepted
@@ -63,5 +63,5 @@ def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None
     nodes = [one["accepted_as"] for one in proposal["documents"] if one["accepted_as"] is not None]
     joined = documents.outerjoin(classifications, classifications.c.key == documents.c.prototype_key)
     asked = select(documents.c.id, classifications.c.label).select_from(joined)
-    rows = ctx.conn.execute(asked.where(among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))
+    rows = ctx.conn.execute(asked.where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))
     return {row[0]: row[1] for row in rows}

@@ -11,7 +11,7 @@ from armarium_formats.abbyy.languages import language_of
 from armarium_formats.abbyy.shapes import box_of
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageSegment, PageText
 from armarium_formats.shapes import corners, surround
 
@@ -66,7 +66,7 @@ class Characters:
         parts = [child for child in element if isinstance(child.tag, str)]
         if not parts:
             text = element.text or ""
-            self.text.append(_decoded(text) if bare else text)
+            self.text.append(_decode_text(text) if bare else text)
             return
         for child in parts:
             name = local_name(str(child.tag))
@@ -79,7 +79,7 @@ class Characters:
 
     def _character(self, element: etree._Element, stated: dict[str, str], bare: bool) -> None:
         char = _char(element)
-        char = _decoded(char) if bare else char
+        char = _decode_text(char) if bare else char
         self.text.append(char)
         if char.isspace():
             self.open = False
@@ -104,7 +104,7 @@ class Characters:
         box = box_of(element)
         if box is not None:
             word.boxes.append(box)
-        confidence = whole(element.get("charConfidence"))
+        confidence = parse_unsigned(element.get("charConfidence"))
         if confidence is not None and confidence <= 100:
             word.confidences.append(confidence)
         word.stated.append(
@@ -167,7 +167,7 @@ def _variant(element: etree._Element) -> str:
     return ("".join(letters) if letters else element.text or "").strip()
 
 
-def _decoded(text: str) -> str:
+def _decode_text(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode("utf-8")
     except (binascii.Error, ValueError):

@@ -29,45 +29,45 @@ from armarium_documents.api import clean_name, documents, require_parent, source
 from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
+from armarium_formats.batches.batch_files import named_on_disk, received_files, unpack_archives
 from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
-from armarium_formats.batches.given import named_on_disk, received_files, unpacked
 from armarium_formats.batches.names import Folder, printable_name
-from armarium_formats.batches.staging import ReceivedFile, Staged, StagedPass, stage
+from armarium_formats.batches.staging import BatchPlan, ReceivedFile, StagedPass, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
-from armarium_formats.opening import Opened, collector_waits
+from armarium_formats.opening import OpenedFile, collector_waits
 from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import pass_of_file, picture_of
 from armarium_formats.schemas.batches import IngestBatch, Ingested, IngestFiles
 
 
-def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> Staged:
-    def gather(folder: Path, staged: Staged) -> list[ReceivedFile]:
+def _stage_sent(engine: Engine, library: Library, p: IngestBatch) -> BatchPlan:
+    def gather(folder: Path, staged: BatchPlan) -> list[ReceivedFile]:
         try:
-            files = [(one.filename, one.laid(folder, number)) for number, one in enumerate(p.files)]
+            files = [(one.filename, one.lay_in(folder, number)) for number, one in enumerate(p.files)]
         except OSError as error:
             raise disk_refuses(error) from error
         return received_files(files)
 
-    return _staged(engine, library, gather)
+    return _stage_batch(engine, library, gather)
 
 
-def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> Staged:
-    return _staged(engine, library, lambda _, staged: named_on_disk(p.paths, staged), link=p.link)
+def _stage_named(engine: Engine, library: Library, p: IngestFiles) -> BatchPlan:
+    return _stage_batch(engine, library, lambda _, staged: named_on_disk(p.paths, staged), link=p.link)
 
 
-def _staged(
+def _stage_batch(
     engine: Engine,
     library: Library,
-    gather: Callable[[Path, Staged], list[ReceivedFile]],
+    gather: Callable[[Path, BatchPlan], list[ReceivedFile]],
     *,
     link: bool = False,
-) -> Staged:
-    staged = Staged()
+) -> BatchPlan:
+    staged = BatchPlan()
     with ExitStack() as undone:
         undone.callback(staged.close)
         with scratch(library) as folder:
-            files = unpacked(gather(folder, staged), folder, staged, library.is_closed)
+            files = unpack_archives(gather(folder, staged), folder, staged, library.is_closed)
             stage(engine, library, files, staged, link=link)
         undone.pop_all()
     return staged
@@ -113,7 +113,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable when
     the disk is full. Folders that the files' names state are mirrored where they hold pictures."""
-    return _take_in(ctx, p, p.staged or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged_batch or _stage_sent(ctx.engine, ctx.project, p))
 
 
 def _files_example(ex: Example) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def _files_example(ex: Example) -> dict[str, Any]:
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that may not be taken is refused by itself. With `link` a picture stays
     where it is and the project keeps a link to it; layout files are kept byte for byte in any case."""
-    return _take_in(ctx, p, p.staged or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.staged_batch or _stage_named(ctx.engine, ctx.project, p))
 
 
-def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: Staged) -> dict[str, Any]:
+def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: BatchPlan) -> dict[str, Any]:
     try:
         with collector_waits():
             return _Step(ctx, staged, p.beyond).run(p.parent_id)
@@ -156,7 +156,7 @@ def _live_child(parent_id: str) -> Select[Any]:
 
 
 class _Step:
-    def __init__(self, ctx: ActionContext, staged: Staged, beyond: Beyond) -> None:
+    def __init__(self, ctx: ActionContext, staged: BatchPlan, beyond: Beyond) -> None:
         self.ctx = ctx
         self.beyond = beyond
         self.staged = staged
@@ -291,7 +291,7 @@ class _Step:
             # What one file cannot bring in leaves the others as they are.
             picture = picture_of(conn, document_id)
             name = printable_name(staged.given.name)[:500]
-            opened = Opened(staged.driver, name, staged.digest, [self.staged.page(staged)])
+            opened = OpenedFile(staged.driver, name, staged.digest, [self.staged.page(staged)])
             ready = make_ready(opened, picture, notes=staged.pair.notes, beyond=self.beyond)
             with conn.begin_nested():
                 kept = ToKeep(

@@ -82,7 +82,7 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     person_only=True,
     example=_seen_example,
 )
-def seen(ctx: ActionContext, p: SeenConversion) -> dict[str, Any]:
+def mark_seen(ctx: ActionContext, p: SeenConversion) -> dict[str, Any]:
     """Raises NotFound for an unknown run, Conflict while it is under way. Seen twice stays as it was first seen."""
     found = status(ctx.conn, p.run_id)
     if found["state"] in ("waiting", "running"):

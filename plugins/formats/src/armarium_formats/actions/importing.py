@@ -17,13 +17,13 @@ from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import AlreadyAPass
 from armarium_formats.marks import TAKEN, MarkedText, ReadMarks, are_taken, take_marks
 from armarium_formats.models import format_imports
-from armarium_formats.opening import Opened, chosen, collector_waits, open_layout, sized
+from armarium_formats.opening import OpenedFile, choose_page, collector_waits, decide_size, open_layout
 from armarium_formats.page_model import PageModel
-from armarium_formats.placing import Beyond, Placed, place
+from armarium_formats.placing import Beyond, PlacedSegments, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.retracing import retrace
 from armarium_formats.schemas.exchange import Imported, ImportedSeveral, ImportFile, ImportSeveral
-from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turned, wants_turning
+from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turn_page, wants_turning
 from armarium_source_model.api import (
     ONE_PASS_A_FILE,
     MadePass,
@@ -49,14 +49,14 @@ class PreparedPage:
 
     driver: FormatDriver
     page: PageModel
-    placed: Placed
+    placed: PlacedSegments
     notes: list[str]
     pages_in_file: int = 1
     left_out: list[int] = field(default_factory=list)
 
 
 def make_ready(
-    opened: Opened,
+    opened: OpenedFile,
     picture: Picture,
     asked: str | None = None,
     notes: tuple[str, ...] = (),
@@ -64,15 +64,15 @@ def make_ready(
     beyond: Beyond = "clip",
 ) -> PreparedPage:
     """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
-    page, left_out = chosen(opened.pages, asked)
+    page, left_out = choose_page(opened.pages, asked)
     if wants_turning(page, picture.size, picture.orientation):
         # What was placed ahead has no shapes of its own any more: whoever reads ahead asks first.
         assert opened.placed is None
-        page = turned(page, picture.orientation)
+        page = turn_page(page, picture.orientation)
     elif leaves_open(page, picture.size, picture.orientation) and (opened.placed or has_shapes(page)):
         notes = (*notes, TURN_UNKNOWN)
     said = [*page.notes, *notes]
-    size = sized(page, picture.size, opened.filename, said)
+    size = decide_size(page, picture.size, opened.filename, said)
     placed = opened.placed or place(page, size, opened.filename, opened.driver.name, beyond)
     bare = replace(page, segments=[])
     return PreparedPage(opened.driver, bare, placed, said + placed.notes, len(opened.pages), left_out)

@@ -127,7 +127,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
             )
         )
     ctx.target(mets_id, folder)
-    ctx.changed(document_ids=[folder])
+    ctx.note_changes(document_ids=[folder])
     return {
         "mets_id": mets_id,
         "document_id": folder,

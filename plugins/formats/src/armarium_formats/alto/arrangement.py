@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from armarium_formats.kinds import in_alto_words
-from armarium_formats.page_model import PageSegment, ordered
+from armarium_formats.page_model import PageSegment, order_siblings
 
 Lose: TypeAlias = Callable[..., None]
 
@@ -46,7 +46,7 @@ def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
             )
             run.clear()
 
-    for segment in ordered(segments):
+    for segment in order_siblings(segments):
         if segment.kind == "region":
             close()
             found.append(_region(segment, lose))
@@ -57,7 +57,7 @@ def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
 
 
 def _region(segment: PageSegment, lose: Lose) -> Block:
-    children = ordered(segment.children)
+    children = order_siblings(segment.children)
     regions = any(child.kind == "region" for child in children)
     text = any(child.kind != "region" for child in children)
     element, kind = in_alto_words(segment.kind_raw, has_regions=regions, has_text=text)
@@ -65,14 +65,14 @@ def _region(segment: PageSegment, lose: Lose) -> Block:
     if element == "TextBlock":
         block.lines = _lines(children, lose, block.blocks)
     elif children:
-        block.blocks = _inside(segment, children, lose)
+        block.blocks = _arrange_inside(segment, children, lose)
     if block.blocks and element == "TextBlock":  # regions stood in its lines: they hold what they held
         inner = Block("TextBlock", "", None, lines=block.lines, wraps=f"{segment.id}_lines")
         block = Block("ComposedBlock", kind, segment, blocks=[inner, *block.blocks])
     return block
 
 
-def _inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
+def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
     """What stands in a ComposedBlock: its regions, and its lines in a block of text of their own."""
     found: list[Block] = []
     run: list[PageSegment] = []
@@ -119,7 +119,7 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
             astray.append(_region(segment, lose))
             return
         if any(child.kind != "word" or child.children for child in segment.children):
-            children = ordered(segment.children)
+            children = order_siblings(segment.children)
             found.append(
                 replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"])
             )

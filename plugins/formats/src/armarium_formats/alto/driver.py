@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from armarium_formats.driver import Format, ReadContext, WriteContext, Written
+from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
 from armarium_formats.page_model import PageModel
 
 
@@ -32,7 +32,7 @@ class Alto(Format):
 
         return read(data, context)
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         from armarium_formats.alto.writer import write
 
         return write(page, context)

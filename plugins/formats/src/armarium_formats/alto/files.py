@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.strings import says_blanks
 from armarium_formats.markup.noting import Notes
 

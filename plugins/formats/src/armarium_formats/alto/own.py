@@ -54,11 +54,11 @@ def read_tag(tag: etree._Element) -> dict[str, Any] | None:
                 stated = json.loads(text)
             except (ValueError, RecursionError):
                 return None
-            return _checked(stated) if isinstance(stated, dict) else None
+            return _check_stated(stated) if isinstance(stated, dict) else None
     return None
 
 
-def _checked(stated: dict[str, Any]) -> dict[str, Any]:
+def _check_stated(stated: dict[str, Any]) -> dict[str, Any]:
     page = stated.get("page")
     return {
         "page": _page(page) if isinstance(page, dict) else {},

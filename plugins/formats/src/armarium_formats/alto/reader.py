@@ -12,11 +12,11 @@ from armarium_formats.alto.files import (
     version_of,
     volumes_of,
 )
-from armarium_formats.alto.lines import read_line
-from armarium_formats.alto.orders import chained, read_order
+from armarium_formats.alto.line_reader import read_line
+from armarium_formats.alto.order_reader import read_chain, read_order
 from armarium_formats.alto.own import EXPORT, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
-from armarium_formats.alto.reading import Reading, merge
+from armarium_formats.alto.reader_state import Reading, merge
 from armarium_formats.alto.shapes import (
     STRANGE_UNITS,
     UNITS,
@@ -194,7 +194,7 @@ class _File(Reading):
             if element is not None:
                 page.order = read_order(element, {segment.id for segment in page.walk()}, everything, self)
             else:
-                page.order = chained(page, self)
+                page.order = read_chain(page, self)
 
     # ------------------------------------------------------------------------------------------ a page
 
@@ -249,7 +249,7 @@ class _File(Reading):
                 text = attributes.pop(key)
                 holder[name] = f"{holder[name]} {text}" if name.endswith("REFS") and name in holder else text
         if sequence := own.get("sequence"):
-            page.segments = self.resequenced(page.segments, sequence)
+            page.segments = self.resequence(page.segments, sequence)
 
     def _measure(self, attributes: dict[str, str]) -> tuple[int, int]:
         """The page's size in pixels; sets the scale by which the file's units become pixels."""

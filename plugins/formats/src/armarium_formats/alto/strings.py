@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from armarium_formats.page_model import PageSegment, ordered
+from armarium_formats.page_model import PageSegment, order_siblings
 
 HYPHENS = frozenset("-\u00ad\u00ac\u2010\u2e17=\u2011")
 
@@ -52,14 +52,14 @@ class Split:
 
 def split_line(line: PageSegment) -> Split | None:
     """The line as its words; None when it has none, or when they do not make up its text."""
-    words = ordered(line.children)
+    words = order_siblings(line.children)
     if not words:
         return None
     texts = [word.text for word in words]
     whole = line.text
     given = False
     if not whole:
-        return _found(words, texts, [True] * (len(words) - 1), "", False)
+        return _find_split(words, texts, [True] * (len(words) - 1), "", False)
     tokens = whole.split()
     if not any(texts):
         texts, given = tokens, True
@@ -85,7 +85,7 @@ def split_line(line: PageSegment) -> Split | None:
     rest = whole[place:]
     if rest.strip() and rest not in HYPHENS and rest != _kept_hyphen(line):
         return None
-    found = _found(words, texts, blanks, rest if rest.strip() else "", given)
+    found = _find_split(words, texts, blanks, rest if rest.strip() else "", given)
     found.moved = moved
     return found
 
@@ -96,7 +96,9 @@ def _kept_hyphen(line: PageSegment) -> str | None:
     return stated.get("CONTENT") if isinstance(stated, dict) else None
 
 
-def _found(words: list[PageSegment], texts: list[str], blanks: list[bool], hyphen: str, given: bool) -> Split:
+def _find_split(
+    words: list[PageSegment], texts: list[str], blanks: list[bool], hyphen: str, given: bool
+) -> Split:
     parted = len(words) < 2 or any(blanks)
     pieces: list[str] = []
     for index, text in enumerate(texts):

@@ -162,7 +162,7 @@ class Tagging:
         self.prefixes[kind, label] = identity
         return identity
 
-    def written(self) -> list[str]:
+    def write_tags(self) -> list[str]:
         """The tags as they stand in a file."""
         found: list[str] = []
         for identity, tag in self.tags.items():

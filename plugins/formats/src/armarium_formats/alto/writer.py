@@ -6,14 +6,14 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from armarium_formats.alto.arrangement import Block, arrange, holds_text
+from armarium_formats.alto.line_writer import Textlines
 from armarium_formats.alto.own import EXPORT, clean_extras, write_tag
 from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
-from armarium_formats.alto.reading import DIRECTIONS
+from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.tags import kind_in
-from armarium_formats.alto.textlines import Textlines
-from armarium_formats.alto.writing import IDS, OURS, is_moved
-from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.alto.writer_state import IDS, OURS, is_moved
+from armarium_formats.driver import Loss, WriteContext, WrittenPage
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, name_of, text_of
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment
@@ -22,9 +22,9 @@ Facts: TypeAlias = tuple[str | None, str | None]
 """A language and a direction."""
 
 
-def write(page: PageModel, context: WriteContext) -> Written:
+def write(page: PageModel, context: WriteContext) -> WrittenPage:
     """*page* as ALTO 4.4 with the losses counted."""
-    return _File(page, context).written()
+    return _File(page, context).write()
 
 
 class _File(Textlines):
@@ -32,11 +32,15 @@ class _File(Textlines):
 
     # ------------------------------------------------------------------------------------------ the file
 
-    def written(self) -> Written:
+    def write(self) -> WrittenPage:
         """The whole file. Tags, styles and the body first: what they use up is then known to what points at it."""
         page = self.page
         description = self._description()
-        styles = [settled for one in self.kept.get("styles") or () if (settled := self._named(one, "Styles"))]
+        styles = [
+            settled
+            for one in self.kept.get("styles") or ()
+            if (settled := self._name_fragment(one, "Styles"))
+        ]
         chain = (
             ((page.order.extras or {}).get("alto") or {}).get("idnext") if page.order is not None else None
         )
@@ -60,7 +64,7 @@ class _File(Textlines):
             )
             if value
         }
-        tags = self.tagging.written()
+        tags = self.tagging.write_tags()
         if own:
             tags.append(write_tag(self.ids.make("armarium_kept"), own))
         link = f' xmlns:xlink="{XLINK}"' if self.linked else ""
@@ -75,9 +79,9 @@ class _File(Textlines):
                 f"\n  <Layout{layout}>{body}\n  </Layout>\n</alto>\n",
             ]
         )
-        return Written(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+        return WrittenPage(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
 
-    def _named(self, fragment: str, where: str) -> str | None:
+    def _name_fragment(self, fragment: str, where: str) -> str | None:
         """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""
         name = name_of(fragment)
         if fragment in self.own_page.get("alto", {}).get("elements", ()) or not schema().is_valid(fragment):
@@ -95,7 +99,9 @@ class _File(Textlines):
         for fragment in self.kept.get("description") or ():
             if name_of(fragment) not in ("OCRProcessing", "Processing"):
                 self._leave(self.own_page, "elements", fragment)
-            elif f'ID="{EXPORT}"' not in fragment and (settled := self._named(fragment, "Description")):
+            elif f'ID="{EXPORT}"' not in fragment and (
+                settled := self._name_fragment(fragment, "Description")
+            ):
                 steps.append(settled)
         steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
         source: list[str] = []
@@ -168,7 +174,7 @@ class _File(Textlines):
         for name in SPACES:
             if name in spaces or name in filled or name == "PrintSpace":
                 inside.append(self._space(name, spaces.get(name), filled.get(name, [])))
-        self._others("Page", stated, attributes, self.own_page)
+        self._write_other_attributes("Page", stated, attributes, self.own_page)
         others = clean_extras(page.extras)
         if others:
             self.own_page["extras"] = others
@@ -188,7 +194,7 @@ class _File(Textlines):
         if "ID" in stated:
             attributes["ID"] = self._take(stated.pop("ID"))
         leftover: dict[str, Any] = {}
-        self._others(name, stated, attributes, leftover)
+        self._write_other_attributes(name, stated, attributes, leftover)
         for key, value in (leftover.get("alto") or {}).get("attributes", {}).items():
             self._leave(self.own_page, "attributes", value, f"{name}/{key}")
         shape = (kept or {}).get("shape") or ""
@@ -211,7 +217,7 @@ class _File(Textlines):
             identity = self.ids.make(block.wraps)
             self.own_segments[identity] = {"wrapper": True}
             attributes = {"ID": identity}
-            self._inherited(around, attributes)
+            self._state_inherited(around, attributes)
             out.append(f"{indent}<TextBlock{attributes_of(attributes)}>")
         else:
             entry: dict[str, Any] = {}
@@ -224,14 +230,14 @@ class _File(Textlines):
                     None if segment.language else around[0],
                     None if segment.direction else around[1],
                 )
-                if inherited := self._inherited(missing, attributes):
+                if inherited := self._state_inherited(missing, attributes):
                     entry["inherited"] = inherited
             around = (segment.language or around[0], segment.direction or around[1])
             shape = self._outline(segment, kept, attributes, always=True)
             after = self.after.get(segment.id)
             if after is not None and after in self.ids.of_segment:
                 attributes["IDNEXT"] = self.ids.of_segment[after]
-            self._others(block.element, stated, attributes, entry)
+            self._write_other_attributes(block.element, stated, attributes, entry)
             if segment.baseline:
                 self.lose("baseline of a region", "ALTO has baselines on lines only")
             self._region_texts(segment, entry)
@@ -255,7 +261,7 @@ class _File(Textlines):
             self._line(line, inner)
         out.append(f"{indent}</{block.element}>")
 
-    def _inherited(self, around: Facts, attributes: dict[str, str]) -> list[str]:
+    def _state_inherited(self, around: Facts, attributes: dict[str, str]) -> list[str]:
         """State on a block of text what holds for it and stands nowhere in ALTO; the names of what was stated so."""
         found: list[str] = []
         for name, key, value in (("language", "LANG", around[0]), ("direction", "BASEDIRECTION", around[1])):
@@ -338,7 +344,7 @@ class _File(Textlines):
         if reference is not None:
             attributes["REF"] = reference
         leftover: dict[str, Any] = {}
-        self._others(tag, stated, attributes, leftover)
+        self._write_other_attributes(tag, stated, attributes, leftover)
         own = clean_extras(extras)
         if own:
             self.own_groups[attributes["ID"]] = own

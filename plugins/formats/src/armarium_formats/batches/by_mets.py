@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from armarium.api import ServiceError
 from armarium_formats.batches.names import Folder, plain, printable_name
-from armarium_formats.batches.pairing import Pictures, placed
+from armarium_formats.batches.pairing import Pictures, locate_path
 from armarium_formats.mets.reader import Mets, MetsPage, read_mets, sniff_mets
 from armarium_formats.opening import MAX_FILE_BYTES
 from armarium_formats.schemas.mets import PlacedPage, UseMets
 
 if TYPE_CHECKING:
     from armarium.api import IsClosed
-    from armarium_formats.batches.staging import ReceivedFile, Staged
+    from armarium_formats.batches.staging import BatchPlan, ReceivedFile
 
 
 MARK_BYTES = 8192
@@ -59,7 +59,9 @@ class MetsPages:
             self._there = {
                 (tuple(map(plain, above)), plain(name)) for above, name in (*self.delivered, *pictures)
             }
-        named = {path: placed(folder, path) for page in mets.pages for path in (*page.images, *page.layouts)}
+        named = {
+            path: locate_path(folder, path) for page in mets.pages for path in (*page.images, *page.layouts)
+        }
         lacking = [path for path, place in named.items() if place not in self._there]
         if len(lacking) < len(named):
             return lacking
@@ -119,7 +121,7 @@ def without_pages(mets: Mets) -> str:
 
 
 def use_mets(
-    staged: Staged, pictures: Pictures, delivered: Iterable[tuple[Folder, str]], is_closed: IsClosed
+    staged: BatchPlan, pictures: Pictures, delivered: Iterable[tuple[Folder, str]], is_closed: IsClosed
 ) -> None:
     """What the METS files of a batch are to do, into each; one without a page here is left over, in words."""
     pages = MetsPages(pictures, delivered)

@@ -91,7 +91,7 @@ def is_companion(name: str) -> bool:
     return is_names_file(name)
 
 
-def near(folder: Folder) -> list[Folder]:
+def picture_folders(folder: Folder) -> list[Folder]:
     """Where the pictures of a layout file in *folder* lie, likeliest first."""
     found = [folder, *((*folder, one) for one in PICTURE_FOLDERS)]
     if folder:

@@ -11,9 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from armarium_formats.batches.names import Folder, last_part, layout_stems, near, picture_keys, plain
+from armarium_formats.batches.names import (
+    Folder,
+    last_part,
+    layout_stems,
+    picture_folders,
+    picture_keys,
+    plain,
+)
 from armarium_formats.mets.reader import MetsPage
-from armarium_formats.opening import Size, alike
+from armarium_formats.opening import Size, are_alike
 
 How: TypeAlias = Literal["declared", "name", "mets", "size"]
 
@@ -65,7 +72,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class UnpairedPage:
     """A page of a layout file that found no picture, and why; `size` when its size may still find one."""
 
     page: int
@@ -108,7 +115,7 @@ class Pictures:
             pictures = tuple(self.of_page(folder, page))
             for path, group in zip(page.layouts, page.groups, strict=True):
                 told = _MetsStatement(pictures, group)
-                self.mets.setdefault(placed(folder, path), told)
+                self.mets.setdefault(locate_path(folder, path), told)
                 self._mets_far.setdefault(plain(last_part(path)), []).append(told)
 
     def of_page(self, folder: Folder, page: MetsPage) -> list[PictureFile]:
@@ -118,7 +125,7 @@ class Pictures:
         """
         found: list[PictureFile] = []
         for path in page.images:
-            place, name = placed(folder, path)
+            place, name = locate_path(folder, path)
             there = [one for one in self._near.get((place, name), ()) if plain(one.name) == name]
             if not there:
                 there = [one for one in self._far.get(name, ()) if plain(one.name) == name]
@@ -126,10 +133,10 @@ class Pictures:
                 found += there
         return list(dict.fromkeys(found))
 
-    def called(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
+    def find_named(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
         """The pictures that one of *keys* names, nearest to *folder*; several where that leaves it open."""
         for key in keys:
-            for place in near(folder):
+            for place in picture_folders(folder):
                 if found := self._near.get((_plain(place), key)):
                     return found
         for key in keys:
@@ -137,14 +144,14 @@ class Pictures:
                 return found
         return []
 
-    def pair(self, layout: LayoutFile) -> list[Pair | Alone]:
+    def pair(self, layout: LayoutFile) -> list[Pair | UnpairedPage]:
         """For each page of a layout file its picture by names and METS, or why there is none."""
         if len(layout.pages) == 1:
             told = self._mets_statement(layout)
             single = self._single(layout, layout.pages[0], told.pictures)
             return [replace(single, group=told.group) if isinstance(single, Pair) else single]
-        whole = [one for one in self.called(layout.folder, layout_stems(layout.name)) if one.pages]
-        found: list[Pair | Alone] = []
+        whole = [one for one in self.find_named(layout.folder, layout_stems(layout.name)) if one.pages]
+        found: list[Pair | UnpairedPage] = []
         taken: dict[str, int] = {}
         for number, page in enumerate(layout.pages):
             result = self._of_several(layout, number, page, whole)
@@ -152,38 +159,42 @@ class Pictures:
                 first = taken.setdefault(result.picture.key, number)
                 if first != number:
                     why = f"Page {first + 1} of the file is of {result.picture.name}, which it names for this one too."
-                    result = Alone(number, why, page.size)
+                    result = UnpairedPage(number, why, page.size)
             found.append(result)
         return found
 
     def hint(self, folder: Folder, name: str) -> PictureFile | None:
         """The one picture that a layout file's own name points at, before it was read."""
-        found = self.called(folder, layout_stems(name))
+        found = self.find_named(folder, layout_stems(name))
         return found[0] if len(found) == 1 and not found[0].pages else None
 
-    def _single(self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]) -> Pair | Alone:
+    def _single(
+        self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]
+    ) -> Pair | UnpairedPage:
         # METS says it of just these files, so that it goes before names, unless the proportions contradict it.
         for one in told:
-            if page.size is None or one.size is None or alike(page.size, one.size):
-                return self._checked(0, page, one, "mets", layout)
-        declared = self._declared(layout.folder, page)
+            if page.size is None or one.size is None or are_alike(page.size, one.size):
+                return self._check_pair(0, page, one, "mets", layout)
+        declared = self._find_declared(layout.folder, page)
         if len(declared) == 1:
-            return self._checked(0, page, declared[0], "declared", layout)
-        own = self.called(layout.folder, layout_stems(layout.name))
+            return self._check_pair(0, page, declared[0], "declared", layout)
+        own = self.find_named(layout.folder, layout_stems(layout.name))
         narrowed = _fitting(declared or own, page)
         if len(narrowed) == 1:
-            return self._checked(0, page, narrowed[0], "declared" if declared else "name", layout)
+            return self._check_pair(0, page, narrowed[0], "declared" if declared else "name", layout)
         if told:
-            return self._checked(0, page, told[0], "mets", layout)
+            return self._check_pair(0, page, told[0], "mets", layout)
         several = declared or own
         if several:
             names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
-            return Alone(0, f"Several pictures have its name: {names}. Import it into the one it is of.")
-        return Alone(0, _nothing(page), page.size)
+            return UnpairedPage(
+                0, f"Several pictures have its name: {names}. Import it into the one it is of."
+            )
+        return UnpairedPage(0, _nothing(page), page.size)
 
-    def _checked(
+    def _check_pair(
         self, number: int, page: LayoutPage, picture: PictureFile, how: How, layout: LayoutFile
-    ) -> Pair | Alone:
+    ) -> Pair | UnpairedPage:
         """A pair, unless the file says it is of another picture and the proportions say so too."""
         if picture.pages:
             return Pair(number, picture, 0 if picture.pages else None, how, _first_of(picture))
@@ -192,8 +203,8 @@ class Pictures:
             and page.image
             and plain(last_part(page.image)) not in picture_keys(picture.name)
         )
-        if foreign and page.size and picture.size and not alike(page.size, picture.size):
-            return Alone(
+        if foreign and page.size and picture.size and not are_alike(page.size, picture.size):
+            return UnpairedPage(
                 number,
                 f"It is called like {picture.name}, but says it is of {last_part(page.image)} with "
                 f"{page.size[0]} x {page.size[1]} pixels, and {picture.name} has {picture.size[0]} x "
@@ -207,25 +218,25 @@ class Pictures:
 
     def _of_several(
         self, layout: LayoutFile, number: int, page: LayoutPage, whole: list[PictureFile]
-    ) -> Pair | Alone:
-        declared = self._declared(layout.folder, page)
+    ) -> Pair | UnpairedPage:
+        declared = self._find_declared(layout.folder, page)
         single = [one for one in declared if not one.pages]
         if len(single) == 1:
-            return self._checked(number, page, single[0], "declared", layout)
+            return self._check_pair(number, page, single[0], "declared", layout)
         many = [one for one in declared if one.pages] or whole
         if len(many) == 1:
             if number < many[0].pages:
                 return Pair(number, many[0], number, "declared" if many[0] in declared else "name")
-            return Alone(number, f"{many[0].name} has {many[0].pages} pages, so there is none for it.")
-        return Alone(number, _nothing(page), page.size)
+            return UnpairedPage(number, f"{many[0].name} has {many[0].pages} pages, so there is none for it.")
+        return UnpairedPage(number, _nothing(page), page.size)
 
-    def _declared(self, folder: Folder, page: LayoutPage) -> list[PictureFile]:
+    def _find_declared(self, folder: Folder, page: LayoutPage) -> list[PictureFile]:
         if not page.image:
             return []
         name = plain(last_part(page.image))
-        found = self.called(folder, [name])
+        found = self.find_named(folder, [name])
         # The page of book.tif may lie here as book.jpg.
-        return found or (self.called(folder, [name.rpartition(".")[0]]) if "." in name else [])
+        return found or (self.find_named(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
     def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
         """What METS says of a layout file, by its place, else by its name where only one it names has that."""
@@ -237,7 +248,7 @@ class Pictures:
 
 
 def pair_by_size(
-    alone: Sequence[tuple[str, Alone]], pictures: Iterable[PictureFile]
+    alone: Sequence[tuple[str, UnpairedPage]], pictures: Iterable[PictureFile]
 ) -> dict[str, PictureFile | str]:
     """For pages that names left alone (key, Alone) the one picture of just their size, or why there is none.
 
@@ -286,7 +297,7 @@ def _plain(folder: Folder) -> Folder:
     return tuple(plain(part) for part in folder)
 
 
-def placed(folder: Folder, path: str) -> tuple[Folder, str]:
+def locate_path(folder: Folder, path: str) -> tuple[Folder, str]:
     """The place of a path that a file in *folder* names, as it is compared."""
     parts = path.split("/")
     return _plain((*folder, *parts[:-1])), plain(parts[-1])

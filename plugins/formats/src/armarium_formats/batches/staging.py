@@ -18,17 +18,17 @@ from armarium_documents.api import taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
 from armarium_formats.batches.pairing import (
-    Alone,
     LayoutFile,
     LayoutPage,
     Pair,
     PictureFile,
     Pictures,
+    UnpairedPage,
     pair_by_size,
 )
 from armarium_formats.driver import FormatDriver
 from armarium_formats.mets.reader import Mets, read_mets, sniff_mets
-from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, Opened, open_layout
+from armarium_formats.opening import MAX_COMPANION_BYTES, MAX_FILE_BYTES, OpenedFile, open_layout
 from armarium_formats.page_model import PageModel
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class StagedPass:
 
 
 @dataclass(slots=True)
-class Staged:
+class BatchPlan:
     """All that a batch is going to write, and what it leaves out and why."""
 
     pictures: list[StagedPicture] = field(default_factory=list)
@@ -134,7 +134,7 @@ def looks_like_picture(head: bytes) -> bool:
 
 
 def stage(
-    engine: Engine, library: Library, files: Iterable[ReceivedFile], staged: Staged, *, link: bool = False
+    engine: Engine, library: Library, files: Iterable[ReceivedFile], staged: BatchPlan, *, link: bool = False
 ) -> None:
     """Look through *files* and pair them, into *staged*; refusals of single files are noted there.
 
@@ -174,7 +174,7 @@ def _head(given: ReceivedFile, library: Library) -> bytes:
 
 
 def _take_pictures(
-    engine: Engine, library: Library, pictures: list[ReceivedFile], staged: Staged, *, link: bool
+    engine: Engine, library: Library, pictures: list[ReceivedFile], staged: BatchPlan, *, link: bool
 ) -> None:
     def take(given: ReceivedFile) -> StagedPicture | str:
         try:
@@ -211,7 +211,7 @@ class _Companions:
         self.is_closed = is_closed
         self.used = False
 
-    def beside(self, folder: Folder) -> dict[str, bytes]:
+    def read_beside(self, folder: Folder) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
         for given in self.files:
             if (
@@ -233,7 +233,7 @@ def read_layout(
     *,
     asked: str | None = None,
     likely: str | None = None,
-) -> tuple[Opened, bytes] | Mets:
+) -> tuple[OpenedFile, bytes] | Mets:
     """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`.
 
     *file* was opened from its beginning.
@@ -255,7 +255,7 @@ def read_layout(
     return opened, data
 
 
-def as_layout(folder: Folder, name: str, opened: Opened) -> LayoutFile:
+def as_layout(folder: Folder, name: str, opened: OpenedFile) -> LayoutFile:
     """What pairing needs to know of a file that was read."""
     return LayoutFile(
         folder,
@@ -279,7 +279,7 @@ class _Read:
 
 
 def _pair(
-    engine: Engine, library: Library, files: list[ReceivedFile], companions: _Companions, staged: Staged
+    engine: Engine, library: Library, files: list[ReceivedFile], companions: _Companions, staged: BatchPlan
 ) -> None:
     index = Pictures([_picture(one) for one in staged.pictures])
     read: list[_Read] = []
@@ -292,7 +292,7 @@ def _pair(
                     given.folder,
                     given.name,
                     index,
-                    companions.beside(given.folder),
+                    companions.read_beside(given.folder),
                     likely=read[-1].driver.name if read else None,
                 )
         except OSError as error:
@@ -311,7 +311,7 @@ def _pair(
         layout = as_layout(given.folder, given.name, opened)
         read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
     use_mets(staged, index, [(one.folder, one.name) for one in files], library.is_closed)
-    alone: list[tuple[str, Alone]] = []
+    alone: list[tuple[str, UnpairedPage]] = []
     waiting: dict[str, _Read] = {}
     for one in read:
         for result in index.pair(one.layout):
@@ -371,7 +371,7 @@ def _picture(one: StagedPicture) -> PictureFile:
     )
 
 
-def _keep(staged: Staged, pages: list[PageModel]) -> list[int]:
+def _keep(staged: BatchPlan, pages: list[PageModel]) -> list[int]:
     """Put pages that were read into the spool; where each lies."""
     if staged.spool is None:
         staged.spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (closed with the batch)
@@ -383,7 +383,7 @@ def _keep(staged: Staged, pages: list[PageModel]) -> list[int]:
     return places
 
 
-def _add(library: Library, staged: Staged, one: _Read, pair: Pair) -> None:
+def _add(library: Library, staged: BatchPlan, one: _Read, pair: Pair) -> None:
     try:
         with one.given.open(library.is_closed) as file:
             kept = library.objects.put_file(Path(f"/dev/fd/{file.fileno()}"))

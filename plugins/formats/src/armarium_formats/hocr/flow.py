@@ -82,7 +82,7 @@ class Flow:
 
     def run(self, element: etree._Element) -> None:
         """Read the line; its words become its children, its text is what stands in it."""
-        self._inside(element, _of_characters(element))
+        self._read_inside(element, _of_characters(element))
         if self.words > 1 and not self.spaced and not _UNSPACED.search("".join(self.line.pieces)):
             self.reader.notes.note(
                 "The words of a line stand without spaces between them; they are parted by one each"
@@ -91,7 +91,7 @@ class Flow:
             self.line.pieces, self.line.choices = [" ".join(words)], []
         self.line.finish(self.reader)
 
-    def alone(self, element: etree._Element, name: str) -> list[PageSegment]:
+    def read_lone_word(self, element: etree._Element, name: str) -> list[PageSegment]:
         """A word that stands in no line, and the words that an unclosed tag left inside it."""
         self._word(element, name)
         return self.line.segment.children
@@ -104,7 +104,7 @@ class Flow:
         if self.word is not None:
             self.word.pieces.append(text)
 
-    def _inside(self, element: etree._Element, of_characters: bool) -> None:
+    def _read_inside(self, element: etree._Element, of_characters: bool) -> None:
         self._add(element.text, of_characters=of_characters)
         for child in element:
             if isinstance(child.tag, str):
@@ -134,7 +134,7 @@ class Flow:
                 if self.word is not None:
                     kept = ((self.word.segment.extras or {}).get("hocr") or {}).get("style", [])
                     self.reader.keep(self.word.segment, "style", [*kept, tag])
-            self._inside(element, _of_characters(element))
+            self._read_inside(element, _of_characters(element))
 
     def _word(self, element: etree._Element, name: str) -> None:
         """A word. One inside it was left there by an unclosed tag and comes after it, not deeper: depth stays bounded."""
@@ -150,7 +150,7 @@ class Flow:
             self.nested = []
             self.word = _Run(self.reader.segment(element, name))
             self.line.segment.children.append(self.word.segment)
-            self._inside(element, _of_characters(element))
+            self._read_inside(element, _of_characters(element))
             self.word.finish(self.reader)
             self.ended = len(self.line.pieces)
             if self.line.pieces and self.line.pieces[-1][-1:].isspace():
@@ -173,7 +173,7 @@ class Flow:
         """The inserted text counts, the deleted ones are other readings; `nlp` is a negative logarithm."""
         options = [child for child in element if isinstance(child.tag, str) and _text(child)]
         if not options:
-            self._inside(element, False)
+            self._read_inside(element, False)
             return
         chosen = next((one for one in options if local_name(str(one.tag)) == "ins"), options[0])
         run = self.word or self.line

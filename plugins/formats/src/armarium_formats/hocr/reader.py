@@ -14,7 +14,7 @@ from armarium_formats.hocr.titles import (
     baseline_of,
     box_of,
     class_of,
-    near,
+    is_near,
     numbers,
     polygon_of,
     properties,
@@ -24,7 +24,7 @@ from armarium_formats.hocr.titles import (
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.language_codes import language_and_script
 from armarium_formats.markup.noting import Notes
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind
 from armarium_formats.point_limits import require_countable
 from armarium_formats.shapes import corners
@@ -54,7 +54,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
     if decoded.note:
         reading.of_file.append(decoded.note)
     pages = reading.pages_of(root)
-    if not pages and (inner := _framed(root)):
+    if not pages and (inner := _find_framed(root)):
         reading.of_file.append(
             "The hOCR stands as text inside another element of the HTML; it was read from there"
         )
@@ -71,7 +71,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
     return pages
 
 
-def _framed(root: etree._Element) -> str | None:
+def _find_framed(root: etree._Element) -> str | None:
     """hOCR that stands as text in an element whose content a browser does not read, as demonstrations have it."""
     for element in root.iter("{*}iframe", "{*}noscript", "{*}textarea", "{*}template", "{*}script"):
         if element.text and "ocr_page" in element.text:
@@ -87,7 +87,7 @@ class _Place:
         self.name = name
         self.above = above
 
-    def outside(self, *names: str) -> _Place:
+    def find_outside(self, *names: str) -> _Place:
         """The nearest place that is not inside an element of one of these classes; unclosed tags nest what are brothers."""
         place: _Place = self
         found = self
@@ -208,7 +208,7 @@ class _Reading:
                 waiting.extendleft(reversed(found))
             elif name in WORDS:
                 self._page()
-                self.place.into.extend(Flow(self, PageSegment("", "line")).alone(child, name))
+                self.place.into.extend(Flow(self, PageSegment("", "line")).read_lone_word(child, name))
             else:
                 self._region(child, name)
             self._leave(tail)
@@ -229,7 +229,7 @@ class _Reading:
     def _region(self, element: etree._Element, name: str) -> None:
         self._page()
         page, above = self.pages[-1], self.place
-        outer = above.outside("ocr_par") if name == "ocr_par" or name in BLOCKS else above
+        outer = above.find_outside("ocr_par") if name == "ocr_par" or name in BLOCKS else above
         if outer is not above:
             self.notes.note(
                 f"An {name} stands inside an ocr_par; it stands beside it, as an unclosed tag would have it"
@@ -294,13 +294,13 @@ class _Reading:
             found.points = points
         elif box is not None:
             found.points = corners(box)
-        if (place := whole(stated.get("order"))) is not None:
+        if (place := parse_unsigned(stated.get("order"))) is not None:
             found.position = place
             del stated["order"]
         if baseline := stated.get("baseline"):
             turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
             drawn = None if turned else baseline_of(baseline, box)
-            if drawn is not None and box is not None and not near(drawn, box):
+            if drawn is not None and box is not None and not is_near(drawn, box):
                 drawn = None
             if drawn is not None:
                 found.baseline = drawn

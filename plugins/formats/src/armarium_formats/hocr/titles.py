@@ -125,7 +125,7 @@ def baseline_of(value: str, box: Box | None) -> list[Point] | None:
     return points
 
 
-def near(points: Sequence[Point], box: Box) -> bool:
+def is_near(points: Sequence[Point], box: Box) -> bool:
     """Whether a baseline runs through its box, or no further above or below than the box is high."""
     room = max(box[3] - box[1], 8)
     return all(box[1] - room <= y <= box[3] + room for _, y in points)

@@ -17,19 +17,26 @@ from typing import Any, BinaryIO
 from sqlalchemy import select
 
 from armarium.api import JobContext, JobKind, ServiceError, open_plain, raw_of
-from armarium_documents.api import LAYOUT_SUFFIXES, TEXT_SUFFIXES, Found, documents, named_files, walk_folder
+from armarium_documents.api import (
+    LAYOUT_SUFFIXES,
+    TEXT_SUFFIXES,
+    FoundEntry,
+    documents,
+    named_files,
+    walk_folder,
+)
 from armarium_formats.actions.importing import make_ready
-from armarium_formats.batches.brought import brought_in, companions_of, known_among
 from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
+from armarium_formats.batches.imported_pictures import brought_in, companions_of, known_among
 from armarium_formats.batches.names import Folder, is_companion, printable_name
-from armarium_formats.batches.pairing import Alone, Pair, PictureFile, Pictures, pair_by_size
+from armarium_formats.batches.pairing import Pair, PictureFile, Pictures, UnpairedPage, pair_by_size
 from armarium_formats.batches.staging import as_layout, page_place, paired_by_size, read_layout
 from armarium_formats.errors import AlreadyAPass
 from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
 from armarium_formats.jobs.pace import Pace
-from armarium_formats.jobs.reading_ahead import Ahead, Asked
+from armarium_formats.jobs.reading_ahead import FileToRead, ReadAhead
 from armarium_formats.mets.reader import Mets
-from armarium_formats.opening import MAX_FILE_BYTES, Opened, collector_waits, digest_of, open_layout
+from armarium_formats.opening import MAX_FILE_BYTES, OpenedFile, collector_waits, digest_of, open_layout
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
 from armarium_formats.queries.mets import says_nothing_new
 from armarium_formats.retracing import retrace
@@ -62,7 +69,7 @@ class Layouts:
         self.bytes = 0
         self.since = time.monotonic()
         self.pace = Pace()
-        self.ahead: Ahead | None = None
+        self.ahead: ReadAhead | None = None
         self.likely: str | None = None
         """The driver of the file before."""
 
@@ -91,7 +98,7 @@ class Layouts:
 
     def _look(self) -> None:
         """Which pictures came in and which layout files lie beside them; METS files are read here."""
-        places: list[tuple[Found, Folder]] = []
+        places: list[tuple[FoundEntry, Folder]] = []
         found_mets: list[tuple[Folder, Mets]] = []
         for found in self._walk():
             folder = self._folder(found)
@@ -113,25 +120,25 @@ class Layouts:
             self.pictures.take_mets(folder, mets.pages)
         self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
 
-    def _reading_ahead(self) -> Ahead:
+    def _reading_ahead(self) -> ReadAhead:
         """Of nothing where files need others to be read, or a format was asked for."""
 
-        def asked(number: int) -> Asked:
+        def describe_file(number: int) -> FileToRead:
             folder, name, path = self.files[number]
             hint = self.pictures.hint(folder, name)
-            return Asked(path, name, None if hint is None else hint.size)
+            return FileToRead(path, name, None if hint is None else hint.size)
 
         files = 0 if self.companions or self.args.format else len(self.files)
-        return Ahead(self.ctx, files, asked, self.args.beyond)
+        return ReadAhead(self.ctx, files, describe_file, self.args.beyond)
 
-    def _walk(self) -> Iterator[Found]:
+    def _walk(self) -> Iterator[FoundEntry]:
         if self.root is None:
             for _, found in named_files(self.args.paths, left=_LEFT):
                 yield found
         elif self.root.is_dir():
             yield from walk_folder(self.root, recursive=self.args.recursive, left=_LEFT)
 
-    def _folder(self, found: Found) -> Folder:
+    def _folder(self, found: FoundEntry) -> Folder:
         return found.path.parent.parts[1:] if self.root is None else found.position[:-1]
 
     def _open(self, path: Path) -> BinaryIO:
@@ -174,7 +181,7 @@ class Layouts:
                 folder, printable_name(name), file.read(MAX_FILE_BYTES), mets, str
             )
         if params is None:
-            self._alone(place, without_pages(mets))
+            self._note_unpaired(place, without_pages(mets))
             return
         for href in mets.refused:
             self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not taken: {href.why}.")
@@ -196,7 +203,7 @@ class Layouts:
         for note in used["notes"]:
             self.ctx.log("info", f"{place}: {note}")
 
-    def _read(self, folder: Folder, name: str, path: Path) -> tuple[Opened, bytes] | Mets:
+    def _read(self, folder: Folder, name: str, path: Path) -> tuple[OpenedFile, bytes] | Mets:
         with self._open(path) as file:
             found = read_layout(
                 self.ctx.engine,
@@ -214,7 +221,7 @@ class Layouts:
                 self.ahead.is_of(found[0].driver)
         return found
 
-    def _pages(self, folder: Folder, name: str, opened: Opened, data: bytes) -> None:
+    def _pages(self, folder: Folder, name: str, opened: OpenedFile, data: bytes) -> None:
         layout = as_layout(folder, name, opened)
         number = self.kept.number
         results = self.pictures.pair(layout)
@@ -227,7 +234,7 @@ class Layouts:
             elif self._read_before(opened.digest):
                 self.kept.already += 1
             elif result.size is None:
-                self._alone(place, result.why)
+                self._note_unpaired(place, result.why)
             else:
                 waits = {"file": number, "page": result.page, "why": result.why, "place": place}
                 self.kept.waiting.append({**waits, "size": list(result.size)})
@@ -236,7 +243,7 @@ class Layouts:
             if index + 1 < len(results):
                 self._commit_when_full()
 
-    def _import(self, place: str, name: str, opened: Opened, data: bytes, pair: Pair) -> None:
+    def _import(self, place: str, name: str, opened: OpenedFile, data: bytes, pair: Pair) -> None:
         """Put a page of a file into the batch; what it would be refused for is found here."""
         document_id = self._document(pair)
         if document_id is None:
@@ -290,7 +297,7 @@ class Layouts:
                 checkpoint=asdict(self.kept),
                 set_id=self.args.set_id,
             )
-            self.pace.took(len(batch), time.monotonic() - self.since)
+            self.pace.note_step(len(batch), time.monotonic() - self.since)
             return
         except ServiceError as refusal:
             if refusal.status >= 500:
@@ -328,7 +335,7 @@ class Layouts:
             live = select(passes.c.document_id).where(passes.c.deleted_at.is_(None)).distinct()
             taken = set(conn.execute(live).scalars())
         waiting = [
-            (str(number), Alone(one["page"], one["why"], (one["size"][0], one["size"][1])))
+            (str(number), UnpairedPage(one["page"], one["why"], (one["size"][0], one["size"][1])))
             for number, one in enumerate(self.kept.waiting)
         ]
         # What an earlier run of this job already settled stays settled: its picture counts as free for the counting.
@@ -341,14 +348,14 @@ class Layouts:
             one, picture = self.kept.waiting[number], paired[key]
             if isinstance(picture, PictureFile):
                 one["document_id"] = picture.key
-                self._sized(one, alone, picture)
+                self._set_size(one, alone, picture)
             else:
-                self._alone(one["place"], picture)
+                self._note_unpaired(one["place"], picture)
             self.kept.settled = number + 1
             self._commit_when_full()
             self.ctx.check()
 
-    def _sized(self, one: dict[str, Any], alone: Alone, picture: PictureFile) -> None:
+    def _set_size(self, one: dict[str, Any], alone: UnpairedPage, picture: PictureFile) -> None:
         folder, name, path = self.files[one["file"]]
         try:
             found = self._read(folder, name, path)
@@ -365,7 +372,7 @@ class Layouts:
         self.kept.refuse(place, why)
         self.ctx.log("warning", f"{place}: {why}")
 
-    def _alone(self, place: str, why: str) -> None:
+    def _note_unpaired(self, place: str, why: str) -> None:
         self.kept.leave(place, why)
         self.ctx.log("info", f"{place}: {why}")
 

@@ -18,7 +18,7 @@ class Pace:
     def __init__(self, first: int = FIRST) -> None:
         self.files = first
 
-    def took(self, files: int, seconds: float) -> None:
+    def note_step(self, files: int, seconds: float) -> None:
         """A step of *files* files took so long, its wait for the writer among it."""
         fitting = int(files * SECONDS / max(seconds, 0.001))
         # At most twice as many at once: these may have been small ones.

@@ -21,9 +21,9 @@ from armarium.api import open_plain
 from armarium_formats.catalogue import GROUP
 from armarium_formats.driver import FormatDriver, ReadContext
 from armarium_formats.mets.reader import sniff_mets
-from armarium_formats.opening import MAX_SIDE, Opened, Size, collector_waits, digest_of
+from armarium_formats.opening import MAX_SIDE, OpenedFile, Size, collector_waits, digest_of
 from armarium_formats.page_model import PageModel
-from armarium_formats.placing import Beyond, Placed, place
+from armarium_formats.placing import Beyond, PlacedSegments, place
 
 if TYPE_CHECKING:
     from armarium.api import JobContext
@@ -57,7 +57,7 @@ LONGEST = 1 << 20
 """Bytes of a file that is read ahead."""
 
 
-class Asked(NamedTuple):
+class FileToRead(NamedTuple):
     """A file that may be read ahead: where it lies, what it is called, the size of the picture called like it."""
 
     path: Path
@@ -71,7 +71,7 @@ class _Read(NamedTuple):
     data: bytes
     digest: str
     page: PageModel
-    placed: Placed
+    placed: PlacedSegments
 
 
 class ReadingAhead:
@@ -126,11 +126,11 @@ class _ReadFile(NamedTuple):
     kept: Future[str] | None
 
 
-class Ahead:
+class ReadAhead:
     """The import's side: files are asked for in their order, a few calls ahead, and their bytes put into the store."""
 
     def __init__(
-        self, ctx: JobContext, files: int, asked: Callable[[int], Asked], beyond: Beyond = "clip"
+        self, ctx: JobContext, files: int, asked: Callable[[int], FileToRead], beyond: Beyond = "clip"
     ) -> None:
         self.ctx = ctx
         self.files = files
@@ -150,7 +150,7 @@ class Ahead:
             self.keepers = ThreadPoolExecutor(KEEPERS, "keep-ahead")
             self.start = self.hands.submit(ctx.call_worker, None, WORKER, "hello", {})
 
-    def take(self, number: int) -> tuple[Opened, bytes] | None:
+    def take(self, number: int) -> tuple[OpenedFile, bytes] | None:
         """File *number* as it was read ahead, its bytes in the store if it is likely paired; None when it is to be
         read now."""
         if self.hands is None or self.driver is None or not self.start.done() or self._gave_way(self.start):
@@ -164,7 +164,7 @@ class Ahead:
             # What the disk refuses is told by the step, which tries again.
             found.kept.exception()
         name = self.asked(number).name
-        return Opened(
+        return OpenedFile(
             self.driver, name, found.read.digest, [found.read.page], found.read.placed
         ), found.read.data
 
@@ -209,7 +209,7 @@ class Ahead:
         while self.hands is not None and len(self.calls) < CALLS * self.workers:
             # What the import will have come to by itself is not asked for.
             start = max(self.next, number + 1)
-            asked: list[Asked] = []
+            asked: list[FileToRead] = []
             length = 0
             while len(asked) < AT_ONCE and length < BYTES_AT_ONCE and start + len(asked) < self.files:
                 asked.append(self.asked(start + len(asked)))
@@ -220,7 +220,7 @@ class Ahead:
             call = self.hands.submit(self._call, self.driver, asked)
             self.calls.append((range(start, self.next), call))
 
-    def _call(self, driver: FormatDriver, asked: Sequence[Asked]) -> list[_ReadFile | None]:
+    def _call(self, driver: FormatDriver, asked: Sequence[FileToRead]) -> list[_ReadFile | None]:
         files = [(_json_path(one.path), one.name, one.picture) for one in asked]
         params = {"driver": driver.name, "files": files, "beyond": self.beyond}
         answer = self.ctx.call_worker(None, WORKER, "read", params)
@@ -230,7 +230,7 @@ class Ahead:
         found: list[_Read | None] = pickle.loads(answer["binary"])
         return [self._keep(one, read) for one, read in zip(asked, found, strict=True)]
 
-    def _keep(self, asked: Asked, read: _Read | None) -> _ReadFile | None:
+    def _keep(self, asked: FileToRead, read: _Read | None) -> _ReadFile | None:
         """Begin to keep the bytes of a file that will hardly stay without its picture."""
         if read is None:
             return None

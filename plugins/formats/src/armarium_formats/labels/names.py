@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from armarium_formats.decoding import decode
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 
 MAX_CLASSES: Final = 10_000
 _LISTS: Final = frozenset(
@@ -69,7 +69,9 @@ def _of_json(text: str) -> dict[int, str]:
         return {}
     names = found.get("categories", found.get("names"))
     if isinstance(names, dict):
-        return {number: str(value) for key, value in names.items() if (number := whole(key)) is not None}
+        return {
+            number: str(value) for key, value in names.items() if (number := parse_unsigned(key)) is not None
+        }
     if not isinstance(names, list):
         return {}
     pairs: dict[int, str] = {}
@@ -97,23 +99,23 @@ def _of_yaml(text: str) -> dict[int, str]:
                 rest += 1
             parts = [part.strip() for part in inline.strip("[]{} ").split(",")]
             if closing == "]":
-                return {number: _unquoted(part) for number, part in enumerate(parts)}
+                return {number: _unquote(part) for number, part in enumerate(parts)}
             pairs = [_PAIR.fullmatch(part) for part in parts]
-            return {int(pair.group(1)): _unquoted(pair.group(2)) for pair in pairs if pair}
-        return _below(lines[at + 1 :])
+            return {int(pair.group(1)): _unquote(pair.group(2)) for pair in pairs if pair}
+        return _labels_below(lines[at + 1 :])
     return {}
 
 
-def _below(lines: list[str]) -> dict[int, str]:
+def _labels_below(lines: list[str]) -> dict[int, str]:
     found: dict[int, str] = {}
     for line in lines:
         line = _without_comment(line)
         if not line.strip():
             continue
         if item := _ITEM.fullmatch(line):
-            found[len(found)] = _unquoted(item.group(1))
+            found[len(found)] = _unquote(item.group(1))
         elif line[:1].isspace() and (pair := _PAIR.fullmatch(line)):
-            found[int(pair.group(1))] = _unquoted(pair.group(2))
+            found[int(pair.group(1))] = _unquote(pair.group(2))
         else:
             break
     return found
@@ -123,6 +125,6 @@ def _without_comment(line: str) -> str:
     return line.partition(" #")[0].rstrip()
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     word = word.strip()
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word

@@ -62,9 +62,11 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
     """What *root* says of the whole; *pages* are the numbers of the pages by the ID of their div, *of_file* by that of
     a file."""
     found = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
-    records = {one.get("ID") or "": one for one in _below(root, "dmdSec")}
+    records = {one.get("ID") or "": one for one in _elements_below(root, "dmdSec")}
     logical = [
-        one for one in _below(root, "structMap") if (one.get("TYPE") or "").casefold().startswith("log")
+        one
+        for one in _elements_below(root, "structMap")
+        if (one.get("TYPE") or "").casefold().startswith("log")
     ]
     main = _main_record(logical, records)
     if main is not None:
@@ -72,7 +74,7 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
         if not found.fields:
             found.beyond["descriptions that are neither MODS nor Dublin Core"] += 1
     found.beyond["descriptions of parts"] = max(0, len(records) - (main is not None))
-    found.beyond["administrative sections"] = sum(1 for _ in _below(root, "amdSec"))
+    found.beyond["administrative sections"] = sum(1 for _ in _elements_below(root, "amdSec"))
     linked = _links(root)
     for one in logical:
         parts = _parts(one, pages, of_file, linked)
@@ -101,25 +103,25 @@ def _fields_of(record: etree._Element) -> dict[str, list[str]]:
     mods = next(record.iter("{http://www.loc.gov/mods/v3}mods"), None)
     found: dict[str, list[str]] = {}
     if mods is not None:
-        for title in _below(mods, "titleInfo"):
+        for title in _elements_below(mods, "titleInfo"):
             if not title.get("type"):
                 words = [_text_of(title, name) for name in ("nonSort", "title", "subTitle")]
                 _add(found, "title", ". ".join(one for one in (" ".join(words[:2]).strip(), words[2]) if one))
-        for person in _below(mods, "name"):
+        for person in _elements_below(mods, "name"):
             shown = _text_of(person, "displayForm") or ", ".join(
-                _whole(one)
-                for one in _below(person, "namePart")
+                _whole_text(one)
+                for one in _elements_below(person, "namePart")
                 if one.get("type") not in ("date", "termsOfAddress")
             )
             _add(found, "creator", shown)
         for name, paths in _MODS.items():
             for path in paths:
-                for element in _at(mods, path.split("/")):
-                    _add(found, name, _whole(element))
+                for element in _elements_at(mods, path.split("/")):
+                    _add(found, name, _whole_text(element))
         return found
     for element in record.iter("{http://purl.org/dc/elements/1.1/}*", "{http://purl.org/dc/terms/}*"):
         if not len(element):
-            _add(found, _name(element), _whole(element))
+            _add(found, _name(element), _whole_text(element))
     return found
 
 
@@ -133,7 +135,7 @@ def _add(found: dict[str, list[str]], name: str, value: str) -> None:
 def _links(root: etree._Element) -> dict[str, list[str]]:
     """The IDs of physical parts by that of the logical part which a structLink ties them to."""
     found: dict[str, list[str]] = {}
-    for section in _below(root, "structLink"):
+    for section in _elements_below(root, "structLink"):
         for link in section.iter("{*}smLink"):
             ends = {_plain(key): str(value) for key, value in link.attrib.items()}
             if "from" in ends and "to" in ends:
@@ -150,7 +152,7 @@ def _parts(
     """The divs of a structure as records and how many they are; None where they are too many or too deep."""
     top: list[dict[str, Any]] = []
     count = 0
-    stack = [(div, top, 1) for div in reversed(list(_below(structure, "div")))]
+    stack = [(div, top, 1) for div in reversed(list(_elements_below(structure, "div")))]
     while stack:
         div, brothers, level = stack.pop()
         count += 1
@@ -158,7 +160,7 @@ def _parts(
             return None
         identities = linked.get(div.get("ID") or "", ())
         numbers = {pages[one] for one in identities if one in pages}
-        for pointer in _below(div, "fptr"):
+        for pointer in _elements_below(div, "fptr"):
             for one in pointer.iter("{*}fptr", "{*}area"):
                 if (number := of_file.get(one.get("FILEID") or "")) is not None:
                     numbers.add(number)
@@ -170,20 +172,20 @@ def _parts(
             "parts": [],
         }
         brothers.append(part)
-        stack += [(child, part["parts"], level + 1) for child in reversed(list(_below(div, "div")))]
+        stack += [(child, part["parts"], level + 1) for child in reversed(list(_elements_below(div, "div")))]
     return top, count
 
 
-def _below(element: etree._Element, name: str) -> Iterator[etree._Element]:
+def _elements_below(element: etree._Element, name: str) -> Iterator[etree._Element]:
     return (child for child in element if _name(child) == name)
 
 
-def _at(element: etree._Element, path: list[str]) -> Iterator[etree._Element]:
-    for child in _below(element, path[0]):
+def _elements_at(element: etree._Element, path: list[str]) -> Iterator[etree._Element]:
+    for child in _elements_below(element, path[0]):
         if len(path) == 1:
             yield child
         else:
-            yield from _at(child, path[1:])
+            yield from _elements_at(child, path[1:])
 
 
 def _name(element: etree._Element) -> str:
@@ -195,10 +197,10 @@ def _plain(name: object) -> str:
 
 
 def _text_of(element: etree._Element, name: str) -> str:
-    return next((_whole(one) for one in _below(element, name)), "")
+    return next((_whole_text(one) for one in _elements_below(element, name)), "")
 
 
-def _whole(element: etree._Element) -> str:
+def _whole_text(element: etree._Element) -> str:
     return _text("".join(str(part) for part in element.itertext()))
 
 

@@ -252,7 +252,7 @@ class _Reading:
         return []
 
     def _pages(self, struct: etree._Element) -> list[_Page]:
-        divs = list(self._ordered(struct))
+        divs = list(self._order_divs(struct))
         chosen = [one for one in divs if (one.get("TYPE") or "").casefold() in _PAGE_TYPES]
         outermost = set(chosen)
         chosen = [one for one in chosen if not any(above in outermost for above in one.iterancestors())]
@@ -279,7 +279,7 @@ class _Reading:
             found.append(_Page(list(files.values()), label[:MAX_LABEL], one.get("ID") or "", elsewhere))
         return found
 
-    def _ordered(self, struct: etree._Element) -> Iterator[etree._Element]:
+    def _order_divs(self, struct: etree._Element) -> Iterator[etree._Element]:
         """The divs, brothers by their ORDER where each states one of its own."""
         stack = self._brothers(struct)[::-1]
         while stack:

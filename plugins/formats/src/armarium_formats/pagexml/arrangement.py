@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from armarium_formats.heights import around
+from armarium_formats.heights import box_around
 from armarium_formats.kinds import in_page_words, is_furniture
-from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
+from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
 from armarium_formats.pagexml.profile import REGION_TAGS, elements
 from armarium_formats.pagexml.schema import fits
 
@@ -70,7 +70,7 @@ def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
     if all(not _states_position(segment) for segment in brothers):
         return [
             segment if segment.position is None else replace(segment, position=None)
-            for segment in ordered(brothers)
+            for segment in order_siblings(brothers)
         ]
     return brothers
 
@@ -155,7 +155,7 @@ def outline_of(
     lose("a missing outline", f"PAGE asks for one on every {segment.kind}; the box of its parts was written")
     inside = [point for part in segment.walk() for point in (part.points or part.baseline)]
     if inside and segment.kind == "line" and inside == segment.baseline:
-        left, top, right, bottom = around(segment.baseline, height())
+        left, top, right, bottom = box_around(segment.baseline, height())
         inside = [(max(round(left), 0), max(round(top), 0)), (round(right), round(bottom))]
     if not inside and parent is not None:
         inside = list(parent.points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from armarium_formats.driver import Format, ReadContext, WriteContext, Written
+from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
 from armarium_formats.page_model import PageModel
 from armarium_formats.pagexml.vocabulary import VERSIONS
 
@@ -32,7 +32,7 @@ class PageXml(Format):
 
         return [read(data, context.filename)]
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         from armarium_formats.pagexml.writer import write
 
         return write(page, context)

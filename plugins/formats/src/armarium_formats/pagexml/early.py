@@ -45,7 +45,7 @@ def modernise(root: etree._Element) -> bool:
             continue
         name = local_name(element.tag)
         element.tag = element.tag[: len(element.tag) - len(name)] + _ELEMENTS.get(
-            name, _joined(name, upper=True)
+            name, _join_name(name, upper=True)
         )
         region = name.endswith("_region")
         stated = [(str(key), str(value)) for key, value in element.attrib.items()]
@@ -56,12 +56,12 @@ def modernise(root: etree._Element) -> bool:
                 continue
             bare = _OF_REGION.sub("", key, count=1) if region else key
             ours = _COLOURS.get(bare, "") if region else ""
-            ours = ours or _joined(bare, upper=False)
+            ours = ours or _join_name(bare, upper=False)
             element.set(ours, value.lower().replace("_", "-") if ours in _WORDS else _TRUTH.get(value, value))
     return True
 
 
-def _joined(name: str, *, upper: bool) -> str:
+def _join_name(name: str, *, upper: bool) -> str:
     """`text_line` as TextLine or textLine; a name that has capitals already stays."""
     if name != name.lower():
         return name

@@ -11,15 +11,15 @@ from armarium_formats.decoding import head_of
 from armarium_formats.kinds import is_furniture
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.points import parse_points, shapes_of
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
 from armarium_formats.pagexml.marking import CUSTOM, read_marks, said_in
-from armarium_formats.pagexml.orders import read_order
+from armarium_formats.pagexml.order_reader import read_order
 from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
-from armarium_formats.pagexml.texts import read_text, sort_texts
+from armarium_formats.pagexml.text_reader import read_text, sort_texts
 from armarium_formats.pagexml.vocabulary import (
     LINE_ORDERS,
     VERSIONS,
@@ -126,7 +126,7 @@ class _Reading:
             elif child.tag == self.ns + "ReadingOrder":
                 order = child
             else:
-                fragments += self._other("Page", child, page.segments, attributes)
+                fragments += self._read_other("Page", child, page.segments, attributes)
         if order is not None:
             page.order = read_order(
                 order, {segment.id for segment in page.walk()}, self.given_back, self.keeper
@@ -216,7 +216,7 @@ class _Reading:
             elif tag in usual:
                 fragments += self.keeper.element(name, child, attributes)
             else:
-                fragments += self._other(name, child, found.children, attributes)
+                fragments += self._read_other(name, child, found.children, attributes)
         if not found.points:
             self.keeper.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
         if len(found.texts) > 1:
@@ -238,7 +238,7 @@ class _Reading:
             found.extras = {"pagexml": extras}
         return found
 
-    def _other(
+    def _read_other(
         self, parent: str, child: etree._Element, into: list[PageSegment], attributes: dict[str, str]
     ) -> list[str]:
         """A child that is no segment, as fragments; segments that stand under a name PAGE does not have are read all the same."""
@@ -260,7 +260,7 @@ class _Reading:
             if (kind := self._kind(part)) is not None:
                 into.append(self._segment(part, kind))
             elif part.tag not in self.usual:
-                fragments += self._other(parent, part, into, attributes)
+                fragments += self._read_other(parent, part, into, attributes)
         return fragments
 
     def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
@@ -294,7 +294,7 @@ class _Reading:
         custom = attributes.get("custom")
         if custom:
             self._custom(custom, found)
-        if found.kind == "line" and (stated := whole(attributes.get("index"))) is not None:
+        if found.kind == "line" and (stated := parse_unsigned(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
         if attributes.get("outline") == "none":  # an export of ours: PAGE asks for one, and there was none
@@ -321,7 +321,7 @@ class _Reading:
     def _custom(self, custom: str, found: PageSegment) -> None:
         for word, body in CUSTOM.findall(custom):
             values = said_in(body)
-            if word == "readingOrder" and (stated := whole(values.get("index"))) is not None:
+            if word == "readingOrder" and (stated := parse_unsigned(values.get("index"))) is not None:
                 found.position = stated
             elif word == "structure" and values.get("type") and found.kind_raw is None:
                 found.kind_raw = values["type"]
@@ -349,7 +349,7 @@ class _Reading:
 def _cell_at(stated: Mapping[Any, Any], row: str, column: str) -> dict[str, int] | None:
     """The place of a table's cell as attributes state it; None where one of its numbers is none."""
     numbers = [
-        whole(stated.get(name, usual))
+        parse_unsigned(stated.get(name, usual))
         for name, usual in ((row, ""), (column, ""), ("rowSpan", "1"), ("colSpan", "1"))
     ]
     names = ("row", "column", "row_span", "column_span")

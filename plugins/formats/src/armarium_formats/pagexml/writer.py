@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.driver import Loss, WriteContext, WrittenPage
 from armarium_formats.heights import line_height
 from armarium_formats.marks import TAKEN
 from armarium_formats.markup.fragments import (
@@ -41,9 +41,9 @@ _INDEX = re.compile(r"readingOrder\s*\{[^{}]*index\s*:\s*(\d+)")
 _STRUCTURE_TYPE = re.compile(r"structure\s*\{[^{}]*type\s*:\s*([^;{}]+)")
 
 
-def write(page: PageModel, context: WriteContext) -> Written:
+def write(page: PageModel, context: WriteContext) -> WrittenPage:
     """*page* as PAGE XML 2019-07-15 with the losses counted."""
-    return _Writing(page, context).written()
+    return _Writing(page, context).write()
 
 
 class _Writing:
@@ -59,7 +59,7 @@ class _Writing:
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
         self.out: list[str] = []
 
-    def written(self) -> Written:
+    def write(self) -> WrittenPage:
         """The whole file. Body first: ids that it uses up are then known to the reading order."""
         page = self.page
         kept = page.extras.get("pagexml") or {}
@@ -83,7 +83,7 @@ class _Writing:
         others: list[str] = []
         stated = dict(kept.get("attributes") or {})
         self._facts("Page", page.language, page.script, page.direction, stated, attributes, others)
-        self._others("Page", stated, attributes, others)
+        self._write_other_attributes("Page", stated, attributes, others)
         slots = self._slots("Page", kept.get("elements") or (), others)
         slots["ReadingOrder"] = self._order(page.order, kept.get("order_conf"))
         root = ""
@@ -97,7 +97,7 @@ class _Writing:
             f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
         )
         losses = [Loss(what, count, why) for (what, why), count in self.losses.items()]
-        return Written(content, losses)
+        return WrittenPage(content, losses)
 
     def lose(self, what: str, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
@@ -121,7 +121,7 @@ class _Writing:
         if segment.language or segment.script or segment.direction:
             self._facts(tag, segment.language, segment.script, segment.direction, stated, attributes, others)
         if stated:
-            self._others(tag, stated, attributes, others)
+            self._write_other_attributes(tag, stated, attributes, others)
         if segment.confidence is not None:
             self.lose(f"confidence of a {segment.kind}", "PAGE states confidence on texts and shapes only")
         if segment.baseline and tag != "TextLine":
@@ -288,7 +288,7 @@ class _Writing:
                 else:
                     others.append(user_attribute(f"{tag}/@{name}", value))
 
-    def _others(
+    def _write_other_attributes(
         self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
         """Attributes that were kept: where PAGE 2019 has them as they are, else beside in a UserAttribute."""
@@ -365,7 +365,7 @@ class _Writing:
         if reference is not None:
             attributes["regionRef"] = reference
         others: list[str] = []
-        self._others(tag, stated, attributes, others)
+        self._write_other_attributes(tag, stated, attributes, others)
         slots = self._slots(tag, kept.get("elements") or (), others)
         head = slots.get("UserDefined", "") + slots.get("Labels", "")
         return f"<{tag}{place}{attributes_of(attributes)}>{head}{''.join(parts)}</{tag}>"
@@ -381,7 +381,7 @@ class _Writing:
             created = ""
         attributes: dict[str, str] = {}
         others: list[str] = []
-        self._others("Metadata", dict(kept.get("attributes") or {}), attributes, others)
+        self._write_other_attributes("Metadata", dict(kept.get("attributes") or {}), attributes, others)
         slots = self._slots("Metadata", kept.get("elements") or (), others)
         step = f'<MetadataItem type="processingStep" name="export" value="{attribute_of(self.context.creator)}"/>'
         items = slots.get("MetadataItem", "")

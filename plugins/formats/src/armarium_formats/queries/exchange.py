@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Row, select
 
 from armarium.api import NotFound, json_text, now, raw_of
 from armarium_documents.api import renditions, require_document
-from armarium_formats.assembling import Assembled, assemble
-from armarium_formats.beside import losses_beside
+from armarium_formats.assembling import AssembledPage, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
+from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
@@ -235,7 +235,7 @@ def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) 
 
 def page_of_pass(
     conn: Connection, document_id: str, pass_id: str
-) -> tuple[Assembled, tuple[int, int] | None]:
+) -> tuple[AssembledPage, tuple[int, int] | None]:
     """A pass as it would be exported, and its size in pixels; None where nothing of it was ever measured."""
     row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
     try:
@@ -256,7 +256,9 @@ def page_of_pass(
     return assembled, None if frame.is_nominal else frame.size
 
 
-def pass_as_filed(conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]) -> Assembled:
+def pass_as_filed(
+    conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]
+) -> AssembledPage:
     """An imported pass as it is exported when no order is named; its shapes in nominal pixels."""
     return assemble(
         conn,

@@ -29,7 +29,7 @@ class SentFile(Params):
         found._path = path
         return found
 
-    def laid(self, folder: Path, number: int) -> Path:
+    def lay_in(self, folder: Path, number: int) -> Path:
         """Where its bytes lie: where they were received, else in *folder*."""
         if self._path is None:
             self._path = folder / f"sent-{number:05}"
@@ -48,7 +48,7 @@ class _Batch(Params):
         self._staged = staged
 
     @property
-    def staged(self) -> Any:
+    def staged_batch(self) -> Any:
         """What was found before the step, None when nothing was looked through."""
         return self._staged
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageSegment
 from armarium_formats.tei.keeping import attributes, name_of
 from armarium_formats.tei.surfaces import stated_id
@@ -62,7 +62,7 @@ class Block:
             self.made[id(page)] = found
             self.tell(found, walk)
             walk.mention(found)
-            around = self._around(walk, page)
+            around = self._region_around(walk, page)
             (around.children if around is not None else page.model.segments).append(found)
         return found
 
@@ -76,7 +76,7 @@ class Block:
         if stated:
             walk.left[f"attributes of {self.name}"] += len(stated)
 
-    def _around(self, walk: Collecting, page: Page) -> PageSegment | None:
+    def _region_around(self, walk: Collecting, page: Page) -> PageSegment | None:
         above = self.above
         if above is None:
             return None
@@ -165,7 +165,7 @@ def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
         column = 0
         for cell in row.iterchildren("{*}cell"):
             spans = _count(cell.get("rows")), _count(cell.get("cols"))
-            stated = whole(row.get("n")), whole(cell.get("n"))
+            stated = parse_unsigned(row.get("n")), parse_unsigned(cell.get("n"))
             place = (number, column) if stated[0] is None or stated[1] is None else (stated[0], stated[1])
             found[cell] = {
                 "row": place[0],
@@ -178,4 +178,4 @@ def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
 
 
 def _count(stated: str | None) -> int:
-    return max(1, whole(stated) or 1) if stated is None or len(stated) < 5 else 1
+    return max(1, parse_unsigned(stated) or 1) if stated is None or len(stated) < 5 else 1

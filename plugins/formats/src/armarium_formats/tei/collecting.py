@@ -10,7 +10,7 @@ from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.keeping import name_of, start_tag
-from armarium_formats.tei.lines import Line, Opened, Word, preserve_blanks, settled
+from armarium_formats.tei.lines import Line, OpenElement, Word, join_pieces, preserve_blanks
 from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
@@ -43,7 +43,7 @@ class Collecting:
         self.first: Page | None = None
         self.block: Block | None = None
         self.line: Line | None = None
-        self.open: list[Opened] = []
+        self.open: list[OpenElement] = []
         self.mode = "both"
         self.preserve = False
         self.in_source = False
@@ -65,8 +65,8 @@ class Collecting:
             line.edited.append(piece)
         line.markup.append(text_of(text))
 
-    def opened(self, element: etree._Element) -> Opened:
-        opened = Opened(element, local_name(str(element.tag)))
+    def open_element(self, element: etree._Element) -> OpenElement:
+        opened = OpenElement(element, local_name(str(element.tag)))
         if self.line is None and not len(element) and not (element.text or "").strip():
             self.begin(None)
         if self.line is not None:
@@ -76,7 +76,7 @@ class Collecting:
         self.open.append(opened)
         return opened
 
-    def closed(self, opened: Opened) -> None:
+    def close_element(self, opened: OpenElement) -> None:
         self.open.pop()
         if self.line is not None:
             self.line.markup.append(f"</{opened.tag}>")
@@ -100,7 +100,7 @@ class Collecting:
         if zone is not None:
             self.ranks.setdefault(id(zone.segment), line.rank)
         for opened in self.open:
-            line.markup.append(start_tag(opened.element, again=opened.written))
+            line.markup.append(start_tag(opened.element, again=opened.is_written))
             line.is_marked = True
             opened.line = opened.line or line
 
@@ -176,13 +176,13 @@ class Collecting:
         if line.attributes.get("type") == "furniture":
             segment.is_furniture = True
             line.attributes.pop("type")
-        if line.elements and not settled(line.plain) and line.words:
+        if line.elements and not join_pieces(line.plain) and line.words:
             self.left["markup on a line without text"] += line.elements
-        elif line.elements and not settled(line.plain):
-            if lost := [one for one in marks_in(line.marked(), "").marks if one.kind == "lost"]:
+        elif line.elements and not join_pieces(line.plain):
+            if lost := [one for one in marks_in(line.to_markup(), "").marks if one.kind == "lost"]:
                 segment.texts = segment.texts or [PageText("", marks=lost)]
             page.notes.kept["markup on lines without text"] += 1
-            segment.extras = {"tei": {**(segment.extras or {}).get("tei", {}), "markup": line.marked()}}
+            segment.extras = {"tei": {**(segment.extras or {}).get("tei", {}), "markup": line.to_markup()}}
         if line.attributes:
             extras = (segment.extras or {}).get("tei", {})
             segment.extras = {"tei": {**extras, "lb": {**line.attributes, **extras.get("lb", {})}}}
@@ -259,7 +259,7 @@ class Collecting:
         """The page of every pb: the surface it points at, the one of its place in the sequence, or a page of its own."""
         found = list(text.iter("{*}pb"))
         pages = [one for one in self.surfaces.pages if one.element is not None]
-        targets = [self.pointed(one) for one in found]
+        targets = [self.find_target(one) for one in found]
         in_sequence = bool(found) and len(found) == len(pages) and not any(targets)
         if in_sequence:
             self.notes.note("No pb points at a surface; they were put together in sequence")
@@ -301,7 +301,7 @@ class Collecting:
         """What zones are, by what points at them: lb at lines, w at words, blocks at regions."""
         said: dict[int, tuple[int, Zone, str]] = {}
         for element in text.iter():
-            zone = self.pointed(element)
+            zone = self.find_target(element)
             if not isinstance(zone, Zone):
                 continue
             name = name_of(element)
@@ -321,7 +321,7 @@ class Collecting:
             if zone.kind is None or rank < 2:
                 zone.kind = kind
 
-    def pointed(self, element: etree._Element) -> Zone | Page | None:
+    def find_target(self, element: etree._Element) -> Zone | Page | None:
         """The zone or surface that an element points at, or that says it starts with it."""
         for key in POINTING:
             for pointer in (element.get(key) or "").split():

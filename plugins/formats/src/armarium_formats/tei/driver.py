@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from armarium_formats.driver import Format, ReadContext, WriteContext, Written
+from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
 from armarium_formats.page_model import PageModel
 
 
@@ -32,7 +32,7 @@ class Tei(Format):
 
         return read(data, context)
 
-    def write(self, page: PageModel, context: WriteContext) -> Written:
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
         from armarium_formats.tei.facts import drop_taken
         from armarium_formats.tei.writer import write
 

@@ -53,7 +53,7 @@ def marks_in(fragment: str, plain: str) -> Marks:
         return Marks([], False, 1)
     walk = _Walk()
     walk.content(root)
-    text, places = _settled("".join(walk.raw))
+    text, places = _collapse_blanks("".join(walk.raw))
     if text != plain:
         return Marks([], False, walk.unplaced + len(walk.found))
     marks = []
@@ -64,7 +64,7 @@ def marks_in(fragment: str, plain: str) -> Marks:
     return Marks(marks, walk.is_all, walk.unplaced)
 
 
-def _settled(raw: str) -> tuple[str, list[int]]:
+def _collapse_blanks(raw: str) -> tuple[str, list[int]]:
     """A text with its blanks run together, and the place in it of each place of *raw*."""
     out: list[str] = []
     places = []

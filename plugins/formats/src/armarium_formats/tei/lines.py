@@ -25,7 +25,7 @@ def preserve_blanks(text: str) -> str:
     return text.translate(_HELD)
 
 
-def settled(pieces: list[str]) -> str:
+def join_pieces(pieces: list[str]) -> str:
     """Pieces of text as one line: blanks run together and gone at both ends, held ones as they were."""
     return _BLANKS.sub(" ", "".join(pieces)).strip(" ").translate(_GIVEN)
 
@@ -72,27 +72,27 @@ class Line:
 
     def texts(self) -> list[PageText]:
         """The text that counts with its markup, the other readings, and the edited text where it differs."""
-        plain = settled(self.plain)
-        edited = settled(self.edited)
+        plain = join_pieces(self.plain)
+        edited = join_pieces(self.edited)
         found: list[PageText] = []
         if plain or self.is_stated:
             found.append(PageText(plain, self.confidence, self.kind))
             if self.is_marked and plain:
-                found[0].extras = {"tei": {"xml": self.marked()}}
+                found[0].extras = {"tei": {"xml": self.to_markup()}}
             if self.is_marked:
-                found[0].marks, _, self.unplaced = marks_in(self.marked(), plain)
+                found[0].marks, _, self.unplaced = marks_in(self.to_markup(), plain)
             found += self.readings
             if edited and edited != plain and not any(one.kind == EDITED_KIND for one in found):
                 found.append(PageText(edited, kind=EDITED_KIND))
         return found
 
-    def marked(self) -> str:
+    def to_markup(self) -> str:
         """Its text and the markup in it, as they stand in the file."""
         return _BLANKS.sub(" ", "".join(self.markup)).strip(" ")
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenElement:
     """An inline element whose end is still to come, and the line that its start stands in, if any does."""
 
     element: etree._Element
@@ -100,6 +100,6 @@ class Opened:
     line: Line | None = None
 
     @property
-    def written(self) -> bool:
+    def is_written(self) -> bool:
         """Whether its start stands in some line already."""
         return self.line is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium_formats.driver import Loss
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageOrder
 
 
@@ -38,7 +38,7 @@ def losses_of(page: PageModel) -> list[Loss]:
             "the profile has blocks with lines, one after the other",
         )
         for what, stated in left.items()
-        if (count := whole(stated)) is not None
+        if (count := parse_unsigned(stated)) is not None
     ]
     return found
 

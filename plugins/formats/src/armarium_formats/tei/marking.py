@@ -99,7 +99,7 @@ def _put(header: str, *places: tuple[str, str]) -> str:
     return header
 
 
-def marked(text: PageText, lose: Lose) -> str:
+def mark_up(text: PageText, lose: Lose) -> str:
     """A text as XML with its marks as elements; those that overlap others do not nest and are counted."""
     if not text.marks:
         return text_of(text.text)
@@ -111,10 +111,12 @@ def marked(text: PageText, lose: Lose) -> str:
         for one in text.marks
     ]
     spans.sort(key=lambda span: (span[0], -span[1]))
-    return _rendered(text.text, 0, length, spans, lose)
+    return _render_spans(text.text, 0, length, spans, lose)
 
 
-def _rendered(text: str, start: int, end: int, spans: Sequence[tuple[int, int, TextMark]], lose: Lose) -> str:
+def _render_spans(
+    text: str, start: int, end: int, spans: Sequence[tuple[int, int, TextMark]], lose: Lose
+) -> str:
     out: list[str] = []
     at = start
     waiting = list(spans)
@@ -126,7 +128,7 @@ def _rendered(text: str, start: int, end: int, spans: Sequence[tuple[int, int, T
             lose("editorial facts", "they overlap others, and elements nest", len(crossing))
         waiting = [one for one in waiting if one not in inner and one not in crossing]
         out.append(text_of(text[at:first]))
-        inside = _rendered(text, first, last, inner, lose)
+        inside = _render_spans(text, first, last, inner, lose)
         out.append(_element(mark, inside, lose))
         at = last
     out.append(text_of(text[at:end]))

@@ -42,7 +42,7 @@ _POINTER = '<data type="string"><param name="pattern">#.+</param></data>'
 _LANGUAGE = '<data type="language"/>'
 
 
-def _others(*known: str) -> str:
+def _other_attributes(*known: str) -> str:
     """Any further attribute of TEI or XML: what a file said and is given back."""
     plain = "".join(f"<name>{one}</name>" for one in known if not one.startswith("xml:"))
     xml = "".join(f"<name>{one}</name>" for one in ("xml:id", "xml:lang", "xml:space") if one in known)
@@ -67,14 +67,16 @@ def _element(name: str, *inside: str) -> str:
 def relax_ng() -> str:
     """The profile as RELAX NG, XML syntax."""
     strict = "".join(f"<name>{one}</name>" for one in _STRICT.split())
-    block = _attribute("facs", _POINTER) + _attribute("xml:lang", _LANGUAGE) + _others(*_BLOCK_KNOWN)
+    block = (
+        _attribute("facs", _POINTER) + _attribute("xml:lang", _LANGUAGE) + _other_attributes(*_BLOCK_KNOWN)
+    )
     # `mixed`, not text as one of a choice: the validator is then twelve times as fast on a block of 20,000 lines.
     flow = '<mixed><zeroOrMore><choice><ref name="lb"/><ref name="block"/><ref name="any"/></choice></zeroOrMore></mixed>'
     defines = {
         "TEI": _element(
             "TEI",
-            _others(),
-            _element("teiHeader", _others(), '<ref name="anything"/>'),
+            _other_attributes(),
+            _element("teiHeader", _other_attributes(), '<ref name="anything"/>'),
             '<zeroOrMore><ref name="any"/></zeroOrMore>',
             _element("facsimile", '<ref name="surface"/>'),
             _element(
@@ -82,7 +84,7 @@ def relax_ng() -> str:
                 _attribute("xml:lang", _LANGUAGE),
                 _element(
                     "body",
-                    _element("pb", _attribute("facs", _POINTER, required=True), _others("facs")),
+                    _element("pb", _attribute("facs", _POINTER, required=True), _other_attributes("facs")),
                     '<oneOrMore><ref name="block"/></oneOrMore>',
                 ),
             ),
@@ -97,7 +99,7 @@ def relax_ng() -> str:
             _attribute("lry", _SIZE, required=True),
             "</group></optional>",
             _FACTS,
-            _others("xml:id", "xml:lang", "style", "cert", "ulx", "uly", "lrx", "lry"),
+            _other_attributes("xml:id", "xml:lang", "style", "cert", "ulx", "uly", "lrx", "lry"),
             '<zeroOrMore><ref name="kept"/></zeroOrMore><zeroOrMore><ref name="zone"/></zeroOrMore>',
         ),
         "zone": _element(
@@ -106,7 +108,7 @@ def relax_ng() -> str:
             _attribute("type", _KIND) + _attribute("subtype", _KIND),
             f"<optional><choice>{_attribute('points', required=True)}<group>{_BOX}</group></choice></optional>",
             _FACTS,
-            _others(
+            _other_attributes(
                 "xml:id", "xml:lang", "style", "cert", "type", "subtype", "points", "ulx", "uly", "lrx", "lry"
             ),
             '<zeroOrMore><ref name="kept"/></zeroOrMore><zeroOrMore><ref name="zone"/></zeroOrMore>',
@@ -118,7 +120,7 @@ def relax_ng() -> str:
             for name in sorted(KEPT_IN_ZONES)
         )
         + "</choice>",
-        "lb": _element("lb", _attribute("facs", _POINTER, required=True), _others("facs")),
+        "lb": _element("lb", _attribute("facs", _POINTER, required=True), _other_attributes("facs")),
         "block": "<choice>"
         + "".join(_element(name, block, flow) for name in ("ab", "p", "fw", "note"))
         + '<ref name="table"/></choice>',

@@ -86,7 +86,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
             f"{name} has {len(surfaces.pages):,} pages; at most {MOST_PAGES:,} are read. Split the file.",
             code="too_many_pages",
         )
-    return _finished(root, surfaces, walk)
+    return _finish_pages(root, surfaces, walk)
 
 
 def without_doctype(data: bytes) -> tuple[bytes, bool]:
@@ -110,7 +110,7 @@ def _texts(root: etree._Element) -> list[etree._Element]:
     ]
 
 
-def _finished(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[PageModel]:
+def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[PageModel]:
     headers = [keep(one) for one in root.iter("{*}teiHeader")]
     stated = attributes(root, ("xmlns",)) if name_of(root) in ("TEI", "TEI.2") else {}
     others = [

@@ -18,7 +18,7 @@ from armarium_formats.tei.vocabulary import (
     REGION_TYPES,
     WORD_TYPES,
     XML,
-    decoded,
+    decode_kind,
     direction_of,
     image_of,
     language_of,
@@ -208,12 +208,12 @@ class Surfaces:
             return
         wide, high = box[2] - box[0], box[3] - box[1]
         if pixels is None:
-            pixels = self._scaled(wide, high, page)
+            pixels = self._scale_page(wide, high, page)
         page.left, page.top = box[0], box[1]
         page.across, page.down = pixels[0] / wide, pixels[1] / high
         page.model.width, page.model.height = pixels
 
-    def _scaled(self, wide: float, high: float, page: Page) -> tuple[int, int]:
+    def _scale_page(self, wide: float, high: float, page: Page) -> tuple[int, int]:
         whole = wide == int(wide) and high == int(high)
         if whole and max(wide, high) <= MOST_PIXELS and (max(wide, high) >= 100 or self.page_size is None):
             return int(wide), int(high)
@@ -321,10 +321,10 @@ class Surfaces:
             segment.kind_raw = word if word.casefold() not in ("region", "line", "word") else None
         elif subtype and rendition and not word:
             # Transkribus: the element of PAGE in @rendition, its type in @subtype.
-            kind = decoded(subtype)
+            kind = decode_kind(subtype)
             segment.kind_raw = f"{rendition}:{kind}" if rendition in ("TextRegion", "GraphicRegion") else kind
         elif word or subtype:
-            segment.kind_raw = f"{decoded(word)}:{decoded(subtype)}" if subtype else decoded(word)
+            segment.kind_raw = f"{decode_kind(word)}:{decode_kind(subtype)}" if subtype else decode_kind(word)
 
     def _baseline(
         self, element: etree._Element, segment: PageSegment, page: Page, extras: dict[str, Any]

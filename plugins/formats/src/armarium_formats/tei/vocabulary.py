@@ -206,14 +206,14 @@ def is_marginal(kind: str | None) -> bool:
 _UNWRITABLE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
 
 
-def encoded(word: str) -> str:
+def encode_kind(word: str) -> str:
     """A kind as one word of TEI: blanks and the like as `%20;`, and so the first letter of a word that has a meaning here."""
     if word.casefold() in LINE_TYPES | WORD_TYPES | {"region", "none"}:
         return f"%{ord(word[0]):02X};{word[1:]}"
     return _UNWRITABLE.sub(lambda found: f"%{ord(found.group()):02X};", word)
 
 
-def decoded(word: str) -> str:
+def decode_kind(word: str) -> str:
     """A kind as it was before `encoded`."""
     return re.sub(r"%([0-9A-Fa-f]{2,6});", lambda found: _character(found.group(1), found.group(0)), word)
 
@@ -229,8 +229,8 @@ def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
         return None, None
     first, colon, rest = kind.partition(":")
     if colon and first.strip() and rest.strip():
-        return encoded(first), encoded(rest)
-    return encoded(kind).replace(":", "%3A;"), None
+        return encode_kind(first), encode_kind(rest)
+    return encode_kind(kind).replace(":", "%3A;"), None
 
 
 def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:

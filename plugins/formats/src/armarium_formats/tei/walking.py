@@ -89,7 +89,7 @@ class Walk(Collecting):
             case "app":
                 self._apparatus(element)
             case "note" | "fw":
-                self._aside(element, name)
+                self._walk_aside(element, name)
             case "seg" if element.get("type") in ("reading", "words"):
                 self._own_seg(element)
             case "zone" if self.in_source and next(element.iterancestors("{*}line"), None) is not None:
@@ -97,10 +97,10 @@ class Walk(Collecting):
             case _ if name in UNSEEN:
                 self.left[name] += name not in ("surface", "zone", "line", "path", "teiHeader")
             case _:
-                self._other(element, name)
+                self._walk_other(element, name)
 
-    def _other(self, element: etree._Element, name: str) -> None:
-        place = self.pointed(element)
+    def _walk_other(self, element: etree._Element, name: str) -> None:
+        place = self.find_target(element)
         if isinstance(place, Page):
             self.turn_to(place)
             place = None
@@ -119,7 +119,7 @@ class Walk(Collecting):
                 self.left[name] += 1
             if name not in ("text", "body", "row") and (stated := attributes(element, POINTERS)):
                 self.left[f"attributes of {name}"] += len(stated)
-            self._bounded(element, place)
+            self._walk_apart(element, place)
         elif place is not None and place.kind == "word" and element.find(".//{*}lb") is None:
             self._word(element, place)
         else:
@@ -135,7 +135,7 @@ class Walk(Collecting):
             return True
         return self.line is None and not any((child.tail or "").strip() for child in element)
 
-    def _bounded(self, element: etree._Element, place: Zone | None) -> None:
+    def _walk_apart(self, element: etree._Element, place: Zone | None) -> None:
         self.pause()
         if place is not None and place.kind == "line":
             self.line_of(element, place)
@@ -151,14 +151,14 @@ class Walk(Collecting):
             self.mode = "edited" if name == "ex" and mode != "none" else "none"
         elif name == "am" and mode == "both" and _has_expansion(element):
             self.mode = "plain"
-        opened = self.opened(element)
+        opened = self.open_element(element)
         if name == "gap":
             self.left["text of gap"] += 1
         if name == "space":
             self.characters(" ") if self.line is not None else None
         else:
             self._content(element)
-        self.closed(opened)
+        self.close_element(opened)
         self.mode = mode
 
     # ------------------------------------------------------------------------------------- milestones
@@ -171,7 +171,7 @@ class Walk(Collecting):
             return
         self.finish()
         self.turn_to(page)
-        stated = attributes(element, POINTING if self.pointed(element) is not None else ("facs",))
+        stated = attributes(element, POINTING if self.find_target(element) is not None else ("facs",))
         if stated:
             page.extras.setdefault("pb", stated)
 
@@ -184,7 +184,7 @@ class Walk(Collecting):
         if self.mode == "edited" or (self.line is not None and self.line.detached):
             return
         self.finish()
-        zone = self.pointed(element)
+        zone = self.find_target(element)
         if isinstance(zone, Page):
             self.turn_to(zone)
             zone = None
@@ -202,7 +202,7 @@ class Walk(Collecting):
         if self.line is not None and self.line.detached:
             return
         self.finish()
-        zone = self.pointed(element)
+        zone = self.find_target(element)
         if isinstance(zone, Page):
             self.turn_to(zone)
         elif zone is not None:
@@ -270,7 +270,7 @@ class Walk(Collecting):
     def _apparatus(self, element: etree._Element) -> None:
         """`app`: our own holds the readings of a line; of another's the lemma counts, else the first reading."""
         own = element.get("type") == "readings"
-        opened = self.opened(element) if not own else None
+        opened = self.open_element(element) if not own else None
         if self.line is None:
             self.begin(None)
         line = self.line
@@ -281,9 +281,9 @@ class Walk(Collecting):
             if not own:
                 mode = self.mode
                 self.mode = mode if part is counting else "none"
-                inner = self.opened(part)
+                inner = self.open_element(part)
                 self._content(part)
-                self.closed(inner)
+                self.close_element(inner)
                 self.mode = mode
             elif part is counting:
                 line.is_stated = True
@@ -300,7 +300,7 @@ class Walk(Collecting):
                 text.kind = self._kind_of(part.get("type")) or text.kind
                 line.readings.append(text)
         if opened is not None:
-            self.closed(opened)
+            self.close_element(opened)
 
     def _choice(self, element: etree._Element) -> None:
         """Of two the one on the page counts; what an editor makes of it goes into the edited text."""
@@ -310,7 +310,7 @@ class Walk(Collecting):
         edited = next((one for one, name in zip(children, names, strict=True) if name in EDITED), None)
         if original is None:
             original = next((one for one in children if one is not edited), None)
-        opened = self.opened(element)
+        opened = self.open_element(element)
         mode = self.mode
         for child in children:
             wanted = "plain" if child is original else "edited" if child is edited else "none"
@@ -319,11 +319,11 @@ class Walk(Collecting):
             self.mode = wanted if mode == "both" or wanted in (mode, "none") else "none"
             if wanted == "both":
                 self.mode = mode
-            inner = self.opened(child)
+            inner = self.open_element(child)
             self._content(child)
-            self.closed(inner)
+            self.close_element(inner)
         self.mode = mode
-        self.closed(opened)
+        self.close_element(opened)
 
     # ----------------------------------------------------------------------------------------- blocks
 
@@ -347,7 +347,7 @@ class Walk(Collecting):
         self.block.leave(self)
         self.block, self.open, self.mode = saved
 
-    def _aside(self, element: etree._Element, name: str) -> None:
+    def _walk_aside(self, element: etree._Element, name: str) -> None:
         """A note or forme work: a region of its own; the line that it interrupts goes on after it."""
         if name == "note" and element.get("type") == "text" and self.block is not None and self.block.zone:
             self._region_text(element)
@@ -355,7 +355,7 @@ class Walk(Collecting):
         if self.line is not None and self.line.detached:
             return
         saved = self.line, self.page
-        place = self.pointed(element)
+        place = self.find_target(element)
         if isinstance(place, Page):
             self.page, place = place, None
         self.line = None

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from armarium_formats.driver import Loss, WriteContext, Written
+from armarium_formats.driver import Loss, WriteContext, WrittenPage
 from armarium_formats.markup.fragments import attributes_of, lawful, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.points import parse_points
 from armarium_formats.page_model import PageModel, PageSegment, Point
-from armarium_formats.tei import texts
+from armarium_formats.tei import text_writer
 from armarium_formats.tei.keeping import IDS
 from armarium_formats.tei.languages import complete
 from armarium_formats.tei.losses import losses_of
@@ -33,9 +33,9 @@ from armarium_formats.tei.vocabulary import (
 _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
 
 
-def write(page: PageModel, context: WriteContext) -> Written:
+def write(page: PageModel, context: WriteContext) -> WrittenPage:
     """*page* as TEI P5 with the losses counted."""
-    return _Writing(complete(page), context).written()
+    return _Writing(complete(page), context).write()
 
 
 class _Writing:
@@ -54,7 +54,7 @@ class _Writing:
         self.out: list[str] = []
         self.marks = Declarations(page, self.ids, str(self.kept.get("header") or ""))
 
-    def written(self) -> Written:
+    def write(self) -> WrittenPage:
         """The whole file: header, facsimile, text."""
         page, kept = self.page, self.kept
         surface = self.ids.take(str(kept.get("id") or "surface"))
@@ -84,7 +84,7 @@ class _Writing:
         )
         for loss in losses_of(page):
             self.losses[loss.what, loss.why] += loss.count
-        return Written(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+        return WrittenPage(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
 
     def lose(self, what: str, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
@@ -149,7 +149,7 @@ class _Writing:
         inner = indent + "  "
         inside = ""
         if identity != segment.id:
-            inside += f'{inner}<note type="id">{texts.bare(segment.id, self.lose)}</note>'
+            inside += f'{inner}<note type="id">{text_writer.escape_text(segment.id, self.lose)}</note>'
         if len(segment.baseline) > 1:
             path = {"type": "baseline", "points": points_as(segment.baseline)}
             path |= self._attributes("path", kept.get("path"), path)
@@ -285,10 +285,10 @@ class _Writing:
             own = {key[1:]: value for key, value in kept.items() if key.startswith("@")}
             stated |= self._attributes(tag, own, ("facs", "subtype") if flag else ("facs",))
         self.out.append(f"\n      <{tag}{attributes_of(stated)}>")
-        self._inside(segment)
+        self._write_inside(segment)
         if segment.texts and "text" not in flag:
             whole = replace(segment, children=[])
-            self.out.append(f'<note type="text">{texts.written(whole, (), self.lose)}</note>')
+            self.out.append(f'<note type="text">{text_writer.write_segment(whole, (), self.lose)}</note>')
         self.out.append(f"</{tag}>")
 
     def _flags(self, segment: PageSegment, tag: str) -> str:
@@ -296,7 +296,7 @@ class _Writing:
         furniture = segment.is_furniture and tag not in ("fw",)
         lines = [lawful(part.text) for part in segment.walk() if part.kind == "line"]
         whole = "\n".join(one for one in lines if one)
-        own = texts.stated_texts(segment)
+        own = text_writer.stated_texts(segment)
         says = (
             tag not in ("fw", "cell")
             and len(own) == 1
@@ -308,7 +308,7 @@ class _Writing:
             furniture = False
         return "-".join(word for word, on in (("furniture", furniture), ("text", says)) if on)
 
-    def _inside(self, segment: PageSegment) -> None:
+    def _write_inside(self, segment: PageSegment) -> None:
         """What a region holds, in reading order; cells in a row stand in a table."""
         cells: list[PageSegment] = []
         words: list[PageSegment] = []
@@ -360,7 +360,7 @@ class _Writing:
         if sorted(kinds, reverse=True) != kinds:
             self.lose("places of words among lines in a line", "the words of a line stand first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
-        body = texts.written(segment, words, self.lose)
+        body = text_writer.write_segment(segment, words, self.lose)
         markup = ((segment.extras or {}).get("tei") or {}).get("markup")
         if markup and body:
             self.lose("markup of a line that had no text", "it stands around no word of the text it has now")
@@ -375,10 +375,10 @@ class _Writing:
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
             stated["type"] = "furniture"
-        own = texts.stated_texts(segment)
+        own = text_writer.stated_texts(segment)
         if len(own) == 1:
-            stated |= texts.attributes_for(own[0])
-        body = texts.written(replace(segment, children=[]), (), self.lose)
+            stated |= text_writer.attributes_for(own[0])
+        body = text_writer.write_segment(replace(segment, children=[]), (), self.lose)
         return f"<w{attributes_of(stated)}>{body}</w>" if body else f"<w{attributes_of(stated)}/>"
 
     def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:

@@ -63,7 +63,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
         "id": places.manifest(document_id),
         "type": "Manifest",
         "label": language_map(node.name),
-        **_described(facts, stated),
+        **_describe_document(facts, stated),
     }
     thumbnail = next((found for page in pages if (found := _thumbnail(places, page))), None)
     if thumbnail is not None:
@@ -75,7 +75,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
     return made
 
 
-def _described(facts: Sequence[Any], stated: PageFacts) -> Json:
+def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
     """What is said of the document: metadata pairs, direction of reading, a whole date."""
     attributes, source, original, iso, case_id, metadata = facts
     language, script, direction = (
@@ -141,7 +141,7 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
         "width": page.width,
         "height": page.height,
     }
-    body = _painted(places, page)
+    body = _build_painting(places, page)
     if body is not None:
         thumbnail = _thumbnail(places, page)
         if thumbnail:
@@ -174,7 +174,7 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
     return made
 
 
-def _painted(places: Places, page: PageCanvas) -> Json | None:
+def _build_painting(places: Places, page: PageCanvas) -> Json | None:
     """The picture on the canvas: the page's own by our image service, else the one its manifest points at."""
     if page.rendition_id is not None and page.picture is not None:
         service = places.image(page.rendition_id)
@@ -211,7 +211,7 @@ def _service(address: str, version: int, level: int) -> Json:
 def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
     """A small picture of the page; none where only a large one is to be had."""
     if page.rendition_id is not None and page.picture is not None:
-        width, height = _within(page.picture, THUMBNAIL_SIDE)
+        width, height = _fit_within(page.picture, THUMBNAIL_SIDE)
         return [
             {
                 "id": f"{places.image(page.rendition_id)}/full/{width},{height}/0/default.jpg",
@@ -228,7 +228,7 @@ def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
     return []
 
 
-def _within(size: tuple[int, int], side: int) -> tuple[int, int]:
+def _fit_within(size: tuple[int, int], side: int) -> tuple[int, int]:
     scale = min(1.0, side / max(size))
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 

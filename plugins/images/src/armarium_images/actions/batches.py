@@ -16,8 +16,8 @@ from armarium.api import (
     Route,
     ServiceError,
     action,
-    among,
     cancel_with_undo,
+    is_among,
     new_id,
     rules_of,
 )
@@ -209,9 +209,9 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     remove_children(ctx, removed)
     busy = {source_id for child_id, source_id, _ in rows if child_id in work}
     undone = [source_id for source_id in dict.fromkeys(row[1] for row in rows) if source_id not in busy]
-    ctx.conn.execute(own.where(among(items.c.document_id, undone)).values(state="undone"))
+    ctx.conn.execute(own.where(is_among(items.c.document_id, undone)).values(state="undone"))
     ctx.target(folder_id, p.batch_id, *removed)
-    ctx.changed(document_ids=list(dict.fromkeys(row[1] for row in rows)))
+    ctx.note_changes(document_ids=list(dict.fromkeys(row[1] for row in rows)))
     return {"batch_id": p.batch_id, "undone": len(undone), "removed_ids": removed, "kept": kept}
 
 
@@ -221,18 +221,18 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
     statements = [
         (
             "its own fields",
-            select(node.id).where(node.updated_at != node.created_at, among(node.id, children)),
+            select(node.id).where(node.updated_at != node.created_at, is_among(node.id, children)),
         ),
         (
             "something beneath it",
             select(node.parent_id)
-            .where(node.deleted_at.is_(None), among(node.parent_id, children))
+            .where(node.deleted_at.is_(None), is_among(node.parent_id, children))
             .distinct(),
         ),
         (
             "another picture",
             select(held.document_id)
-            .where(among(held.document_id, children))
+            .where(is_among(held.document_id, children))
             .group_by(held.document_id)
             .having(func.count() > 1),
         ),
@@ -243,7 +243,7 @@ def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[s
             continue
         belongs_to = table.c[rules.document]
         word = rules.label or table.name.replace("_", " ")
-        statements.append((word, select(belongs_to).where(among(belongs_to, children)).distinct()))
+        statements.append((word, select(belongs_to).where(is_among(belongs_to, children)).distinct()))
     found: dict[str, list[str]] = {}
     for word, statement in statements:
         for child_id in ctx.conn.execute(statement).scalars():

@@ -37,7 +37,7 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
     if made:
         stamp = {"batch_id": batch_id, "created_at": ctx.now}
         ctx.conn.execute(cuts.insert(), [child.cut | stamp for child in made])
-    ctx.changed(document_ids=[plan.frame.source_id for plan in plans])
+    ctx.note_changes(document_ids=[plan.frame.source_id for plan in plans])
     return [child.cut["child_id"] for child in made]
 
 

@@ -95,7 +95,7 @@ def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, li
         raise nothing_to_take_back(f"{kind}s" if kind == "crop" else "parts of a split", node.name)
     remove_children(ctx, children)
     ctx.target(source_id, *children)
-    ctx.changed(document_ids=[source_id])
+    ctx.note_changes(document_ids=[source_id])
     return source_id, children
 
 

@@ -11,7 +11,7 @@ from armarium_images.errors import nothing_to_treat, too_many_images
 from armarium_images.pieces import Piece
 from armarium_images.queries import Original, original_of, treated_rendition
 from armarium_images.schemas import TreatItemParams, TreatItemResult, TreatParams, TreatResult
-from armarium_images.treating import treated
+from armarium_images.treating import treat_picture
 
 MAX_IMAGES = 100_000
 """Pictures of one job."""
@@ -65,7 +65,7 @@ def _item_example(ex: Example) -> dict[str, Any]:
 
 def _piece(engine: Engine, library: Library, original: Original, p: TreatItemParams) -> Piece:
     limit = engine.settings.max_image_pixels
-    return treated(library, original.checksum, original.name, p.role, p.contrast, max_pixels=limit)
+    return treat_picture(library, original.checksum, original.name, p.role, p.contrast, max_pixels=limit)
 
 
 def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) -> None:
@@ -112,5 +112,5 @@ def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
         },
     )
     ctx.target(p.document_id, rendition_id)
-    ctx.changed(document_ids=[p.document_id])
+    ctx.note_changes(document_ids=[p.document_id])
     return {"document_id": p.document_id, "rendition_id": rendition_id, "made": known is None}

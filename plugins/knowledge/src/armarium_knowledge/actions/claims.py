@@ -149,10 +149,10 @@ def _name_entities(ctx: ActionContext, claim_id: str, ids: Sequence[str | None])
     ctx.bulk_insert(
         claim_entities, ("id", "claim_id", "entity_id"), [(new_id(), claim_id, one) for one in named]
     )
-    ctx.changed(entity_ids=named)
+    ctx.note_changes(entity_ids=named)
 
 
-def _folded(text: str, *more: str) -> str:
+def _fold_text(text: str, *more: str) -> str:
     return "\n".join(one for one in map(fold, (text, *more)) if one)
 
 
@@ -190,7 +190,7 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
         "subject_canonical": subject,
         "source_type": rests.source_type,
         "curation_state": "unreviewed",
-        "folded_text": _folded(p.text, subject, p.predicate_verb, p.object_phrase),
+        "folded_text": _fold_text(p.text, subject, p.predicate_verb, p.object_phrase),
         **ctx.provenance(),
         "updated_at": ctx.now,
     }
@@ -199,7 +199,7 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     if rests.rows:
         ctx.conn.execute(claim_sources.insert(), rests.rows)
     ctx.target(claim_id, *rests.documents)
-    ctx.changed(claim_ids=[claim_id], document_ids=rests.documents)
+    ctx.note_changes(claim_ids=[claim_id], document_ids=rests.documents)
     return claim(ctx.conn, claim_id)
 
 
@@ -244,7 +244,7 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
             ctx.conn.execute(claim_sources.insert(), rests.rows)
         changes["source_type"] = rests.source_type
         ctx.target(*rests.documents)
-        ctx.changed(document_ids=rests.documents)
+        ctx.note_changes(document_ids=rests.documents)
     if sent & OF_ENTITIES:
         listed = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
         before = [one.entity_id for one in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
@@ -253,10 +253,10 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
         ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
         _name_entities(ctx, row.id, [now["subject_entity_id"], now["object_entity_id"], *others])
     told = (now["text"], now["subject_canonical"], now["predicate_verb"], now["object_phrase"])
-    changes["folded_text"] = _folded(*told)
+    changes["folded_text"] = _fold_text(*told)
     ctx.conn.execute(update(claims).where(claims.c.id == row.id).values({**changes, "updated_at": ctx.now}))
     ctx.target(row.id)
-    ctx.changed(claim_ids=[row.id])
+    ctx.note_changes(claim_ids=[row.id])
     return claim(ctx.conn, row.id)
 
 
@@ -277,7 +277,7 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
     pages = [one.document_id for one in ctx.conn.execute(rests)]
     named = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
-    ctx.changed(
+    ctx.note_changes(
         claim_ids=[row.id], entity_ids=[one.entity_id for one in ctx.conn.execute(named)], document_ids=pages
     )
     ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
@@ -334,7 +334,7 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
         ctx, p.document_id, "claims", ((fold(one.text), {"text": one.text}) for one in p.statements)
     )
     ctx.target(p.document_id)
-    ctx.changed(document_ids=[p.document_id], claim_ids=made)
+    ctx.note_changes(document_ids=[p.document_id], claim_ids=made)
     return {"claim_ids": made, "left_out": len(p.statements) - len(made)}
 
 
@@ -342,7 +342,7 @@ def _take_one(
     ctx: ActionContext, p: TakeStatements, one: FoundStatement, places: PagePlaces, lines: Sequence[Any]
 ) -> str:
     claim_id = new_id()
-    subject, target = _called(ctx, one.subject), _called(ctx, one.object)
+    subject, target = _find_named(ctx, one.subject), _find_named(ctx, one.object)
     names = {"subject": "subject_canonical", "object": "object_phrase"}
     stated = one.model_dump(mode="json", exclude={"segment_ids"})
     row = {
@@ -357,7 +357,7 @@ def _take_one(
         "provider": p.provider,
         "model": p.model,
         "episode_id": p.episode_id,
-        "folded_text": _folded(one.text, one.subject, one.predicate_verb, one.object),
+        "folded_text": _fold_text(one.text, one.subject, one.predicate_verb, one.object),
         **ctx.provenance(),
         "updated_at": ctx.now,
     }
@@ -373,7 +373,7 @@ def _take_one(
     return claim_id
 
 
-def _called(ctx: ActionContext, words: str) -> str | None:
+def _find_named(ctx: ActionContext, words: str) -> str | None:
     """The one entity that is called just so; None where there is none, or more than one."""
     if not fold(words):
         return None

@@ -56,7 +56,7 @@ def _mention(ctx: ActionContext, identity: str) -> bool:
     if not isinstance(place, Place):
         raise gone_from_text("mention", identity)
     _rest(ctx, mentions, identity, places, place)
-    ctx.changed(document_ids=[row["document_id"]], entity_ids=[row["entity_id"]])
+    ctx.note_changes(document_ids=[row["document_id"]], entity_ids=[row["entity_id"]])
     return True
 
 
@@ -86,7 +86,7 @@ def _statement(ctx: ActionContext, identity: str) -> bool:
             raise gone_from_text("statement", identity)
         if stale:
             _rest(ctx, claim_sources, row["id"], pages(row["document_id"]), place)
-    ctx.changed(claim_ids=[identity], document_ids=[row["document_id"] for row in rows])
+    ctx.note_changes(claim_ids=[identity], document_ids=[row["document_id"] for row in rows])
     return True
 
 
@@ -97,7 +97,7 @@ def _interpretation(ctx: ActionContext, identity: str) -> bool:
     mark = text_fingerprint(PagePlaces(ctx.conn, row["document_id"]).text)
     one = update(interpretations).where(interpretations.c.id == identity)
     ctx.conn.execute(one.values(text_fingerprint=mark))
-    ctx.changed(interpretation_ids=[identity], document_ids=[row["document_id"]])
+    ctx.note_changes(interpretation_ids=[identity], document_ids=[row["document_id"]])
     return True
 
 

@@ -40,7 +40,7 @@ BY_PERSONS = ("verified", "rejected", "merged")
 """The states that only a person gives or takes away."""
 
 
-def _decided(before: Image, after: Image) -> bool:
+def _is_decision(before: Image, after: Image) -> bool:
     """A person's decision about an entity was made, changed or taken back."""
     was = before["curation_state"] if before else "unreviewed"
     becomes = after["curation_state"] if after else "unreviewed"
@@ -48,7 +48,7 @@ def _decided(before: Image, after: Image) -> bool:
 
 
 CURATED_BY_PERSONS: RowRule[Any] = RowRule(
-    "entity", "person", when=_decided, refusal=errors.verified_by_person
+    "entity", "person", when=_is_decision, refusal=errors.verified_by_person
 )
 
 
@@ -118,7 +118,7 @@ def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
         **more,
     }
     ctx.conn.execute(entities.insert().values(row))
-    ctx.changed(entity_ids=[entity_id])
+    ctx.note_changes(entity_ids=[entity_id])
     return entity_id
 
 
@@ -206,7 +206,7 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
             update(entities).where(entities.c.id == row.id).values({**changes, "updated_at": ctx.now})
         )
     ctx.target(row.id)
-    ctx.changed(entity_ids=[row.id])
+    ctx.note_changes(entity_ids=[row.id])
     return entity(ctx.conn, row.id)
 
 
@@ -233,9 +233,9 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     pages = raw_of(ctx.conn).execute(
         "SELECT DISTINCT document_id FROM mention WHERE entity_id = ?", (row.id,)
     )
-    ctx.changed(document_ids=[one[0] for one in pages], entity_ids=[row.id])
+    ctx.note_changes(document_ids=[one[0] for one in pages], entity_ids=[row.id])
     named_by = select(claim_entities.c.claim_id).where(claim_entities.c.entity_id == row.id)
-    ctx.changed(claim_ids=[one.claim_id for one in ctx.conn.execute(named_by)])
+    ctx.note_changes(claim_ids=[one.claim_id for one in ctx.conn.execute(named_by)])
     for table in (mentions, refusals, claim_entities):
         ctx.conn.execute(delete(table).where(table.c.entity_id == row.id))
     pair = or_(matches.c.survivor_entity_id == row.id, matches.c.candidate_entity_id == row.id)

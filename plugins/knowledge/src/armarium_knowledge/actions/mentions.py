@@ -16,7 +16,7 @@ from armarium_knowledge.folding import fold
 from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import live_entity
-from armarium_knowledge.queries.mentions import MENTIONS, Refused, mention, mention_at
+from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans, mention, mention_at
 from armarium_knowledge.schemas.entities import Deleted, EntityCreate
 from armarium_knowledge.schemas.mentions import (
     Mention,
@@ -91,7 +91,7 @@ def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> N
         "text",
     )
     span = {name: row[name] for name in spanned}
-    now = places.nearby(
+    now = places.place_nearby(
         row["segment_id"], row["representation_id"], row["segment_char_start"], row["segment_char_end"]
     )
     if now is not None:
@@ -103,16 +103,20 @@ def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> N
 
 def _check_refused(ctx: ActionContext, places: PagePlaces, entity_id: str, start: int, end: int) -> None:
     """A machine is refused a span that was refused to the entity; a person takes the refusal back by naming it."""
-    against = [one["id"] for one in Refused(ctx.conn, places).at(start, end) if one["entity_id"] == entity_id]
+    against = [
+        one["id"]
+        for one in RefusedSpans(ctx.conn, places).find_at(start, end)
+        if one["entity_id"] == entity_id
+    ]
     if against and not _is_person(ctx):
         raise errors.refused_span(entity_id)
     if against:
         ctx.conn.execute(delete(refusals).where(refusals.c.id.in_(against)))
 
 
-def _told(ctx: ActionContext, document_id: str, *entity_ids: str) -> None:
+def _note_document(ctx: ActionContext, document_id: str, *entity_ids: str) -> None:
     ctx.target(document_id, *entity_ids)
-    ctx.changed(document_ids=[document_id], entity_ids=list(entity_ids))
+    ctx.note_changes(document_ids=[document_id], entity_ids=list(entity_ids))
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -149,11 +153,11 @@ def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
     _check_refused(ctx, places, p.entity_id, p.char_start, p.char_end)
     mention_id = _insert(ctx, places, place, p.entity_id, confidence=p.confidence)
     ctx.target(mention_id)
-    _told(ctx, p.document_id, p.entity_id)
+    _note_document(ctx, p.document_id, p.entity_id)
     return mention(ctx.conn, mention_id)
 
 
-def _at(ctx: ActionContext, p: Repoint | Respan) -> tuple[PagePlaces, dict[str, Any]]:
+def _find_page(ctx: ActionContext, p: Repoint | Respan) -> tuple[PagePlaces, dict[str, Any]]:
     live_entity(ctx.conn, p.entity_id)
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
@@ -181,7 +185,7 @@ def _repoint_example(ex: Example) -> dict[str, Any]:
 )
 def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     """The entity that it leaves refuses these characters from then on, also after corrections."""
-    places, row = _at(ctx, p)
+    places, row = _find_page(ctx, p)
     if p.to_entity_id == p.entity_id:
         raise errors.same_entity(p.entity_id)
     live_entity(ctx.conn, p.to_entity_id)
@@ -196,7 +200,7 @@ def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     }
     ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
     ctx.target(row["id"])
-    _told(ctx, p.document_id, p.entity_id, p.to_entity_id)
+    _note_document(ctx, p.document_id, p.entity_id, p.to_entity_id)
     return {"mention": mention(ctx.conn, row["id"])}
 
 
@@ -218,7 +222,7 @@ def _respan_example(ex: Example) -> dict[str, Any]:
 )
 def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     """Raises Invalid where the new characters are no words of one line."""
-    places, row = _at(ctx, p)
+    places, row = _find_page(ctx, p)
     place = places.piece(p.new_char_start, p.new_char_end)
     there = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
     if there is not None:
@@ -233,7 +237,7 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     }
     ctx.conn.execute(update(mentions).where(mentions.c.id == row["id"]).values(changes))
     ctx.target(row["id"])
-    _told(ctx, p.document_id, p.entity_id)
+    _note_document(ctx, p.document_id, p.entity_id)
     return {"mention": mention(ctx.conn, row["id"])}
 
 
@@ -253,7 +257,7 @@ def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
     _refuse(ctx, PagePlaces(ctx.conn, row["document_id"]), row)
     ctx.conn.execute(delete(mentions).where(mentions.c.id == p.mention_id))
     ctx.target(p.mention_id)
-    _told(ctx, row["document_id"], row["entity_id"])
+    _note_document(ctx, row["document_id"], row["entity_id"])
     return {"status": "deleted", "id": p.mention_id}
 
 
@@ -285,7 +289,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
     what stands there already, what was refused, and what is not on its line any more."""
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
-    refused = Refused(ctx.conn, places)
+    refused = RefusedSpans(ctx.conn, places)
     taken = _Spans(ctx, places)
     made: list[str] = []
     new: list[str] = []
@@ -316,7 +320,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
         )
     note_findings(ctx, p.document_id, "entities", found.items())
     ctx.target(p.document_id, *new)
-    ctx.changed(document_ids=[p.document_id], entity_ids=new)
+    ctx.note_changes(document_ids=[p.document_id], entity_ids=new)
     return {"mention_ids": made, "entity_ids": new, "left_out": len(p.names) - len(made)}
 
 

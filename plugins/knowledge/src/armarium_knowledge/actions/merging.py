@@ -77,7 +77,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     gone = {"curation_state": "merged", "merged_into_id": survivor.id, "updated_at": ctx.now}
     ctx.conn.execute(update(entities).where(entities.c.id.in_(ids)).values(gone))
     ctx.target(survivor.id, *ids)
-    ctx.changed(entity_ids=[survivor.id, *ids])
+    ctx.note_changes(entity_ids=[survivor.id, *ids])
     return {"entity": entity(ctx.conn, survivor.id), "merged_ids": ids}
 
 
@@ -93,7 +93,7 @@ def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
     raw = raw_of(ctx.conn)
     given = {"to": survivor_id, "ids": json_text(ids)}
     among = "(SELECT value FROM json_each(:ids))"
-    ctx.changed(
+    ctx.note_changes(
         document_ids=[
             row[0]
             for row in raw.execute(
@@ -202,7 +202,7 @@ def insert_match(
         "created_at": ctx.now,
     }
     ctx.conn.execute(matches.insert().values(row))
-    ctx.changed(entity_ids=[survivor, candidate])
+    ctx.note_changes(entity_ids=[survivor, candidate])
     return row
 
 
@@ -251,7 +251,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
             "entity.merge", {"survivor_id": row["survivor_entity_id"], "ids": [row["candidate_entity_id"]]}
         )
     ctx.target(p.match_id, row["survivor_entity_id"], row["candidate_entity_id"])
-    ctx.changed(entity_ids=[row["survivor_entity_id"], row["candidate_entity_id"]])
+    ctx.note_changes(entity_ids=[row["survivor_entity_id"], row["candidate_entity_id"]])
     return {**row, **done}
 
 

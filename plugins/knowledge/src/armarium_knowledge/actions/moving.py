@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Table, select, update
 
-from armarium.api import ActionContext, among, new_id
+from armarium.api import ActionContext, is_among, new_id
 from armarium_knowledge.actions.merging import insert_match, match_of
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
-from armarium_knowledge.placing import aligned, moved
+from armarium_knowledge.placing import align_span, move_span
 from armarium_source_model.api import (
-    Corrected,
+    ReadingChange,
     counting_readings,
     get_segment,
     reading_rule,
@@ -26,31 +26,31 @@ class Mover:
     """Mentions, refused spans and evidence move to the reading that corrects theirs. How they were last looked at stays,
     so that what a correction touched is known to be in doubt."""
 
-    def move(self, ctx: ActionContext, corrected: Corrected) -> list[tuple[str, str]]:
+    def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[tuple[str, str]]:
         """(id, why) of the mentions and evidence whose words are not there any more: they stay where they were."""
         left: list[tuple[str, str]] = []
         for table in (mentions, claim_sources):
-            for row in _on(ctx, table, corrected.old_id):
-                there = moved(
+            for row in _rows_on(ctx, table, corrected.old_id):
+                there = move_span(
                     row.segment_char_start, row.segment_char_end, corrected.old_text, corrected.new_text
                 )
                 if isinstance(there, str):
                     left.append((row.id, there))
                 else:
                     _move(ctx, table, row.id, corrected.new_id, there)
-        for row in _on(ctx, refusals, corrected.old_id):
+        for row in _rows_on(ctx, refusals, corrected.old_id):
             # A refusal holds for what stands in the place of its words, also where these were corrected.
             span = row.segment_char_start, row.segment_char_end
-            exact = moved(*span, corrected.old_text, corrected.new_text)
+            exact = move_span(*span, corrected.old_text, corrected.new_text)
             there_now = (
-                aligned(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
+                align_span(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
             )
             if there_now is not None:
                 _move(ctx, refusals, row.id, corrected.new_id, there_now)
         return left
 
 
-def _on(ctx: ActionContext, table: Table, representation_id: str) -> list[Any]:
+def _rows_on(ctx: ActionContext, table: Table, representation_id: str) -> list[Any]:
     return list(ctx.conn.execute(select(table).where(table.c.representation_id == representation_id)))
 
 
@@ -109,7 +109,7 @@ class EvidenceCarrier:
             }
             ctx.conn.execute(claim_sources.insert().values(copy))
             copies.append((row.id, copy["id"]))
-        ctx.changed(claim_ids=[row.claim_id for row in rows])
+        ctx.note_changes(claim_ids=[row.claim_id for row in rows])
         return copies, left
 
 
@@ -119,20 +119,20 @@ def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
     return None if found is None or not found.text else (found.representation_id, found.text)
 
 
-def arrived(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """Propose for review which entities of a transfer may be ones that were there; nothing is merged."""
     ids = companions.get("entity", [])
     e = entities.c
     proposed = []
     new = ctx.conn.execute(
-        select(e.id, e.canonical_name, e.entity_type).where(among(e.id, ids)).order_by(e.id)
+        select(e.id, e.canonical_name, e.entity_type).where(is_among(e.id, ids)).order_by(e.id)
     ).all()
     for row in new:
         same = select(e.id, e.folded_names).where(
             e.entity_type == row.entity_type,
             e.curation_state.in_(("unreviewed", "verified")),
             e.folded_names.contains(fold(row.canonical_name), autoescape=True),
-            ~among(e.id, ids),
+            ~is_among(e.id, ids),
         )
         for other in ctx.conn.execute(same.order_by(e.id)):
             if fold(row.canonical_name) not in other.folded_names.split("\n"):

@@ -50,11 +50,11 @@ def interpret(ctx: ActionContext, p: InterpretationCreate) -> dict[str, Any]:
     row = {"id": new_id(), **stated, "text_fingerprint": mark, "episode_id": None, **ctx.provenance()}
     ctx.conn.execute(interpretations.insert().values(row))
     ctx.target(row["id"], p.document_id)
-    ctx.changed(interpretation_ids=[row["id"]], document_ids=[p.document_id])
+    ctx.note_changes(interpretation_ids=[row["id"]], document_ids=[p.document_id])
     return shown_interpretations(ctx.conn, [INTERPRETATIONS.require(ctx.conn, row["id"])])[0]
 
 
-def _written(ex: Example) -> dict[str, Any]:
+def _write_example(ex: Example) -> dict[str, Any]:
     return {"interpretation_id": ex.run("interpretation.create", _interpret_example(ex))["id"]}
 
 
@@ -65,18 +65,18 @@ def _written(ex: Example) -> dict[str, Any]:
     summary="Delete an interpretation.",
     route=Route("DELETE", "/api/interpretations/{interpretation_id}"),
     words="Deleted an interpretation",
-    example=_written,
+    example=_write_example,
 )
 def withdraw(ctx: ActionContext, p: InterpretationId) -> dict[str, Any]:
     """Raises NotFound."""
     row = INTERPRETATIONS.require(ctx.conn, p.interpretation_id)
     ctx.conn.execute(delete(interpretations).where(interpretations.c.id == p.interpretation_id))
     ctx.target(p.interpretation_id, row["document_id"])
-    ctx.changed(interpretation_ids=[p.interpretation_id], document_ids=[row["document_id"]])
+    ctx.note_changes(interpretation_ids=[p.interpretation_id], document_ids=[row["document_id"]])
     return {"status": "deleted", "id": p.interpretation_id}
 
 
-def _predicted(ex: Example) -> dict[str, Any]:
+def _predict_example(ex: Example) -> dict[str, Any]:
     return {
         "source_entity_id": samples.entity(ex),
         "relation": "owned",
@@ -92,7 +92,7 @@ def _predicted(ex: Example) -> dict[str, Any]:
     summary="Keep a predicted relation for review.",
     route=Route("POST", "/api/kg/kgembed/reviews"),
     words="Kept a predicted relation for review",
-    example=_predicted,
+    example=_predict_example,
 )
 def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     """Raises NotFound for an entity, Conflict where the same relation of the same two waits already."""
@@ -118,7 +118,7 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     }
     ctx.conn.execute(reviews.insert().values(row))
     ctx.target(row["id"])
-    ctx.changed(entity_ids=[p.source_entity_id, p.target_entity_id])
+    ctx.note_changes(entity_ids=[p.source_entity_id, p.target_entity_id])
     return row
 
 
@@ -130,7 +130,7 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     route=Route("PATCH", "/api/kg/kgembed/reviews/{review_id}"),
     words="Decided a predicted relation",
     example=lambda ex: {
-        "review_id": ex.run("prediction_review.create", _predicted(ex))["id"],
+        "review_id": ex.run("prediction_review.create", _predict_example(ex))["id"],
         "state": "deferred",
     },
 )
@@ -154,7 +154,7 @@ def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
     }
     ctx.conn.execute(update(reviews).where(reviews.c.id == p.review_id).values(done))
     ctx.target(p.review_id)
-    ctx.changed(
+    ctx.note_changes(
         entity_ids=[row["source_entity_id"], row["target_entity_id"]],
         claim_ids=[p.resulting_claim_id] if p.resulting_claim_id else [],
     )

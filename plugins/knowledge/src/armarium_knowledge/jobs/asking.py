@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from armarium.api import JobContext, PageSkipped, ServiceError
 from armarium_knowledge.placing import Line, PagePlaces
-from armarium_reading.api import Asked, ModelRequest, Subject, ask_in_job
+from armarium_reading.api import ModelAnswer, ModelRequest, Subject, ask_in_job
 
 SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
 
@@ -36,7 +36,7 @@ def one_of(words: Iterable[str]) -> Any:
 
 def ask_about(
     job: JobContext, page_id: str, task: str, answer: type[BaseModel], places: PagePlaces
-) -> Asked[Any]:
+) -> ModelAnswer[Any]:
     """Ask the model of the settings about a page. PageSkipped where rights forbid it; RetryLater where it is busy."""
     args = job.args
     request = ModelRequest(

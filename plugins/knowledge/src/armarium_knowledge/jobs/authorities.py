@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
 from armarium_knowledge import errors
-from armarium_knowledge.authority_files import known
+from armarium_knowledge.authority_files import read_known
 from armarium_knowledge.models import entities, mentions
 
 
@@ -31,12 +31,12 @@ def link(job: JobContext, page_id: str) -> PageWork:
         wanted = _all_names(conn)
     if not rows:
         raise PageSkipped("The page names no entities; find its names first.")
-    file = known(job.library, job.args.file.real, wanted)
+    file = read_known(job.library, job.args.file.real, wanted)
     links = []
     for row in rows:
         linked = {one["uri"] for one in row.authority_links}
         for name in row.folded_names.split("\n"):
-            found = file.called(name)
+            found = file.find_named(name)
             if found is not None and found[0].uri not in linked:
                 entry, certainty = found
                 linked.add(entry.uri)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from armarium.api import JobContext, JobKind
 from armarium_knowledge.actions.merging import JOB_KIND
-from armarium_knowledge.matching import alike, candidates_of
+from armarium_knowledge.matching import candidates_of, find_alike
 from armarium_knowledge.models import entities
 from armarium_knowledge.schemas.entities import FindMatches
 
@@ -25,7 +25,7 @@ def find_matches(job: JobContext) -> dict[str, Any]:
         candidates = candidates_of(tuple(row) for row in rows)
     asked = set(args.entity_ids)
     found = []
-    for number, pair in enumerate(alike(candidates, args.min_score)):
+    for number, pair in enumerate(find_alike(candidates, args.min_score)):
         if number % AT_ONCE == 0:
             job.check()
         if not asked or asked & {pair.one, pair.other}:

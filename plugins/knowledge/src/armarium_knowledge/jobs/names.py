@@ -36,10 +36,10 @@ def placed_names(engine: Engine, library: Library, settings: Any) -> Placement:
 
 def find_names(job: JobContext, page_id: str) -> PageWork | None:
     """The names of a page as mentions; what stands there or was refused is left out when they are written."""
-    return _known(job, page_id) if job.args.provider is None else _asked(job, page_id)
+    return _find_known(job, page_id) if job.args.provider is None else _ask_model(job, page_id)
 
 
-def _known(job: JobContext, page_id: str) -> PageWork:
+def _find_known(job: JobContext, page_id: str) -> PageWork:
     names = known_names(job.library)
     with job.library.db.read() as conn:
         found = names_on_page(conn, names, page_id, misread=job.args.misread)
@@ -73,19 +73,19 @@ def _work(page_id: str, listed: list[dict[str, Any]], episode_id: str | None) ->
     )
 
 
-def _asked(job: JobContext, page_id: str) -> PageWork:
+def _ask_model(job: JobContext, page_id: str) -> PageWork:
     places = text_of(job, page_id)
     with job.library.db.read() as conn:
         types = known_types(conn)
     ids = [line.segment_id for line in places.lines]
     asked = ask_about(job, page_id, FIND, found_names(ids, types), places)
-    listed = _located(places, asked.answer.names)
+    listed = _locate_names(places, asked.answer.names)
     if not listed:
         raise PageSkipped("The model found no names that stand on the page.")
     return _work(page_id, listed, asked.episode_id)
 
 
-def _located(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, Any]]:
+def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, Any]]:
     """Where the words of an answer stand; the second time that they are named is the second time that they stand."""
     times: dict[tuple[str, str], int] = {}
     listed = []

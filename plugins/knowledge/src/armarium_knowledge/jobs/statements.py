@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, create_model
 from armarium.api import JobContext, PageSkipped, PageWork
 from armarium_knowledge.jobs.asking import ask_about, one_of, text_of
 from armarium_knowledge.placing import PagePlaces
-from armarium_reading.api import Asked
+from armarium_reading.api import ModelAnswer
 from armarium_source_model.api import text_fingerprint
 
 STATEMENTS = (
@@ -88,7 +88,7 @@ def _artifact(
     job: JobContext,
     page_id: str,
     places: PagePlaces,
-    asked: Asked[Any],
+    asked: ModelAnswer[Any],
     artifact_type: str,
     content: str,
     **data: Any,

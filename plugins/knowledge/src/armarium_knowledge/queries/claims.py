@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import unknown_claim, unknown_interpretation
 from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
 from armarium_knowledge.placing import PagePlaces, Place, kept_places
 from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words
-from armarium_knowledge.queries.visible import Hidden, withheld_knowledge
+from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
 from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
 from armarium_knowledge.schemas.fields import ClaimState, ClaimType
 from armarium_source_model.api import text_fingerprint
@@ -68,27 +68,29 @@ def shown_claims(
     rests: dict[str, list[dict[str, Any]]] = {one: [] for one in ids}
     pairs = select(claim_entities.c.claim_id, claim_entities.c.entity_id)
     for claim_id, entity_id in conn.execute(
-        pairs.where(among(claim_entities.c.claim_id, ids)).order_by(claim_entities.c.id)
+        pairs.where(is_among(claim_entities.c.claim_id, ids)).order_by(claim_entities.c.id)
     ):
         named[claim_id].append(entity_id)
     order = (claim_sources.c.position, claim_sources.c.id)
-    for source in SOURCES.all(conn, among(claim_sources.c.claim_id, ids), order=order):
+    for source in SOURCES.all(conn, is_among(claim_sources.c.claim_id, ids), order=order):
         rests[source["claim_id"]].append(source)
-    of_pages = _described(conn, (one["document_id"] for own in rests.values() for one in own))
+    of_pages = _describe_entities(conn, (one["document_id"] for own in rests.values() for one in own))
     pages = pages or Pages(conn)
     if in_snapshot:
         pages.know_kept(one for own in rests.values() for one in own)
-    return [_shown(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
+    return [_build_answer(row, named[row["id"]], rests[row["id"]], of_pages, pages) for row in rows]
 
 
-def _described(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
+def _describe_entities(conn: Connection, ids: Iterable[str | None]) -> dict[str, Any]:
     wanted = [one for one in dict.fromkeys(ids) if one is not None]
     d = documents.c
-    found = conn.execute(select(d.id, d.page_label, d.language).where(among(d.id, wanted))) if wanted else ()
+    found = (
+        conn.execute(select(d.id, d.page_label, d.language).where(is_among(d.id, wanted))) if wanted else ()
+    )
     return {row.id: row for row in found}
 
 
-def _shown(
+def _build_answer(
     row: dict[str, Any],
     entity_ids: list[str],
     sources: list[dict[str, Any]],
@@ -162,10 +164,10 @@ def list_claims(
     offset: Start = 0,
 ) -> dict[str, Any]:
     """What rests on the Trash alone is left out."""
-    left_out = Hidden(conn).claims
+    left_out = HiddenKnowledge(conn).claims
     where: list[ColumnElement[bool]] = [claims.c.merged_into_id.is_(None)]
     if left_out:
-        where.append(~among(claims.c.id, left_out))
+        where.append(~is_among(claims.c.id, left_out))
     if q is not None:
         where.append(in_words(claims.c.folded_text, q))
     if claim_type is not None:

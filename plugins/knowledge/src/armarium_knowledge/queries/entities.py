@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Row, or_, select
 
-from armarium.api import Rows, among, json_text, query, raw_of
+from armarium.api import Rows, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
-from armarium_knowledge.errors import merged, unknown_entity, unknown_match, unknown_review
+from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_entities, entities, matches, mentions, reviews
-from armarium_knowledge.queries.visible import Hidden, withheld_knowledge
+from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
 from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
 
@@ -37,10 +37,10 @@ def shown_entities(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dic
     listed = json_text(list(supports))
     for entity_id, document_id, count in raw_of(conn).execute(_SUPPORTS, (listed,)) if rows else ():
         supports[entity_id].append({"document_id": document_id, "mentions": count})
-    return [_shown(row, supports[row["id"]]) for row in rows]
+    return [_build_answer(row, supports[row["id"]]) for row in rows]
 
 
-def _shown(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_answer(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[str, Any]:
     texts = dict.fromkeys(one["text"] for one in row["names"])
     texts.pop(row["canonical_name"], None)
     return {
@@ -64,7 +64,7 @@ def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
     """The row of an entity that may be written about; NotFound, Conflict naming the one it was merged into."""
     row = ENTITIES.row(conn, entity_id)
     if row.curation_state == "merged":
-        raise merged(entity_id, survivor_of(conn, entity_id))
+        raise merged_entity(entity_id, survivor_of(conn, entity_id))
     return row
 
 
@@ -89,11 +89,11 @@ def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
     return (
         or_(column.is_not(None))
         if not wanted
-        else _all(column.contains(one, autoescape=True) for one in wanted)
+        else _match_all(column.contains(one, autoescape=True) for one in wanted)
     )
 
 
-def _all(conditions: Iterable[ColumnElement[bool]]) -> ColumnElement[bool]:
+def _match_all(conditions: Iterable[ColumnElement[bool]]) -> ColumnElement[bool]:
     found, *more = conditions
     for one in more:
         found = found & one
@@ -112,10 +112,10 @@ def list_entities(
     offset: Start = 0,
 ) -> dict[str, Any]:
     """Those merged are listed only where they are asked for. What rests on the Trash alone is left out."""
-    hidden = Hidden(conn)
+    hidden = HiddenKnowledge(conn)
     where: list[ColumnElement[bool]] = []
     if hidden.entities:
-        where.append(~among(entities.c.id, hidden.entities))
+        where.append(~is_among(entities.c.id, hidden.entities))
     if curation_state is None:
         where.append(entities.c.curation_state != "merged")
     else:
@@ -163,11 +163,11 @@ def list_matches(
         where.append(
             (matches.c.survivor_entity_id == entity_id) | (matches.c.candidate_entity_id == entity_id)
         )
-    left_out = Hidden(conn).entities
+    left_out = HiddenKnowledge(conn).entities
     if left_out:
         where += [
-            ~among(matches.c.survivor_entity_id, left_out),
-            ~among(matches.c.candidate_entity_id, left_out),
+            ~is_among(matches.c.survivor_entity_id, left_out),
+            ~is_among(matches.c.candidate_entity_id, left_out),
         ]
     likeliest = (matches.c.score.desc(), matches.c.id)
     return MATCHES.page(conn, *where, order=likeliest, limit=limit, offset=offset)
@@ -183,8 +183,11 @@ def list_matches(
 def list_reviews(conn: Connection, state: ReviewState | None = None) -> dict[str, Any]:
     """All, or those of one state; reviews about entities that are left out are left out too."""
     where = [] if state is None else [reviews.c.state == state]
-    left_out = Hidden(conn).entities
+    left_out = HiddenKnowledge(conn).entities
     if left_out:
-        where += [~among(reviews.c.source_entity_id, left_out), ~among(reviews.c.target_entity_id, left_out)]
+        where += [
+            ~is_among(reviews.c.source_entity_id, left_out),
+            ~is_among(reviews.c.target_entity_id, left_out),
+        ]
     items = REVIEWS.all(conn, *where, order=(reviews.c.created_at, reviews.c.id))
     return {"items": items, "count": len(items)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, select, true
 
-from armarium.api import Rows, among
+from armarium.api import Rows, is_among
 from armarium_documents.api import documents
 from armarium_knowledge.models import (
     claim_entities,
@@ -29,7 +29,7 @@ from armarium_knowledge.queries.claims import (
 )
 from armarium_knowledge.queries.entities import ENTITIES, shown_entities
 from armarium_knowledge.queries.mentions import MENTIONS, shown_mentions
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.visible import HiddenKnowledge
 
 _BATCH = 500
 
@@ -47,24 +47,24 @@ class _Scope:
     def pages(self, column: Any) -> ColumnElement[bool]:
         """Whether a column names a document that is exported."""
         if self.ids is not None:
-            return among(column, self.ids)
+            return is_among(column, self.ids)
         live: ColumnElement[bool] = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
-        return live & ~among(column, self.withheld) if self.withheld else live
+        return live & ~is_among(column, self.withheld) if self.withheld else live
 
     @cached_property
     def claims(self) -> frozenset[str]:
         """Statements that are exported: none of whose evidence is withheld, at once or through another statement."""
         s = claim_sources.c
         asked = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
-        found = set(self.conn.execute(asked).scalars()) - Hidden(self.conn).trashed_claims
+        found = set(self.conn.execute(asked).scalars()) - HiddenKnowledge(self.conn).trashed_claims
         refused: set[str] = set()
         if self.withheld:
             fresh = set(
-                self.conn.execute(select(s.claim_id).where(among(s.document_id, self.withheld))).scalars()
+                self.conn.execute(select(s.claim_id).where(is_among(s.document_id, self.withheld))).scalars()
             )
             while fresh:
                 refused |= fresh
-                resting = select(s.claim_id).where(among(s.source_claim_id, fresh))
+                resting = select(s.claim_id).where(is_among(s.source_claim_id, fresh))
                 fresh = set(self.conn.execute(resting).scalars()) - refused
         if self.ids is not None:
             found &= set(self.conn.execute(select(s.claim_id).where(self.pages(s.document_id))).scalars())
@@ -77,7 +77,9 @@ class _Scope:
         named = set(
             self.conn.execute(select(m.entity_id).where(self.pages(m.document_id)).distinct()).scalars()
         )
-        named |= set(self.conn.execute(select(c.entity_id).where(among(c.claim_id, self.claims))).scalars())
+        named |= set(
+            self.conn.execute(select(c.entity_id).where(is_among(c.claim_id, self.claims))).scalars()
+        )
         asked = select(e.id).where(e.curation_state != "merged")
         found = set(self.conn.execute(asked).scalars())
         if self.ids is not None:
@@ -99,7 +101,7 @@ class _Scope:
             last = batch[-1]
             kept = batch if ids is None else [one for one in batch if one in ids]
             if kept:
-                yield of.all(self.conn, among(table.c.id, kept), order=(table.c.id,))
+                yield of.all(self.conn, is_among(table.c.id, kept), order=(table.c.id,))
 
 
 def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
@@ -110,7 +112,7 @@ def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> 
         about = {one for row in shown for one in row["source_document_ids"]}
         kept = set(
             conn.execute(
-                select(documents.c.id).where(among(documents.c.id, about), scope.pages(documents.c.id))
+                select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
             ).scalars()
         )
         for row in shown:
@@ -139,7 +141,7 @@ def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> It
         about = {one["document_id"] for row in shown for one in row["evidence"] if one["document_id"]}
         kept = set(
             conn.execute(
-                select(documents.c.id).where(among(documents.c.id, about), scope.pages(documents.c.id))
+                select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
             ).scalars()
         )
         for row in shown:

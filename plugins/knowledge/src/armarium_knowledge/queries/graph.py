@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import among, json_text, query, raw_of
+from armarium.api import is_among, json_text, query, raw_of
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claims, entities
 from armarium_knowledge.queries.claims import CLAIMS, shown_claims
 from armarium_knowledge.queries.entities import ENTITIES, entity, in_words, shown_entities, survivor_of
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.schemas.claims import GraphSearch, Neighbourhood
 
 _BESIDE = """
@@ -38,7 +38,7 @@ def neighbourhood(
     statements and what is left out of the lists do not count."""
     entity(conn, entity_id)
     centre = survivor_of(conn, entity_id)
-    hidden = Hidden(conn)
+    hidden = HiddenKnowledge(conn)
     out, hidden_claims = set(hidden.entities), json_text(hidden.claims)
     raw = raw_of(conn)
     depths = {centre: 0}
@@ -60,7 +60,7 @@ def neighbourhood(
         depths |= dict.fromkeys(frontier, level)
         if not frontier:
             break
-    rows = {row["id"]: row for row in ENTITIES.all(conn, among(entities.c.id, depths))}
+    rows = {row["id"]: row for row in ENTITIES.all(conn, is_among(entities.c.id, depths))}
     told = ("id", "canonical_name", "entity_type", "curation_state")
     nodes = [{**{name: rows[one][name] for name in told}, "depth": far} for one, far in depths.items()]
     edges: dict[tuple[str, str, str], list[str]] = {}
@@ -92,20 +92,20 @@ def search(
     limit: Annotated[int, Query(ge=1, le=1000)] = 20,
 ) -> dict[str, Any]:
     """Every word must occur; a name that is just the words comes first. What rests on the Trash alone is left out."""
-    hidden = Hidden(conn)
+    hidden = HiddenKnowledge(conn)
     found: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
     if fold(q):
         if "entities" in kinds:
             there = [in_words(entities.c.folded_names, q), entities.c.curation_state != "merged"]
             if hidden.entities:
-                there.append(~among(entities.c.id, hidden.entities))
+                there.append(~is_among(entities.c.id, hidden.entities))
             exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)
             rows = ENTITIES.page(conn, *there, order=exact, limit=limit, offset=0)["items"]
             found["entities"] = shown_entities(conn, rows)
         if "claims" in kinds:
             said = [in_words(claims.c.folded_text, q), claims.c.merged_into_id.is_(None)]
             if hidden.claims:
-                said.append(~among(claims.c.id, hidden.claims))
+                said.append(~is_among(claims.c.id, hidden.claims))
             rows = CLAIMS.page(conn, *said, order=(claims.c.created_at, claims.c.id), limit=limit, offset=0)
             found["claims"] = shown_claims(conn, rows["items"])
     return {"query": q, **found, "count": len(found["entities"]) + len(found["claims"])}

@@ -15,7 +15,7 @@ from armarium_knowledge.errors import unknown_mention
 from armarium_knowledge.models import claim_sources, claims, entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import ENTITIES, Limit, Start, entity
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.schemas.mentions import MentionPage, PageMentions, Statements
 from armarium_source_model.api import get_segment
 
@@ -23,13 +23,13 @@ MENTIONS = Rows(mentions, missing=unknown_mention)
 REFUSALS = Rows(refusals)
 
 
-class Refused:
+class RefusedSpans:
     """The spans of a page that were refused to entities, where they stand now."""
 
     def __init__(self, conn: Connection, places: PagePlaces) -> None:
         self.rows = REFUSALS.all(conn, refusals.c.document_id == places.document_id, order=(refusals.c.id,))
         self.places = [
-            places.nearby(
+            places.place_nearby(
                 row["segment_id"],
                 row["representation_id"],
                 row["segment_char_start"],
@@ -38,7 +38,7 @@ class Refused:
             for row in self.rows
         ]
 
-    def at(self, start: int, end: int) -> list[dict[str, Any]]:
+    def find_at(self, start: int, end: int) -> list[dict[str, Any]]:
         """The refusals that share characters of the page's text with a span."""
         return [
             row
@@ -48,7 +48,7 @@ class Refused:
 
     def entities_at(self, start: int, end: int) -> list[str]:
         """The entities that are refused there."""
-        return list(dict.fromkeys(row["entity_id"] for row in self.at(start, end)))
+        return list(dict.fromkeys(row["entity_id"] for row in self.find_at(start, end)))
 
 
 def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dic
 
 def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of mentions of one page as answered."""
-    refused = Refused(conn, places)
+    refused = RefusedSpans(conn, places)
     found = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
         is_placed = isinstance(place, Place)
@@ -139,7 +139,7 @@ def page_mentions(
     rows = MENTIONS.all(
         conn, mentions.c.document_id == document_id, order=(mentions.c.created_at, mentions.c.id)
     )
-    named = _named(conn, (row["entity_id"] for row in rows))
+    named = _name_entities(conn, (row["entity_id"] for row in rows))
     items = [
         {**one, "canonical_name": named[one["entity_id"]][0], "entity_type": named[one["entity_id"]][1]}
         for one in on_page(conn, places, rows)
@@ -148,8 +148,8 @@ def page_mentions(
     lost = sum(not one["placed"] for one in items)
     items = [one for one in items if not (unplaced and one["placed"])]
     items.sort(key=lambda one: (not one["placed"], one["char_start"] or 0, one["char_end"] or 0))
-    found = Refused(conn, places)
-    names = _named(conn, (row["entity_id"] for row in found.rows))
+    found = RefusedSpans(conn, places)
+    names = _name_entities(conn, (row["entity_id"] for row in found.rows))
     refused = [
         {
             "id": row["id"],
@@ -171,10 +171,10 @@ def page_mentions(
     }
 
 
-def _named(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
     """(name, type) of entities."""
     wanted = list(dict.fromkeys(ids))
-    left_out = set(Hidden(conn).withheld_entities) if wanted else set()
+    left_out = set(HiddenKnowledge(conn).withheld_entities) if wanted else set()
     rows = (ENTITIES.get(conn, one) for one in wanted if one not in left_out)
     return {row["id"]: (row["canonical_name"], row["entity_type"]) for row in rows if row is not None}
 
@@ -192,7 +192,7 @@ def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
     places = PagePlaces(conn, document_id)
     own = mentions.c.document_id == document_id
     rows = MENTIONS.all(conn, own, order=(mentions.c.created_at, mentions.c.id))
-    named = _named(conn, (row["entity_id"] for row in rows))
+    named = _name_entities(conn, (row["entity_id"] for row in rows))
     listed = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
         is_here = (
@@ -221,7 +221,7 @@ def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
 
 
 def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> list[dict[str, Any]]:
-    hidden = set(Hidden(conn).claims)
+    hidden = set(HiddenKnowledge(conn).claims)
     evidence = conn.execute(
         select(claim_sources, claims.c.text, claims.c.curation_state)
         .join(claims, claims.c.id == claim_sources.c.claim_id)
@@ -260,4 +260,13 @@ def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
     return conn.execute(asked).scalar_one_or_none()
 
 
-__all__ = ["MENTIONS", "REFUSALS", "Refused", "entities", "list_mentions", "mention", "mention_at", "on_page"]
+__all__ = [
+    "MENTIONS",
+    "REFUSALS",
+    "RefusedSpans",
+    "entities",
+    "list_mentions",
+    "mention",
+    "mention_at",
+    "on_page",
+]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, among, query, raw_of
+from armarium.api import Engine, Library, is_among, query, raw_of
 from armarium_documents.api import ARTIFACTS, artifacts, require_document
 from armarium_knowledge.errors import name_nothing_about, unknown_step
 from armarium_knowledge.models import claim_sources, interpretations, mentions
@@ -53,7 +53,7 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
     pages = Pages(conn)
     rows = SOURCES.all(
         conn,
-        among(claim_sources.c.document_id, document_ids),
+        is_among(claim_sources.c.document_id, document_ids),
         claim_sources.c.segment_id.is_not(None),
         order=(claim_sources.c.document_id, claim_sources.c.claim_id, claim_sources.c.position),
     )
@@ -74,7 +74,7 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
 def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
     """Interpretations of pages whose text is another by now."""
     rows = INTERPRETATIONS.all(
-        conn, among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
+        conn, is_among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
     )
     why = "The text of its page is another by now; read it again, and confirm what still holds."
     return [
@@ -88,7 +88,7 @@ def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[St
     """Catalogue records and passages that were made of another text."""
     rows = ARTIFACTS.all(
         conn,
-        among(artifacts.c.document_id, document_ids),
+        is_among(artifacts.c.document_id, document_ids),
         artifacts.c.artifact_type.in_(ARTIFACT_TYPES),
         order=(artifacts.c.id,),
     )

@@ -84,7 +84,7 @@ def entities_resting_on(
     return [row[0] for row in raw.execute(_MERGED_INTO, {"hidden": json_text(found)})]
 
 
-class Hidden:
+class HiddenKnowledge:
     """The statements and entities that are left out of what *conn* answers: few, and asked once a request."""
 
     def __init__(self, conn: Connection) -> None:

@@ -213,5 +213,5 @@ def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
         if treated["made"]:
             made.append({"rendition_id": treated["rendition_id"], "role": "background-removed"})
     ctx.target(p.document_id, *(one["rendition_id"] for one in made))
-    ctx.changed(document_ids=[p.document_id])
+    ctx.note_changes(document_ids=[p.document_id])
     return {"document_id": p.document_id, "renditions": made}

@@ -44,7 +44,7 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
     """
     if sheet.width < NARROWEST * sheet.height:
         return None
-    left, right = _photographed(sheet.grey)
+    left, right = _find_paper(sheet.grey)
     width = right - left
     begin, end = int(left + FROM * width), int(left + TO * width)
     if end - begin < 8:
@@ -57,8 +57,10 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
     # A camera seldom looks straight down: the fold leans.
     for lean in numpy.linspace(-0.02, 0.02, 9) * sheet.width:
         rows = numpy.linspace(-0.5, 0.5, height)[:, None] * lean
-        folded = numpy.maximum(_along(fold, rows, begin, end), numpy.abs(_along(step, rows, begin, end)))
-        score = 0.6 * folded + 0.4 * _along(white, rows, begin, end)
+        folded = numpy.maximum(
+            _mean_along(fold, rows, begin, end), numpy.abs(_mean_along(step, rows, begin, end))
+        )
+        score = 0.6 * folded + 0.4 * _mean_along(white, rows, begin, end)
         away = numpy.abs(numpy.arange(begin, end) - (left + right) / 2) / width
         score = score - 0.9 * numpy.maximum(0, away - 0.04)
         at = int(score.argmax())
@@ -77,7 +79,7 @@ def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
     at = round(found.x * sheet.width)
     rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
     grey = cv2.GaussianBlur(sheet.grey.astype(numpy.float32), (0, 0), 2)
-    depths = _along(grey, rows, at - near, at + near + 1)
+    depths = _mean_along(grey, rows, at - near, at + near + 1)
     lowest = int(depths.argmin())
     rim = min(float(depths[: lowest + 1].max()), float(depths[lowest:].max()))
     if rim - depths[lowest] < DEEP:
@@ -86,7 +88,7 @@ def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
     return Gutter(found.top + moved, found.foot + moved, found.score)
 
 
-def _photographed(grey: Pixels) -> tuple[int, int]:
+def _find_paper(grey: Pixels) -> tuple[int, int]:
     """From where to where there is paper, left to right; dark or plain table on the sides is left out."""
     columns = numpy.percentile(grey, 75, axis=0).astype(float)
     bright = columns > 0.6 * numpy.percentile(columns, 80)
@@ -122,7 +124,7 @@ def _white(sheet: Sheet) -> Pixels:
     return 1.0 - near.astype(numpy.float32)
 
 
-def _along(values: Pixels, rows: Pixels, begin: int, end: int) -> Pixels:
+def _mean_along(values: Pixels, rows: Pixels, begin: int, end: int) -> Pixels:
     """The mean of *values* along a leaning line for each place where it crosses the middle height."""
     height = values.shape[0]
     step = max(1, height // 300)

@@ -47,7 +47,7 @@ class Box(NamedTuple):
     def middle(self) -> tuple[float, float]:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
-    def around(self, other: Box) -> Box:
+    def union(self, other: Box) -> Box:
         """The smallest box that holds both."""
         return Box(
             min(self.left, other.left),
@@ -56,7 +56,7 @@ class Box(NamedTuple):
             max(self.bottom, other.bottom),
         )
 
-    def shared(self, other: Box) -> float:
+    def shared_area(self, other: Box) -> float:
         """The area that both cover."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         high = min(self.bottom, other.bottom) - max(self.top, other.top)
@@ -159,7 +159,7 @@ def rows_of(ink: Pixels, *, reach: float = 2.0) -> list[Box]:
         for box in boxes
         if 3 * height < box.height < 15 * height
         and box.width < 3 * box.height < 9 * box.width
-        and not any(box.shared(row) for row in rows)
+        and not any(box.shared_area(row) for row in rows)
     ]
     if large:
         taller = letter_height(large)
@@ -167,7 +167,7 @@ def rows_of(ink: Pixels, *, reach: float = 2.0) -> list[Box]:
         for box in large:
             alone[boxes.index(box) + 1] = True
         rows += _rows(boxes, numpy.where(alone[labels], labels, 0), taller, reach)
-    return sorted(_whole(rows), key=lambda box: (box.top, box.left))
+    return sorted(_merge_crumbs(rows), key=lambda box: (box.top, box.left))
 
 
 def _rows(boxes: list[Box], labels: Pixels, height: float, reach: float) -> list[Box]:
@@ -190,7 +190,7 @@ def _rows(boxes: list[Box], labels: Pixels, height: float, reach: float) -> list
     ]
 
 
-def _whole(rows: list[Box]) -> list[Box]:
+def _merge_crumbs(rows: list[Box]) -> list[Box]:
     """Rows without the crumbs that lie in or on a larger one; those are added to it."""
     whole: list[Box] = []
     for row in sorted(rows, key=lambda box: -box.width * box.height):
@@ -202,7 +202,7 @@ def _whole(rows: list[Box]) -> list[Box]:
                 and down >= -0.3 * larger.height
                 and row.height < 0.6 * larger.height
             ):
-                whole[number] = larger.around(row)
+                whole[number] = larger.union(row)
                 break
         else:
             whole.append(row)

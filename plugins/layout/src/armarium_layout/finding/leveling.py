@@ -56,14 +56,14 @@ def lean_of(sheet: Sheet) -> float:
     return best if abs(best) <= STEEPEST else 0.0
 
 
-class Levelled(NamedTuple):
+class LevelPicture(NamedTuple):
     """A picture made level, and the six numbers from its fractions to those of the picture it was made from."""
 
     pixels: Pixels
     transform: list[float]
 
 
-def levelled(pixels: Pixels, degrees: float) -> Levelled:
+def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
     """*pixels* turned so that lines that fall by *degrees* to the right are level; larger, so that no corner is lost."""
     height, width = pixels.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)
@@ -82,7 +82,7 @@ def levelled(pixels: Pixels, degrees: float) -> Levelled:
         back[0, 2] / width,
         back[1, 2] / height,
     ]
-    return Levelled(made, [float(value) for value in transform])
+    return LevelPicture(made, [float(value) for value in transform])
 
 
 def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
@@ -121,7 +121,7 @@ class Bend(NamedTuple):
 
     factors: Pixels
 
-    def at(self, x: Pixels, y: Pixels) -> Pixels:
+    def offset_at(self, x: Pixels, y: Pixels) -> Pixels:
         """By how much a line is lower (heights of the page) at x than it is on the whole, at height y."""
         drop = sum(
             factor * ((x - 0.5) ** i - _mean_power(i)) * y**j
@@ -172,7 +172,7 @@ def bend_of(curves: Sequence[Curve]) -> Bend | None:
     return Bend(factors)
 
 
-class Straightened(NamedTuple):
+class StraightPicture(NamedTuple):
     """A picture whose lines were made straight, and where the points of an even mesh over it lie on the picture it was
     made from: `MESH` rows of `MESH` points, in fractions."""
 
@@ -180,12 +180,12 @@ class Straightened(NamedTuple):
     mesh: list[list[list[float]]]
 
 
-def straightened(pixels: Pixels, bend: Bend) -> Straightened:
+def straighten_picture(pixels: Pixels, bend: Bend) -> StraightPicture:
     """*pixels* with every column moved up and down so that its lines are straight and level; its size stays."""
     height, width = pixels.shape[:2]
     # The bend changes slowly: it is worked out on a coarse grid.
     coarse_x, coarse_y = numpy.meshgrid(numpy.linspace(0, 1, 65), numpy.linspace(0, 1, 65))
-    moved = bend.at(coarse_x, coarse_y).astype(numpy.float32) * height
+    moved = bend.offset_at(coarse_x, coarse_y).astype(numpy.float32) * height
     across, down = numpy.meshgrid(
         numpy.linspace(0, 64, width, dtype=numpy.float32), numpy.linspace(0, 64, height, dtype=numpy.float32)
     )
@@ -196,9 +196,9 @@ def straightened(pixels: Pixels, bend: Bend) -> Straightened:
     made = cv2.remap(pixels, columns, rows + shift, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     places = numpy.linspace(0, 1, MESH)
     mesh_x, mesh_y = numpy.meshgrid(places, places)
-    source = mesh_y + bend.at(mesh_x, mesh_y)
+    source = mesh_y + bend.offset_at(mesh_x, mesh_y)
     mesh = [
         [[round(float(x), 6), round(float(y), 6)] for x, y in zip(row_x, row_y, strict=True)]
         for row_x, row_y in zip(mesh_x, source, strict=True)
     ]
-    return Straightened(made, mesh)
+    return StraightPicture(made, mesh)

@@ -153,10 +153,10 @@ def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixe
         distance[part][closer] = away[closer]
         nearest[part][closer] = number
         body[part][(up >= 0) & (up <= BODY * track.pitch) & (body[part] == 0)] = number
-    return _assigned(ink & reach, labels, body, nearest)
+    return _assign_pieces(ink & reach, labels, body, nearest)
 
 
-def _assigned(ink: Pixels, labels: Pixels, body: Pixels, nearest: Pixels) -> Pixels:
+def _assign_pieces(ink: Pixels, labels: Pixels, body: Pixels, nearest: Pixels) -> Pixels:
     """Pieces that touch the body of one line alone are that line's as a whole; of others each pixel is the nearest's."""
     count = int(labels.max()) + 1
     touching = ink & (body > 0) & (labels > 0)

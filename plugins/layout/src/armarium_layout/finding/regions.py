@@ -56,7 +56,7 @@ def regions_of(lines: Sequence[Box]) -> list[list[int]]:
 def _hull(boxes: Sequence[Box]) -> Box:
     whole = boxes[0]
     for box in boxes[1:]:
-        whole = whole.around(box)
+        whole = whole.union(box)
     return whole
 
 
@@ -96,7 +96,7 @@ def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
     return across >= 2 and across >= beside
 
 
-def _over(a: Box, b: Box) -> float:
+def _overlap_share(a: Box, b: Box) -> float:
     """By how much of the narrower two boxes stand over each other."""
     narrower = min(a.width, b.width)
     return (min(a.right, b.right) - max(a.left, b.left)) / narrower if narrower > 0 else 0.0
@@ -116,7 +116,7 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
                 continue
             if nearest is not None and b.top > nearest:
                 break
-            if _over(a, b) > 0:
+            if _overlap_share(a, b) > 0:
                 # All that stand in the first row beneath, not only one of them.
                 nearest = b.middle[1] if nearest is None else nearest
                 below.setdefault(one, []).append(other)
@@ -124,22 +124,22 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
     pairs = [
         (one, others[0])
         for one, others in below.items()
-        if len(others) == 1 and len(above[others[0]]) == 1 and _alike(rows[one], rows[others[0]])
+        if len(others) == 1 and len(above[others[0]]) == 1 and _are_alike(rows[one], rows[others[0]])
     ]
     if not pairs:
         return []
     distances = {pair: rows[pair[1]].middle[1] - rows[pair[0]].middle[1] for pair in pairs}
     usual = median(distances.values())
-    return [pair for pair in pairs if _near(rows[pair[0]], rows[pair[1]], distances[pair], usual)]
+    return [pair for pair in pairs if _are_near(rows[pair[0]], rows[pair[1]], distances[pair], usual)]
 
 
-def _alike(a: Box, b: Box) -> bool:
+def _are_alike(a: Box, b: Box) -> bool:
     if a.width < SHORT * b.width and a.left - b.left > SHORT * b.width:
         return False
-    return _over(a, b) >= OVERLAP and max(a.height, b.height) <= TALLER * min(a.height, b.height)
+    return _overlap_share(a, b) >= OVERLAP and max(a.height, b.height) <= TALLER * min(a.height, b.height)
 
 
-def _near(a: Box, b: Box, distance: float, usual: float) -> bool:
+def _are_near(a: Box, b: Box, distance: float, usual: float) -> bool:
     white = b.top - a.bottom
     return distance <= SPACING * usual or white <= BREAK * min(a.height, b.height)
 

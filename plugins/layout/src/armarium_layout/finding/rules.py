@@ -40,7 +40,7 @@ class Rule(NamedTuple):
     def middle(self) -> float:
         return (self.at[0] + self.at[1]) / 2
 
-    def where(self, place: float) -> float:
+    def position_at(self, place: float) -> float:
         """Where it stands across at *place* along it, drawn on beyond its ends."""
         begin, end = self.along
         return self.at[0] + (self.at[1] - self.at[0]) * (place - begin) / max(end - begin, 1e-9)
@@ -65,7 +65,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
         columns = labels[y : y + h, x : x + w] == number
         ends = [_height(columns[:, :run]), _height(columns[:, -run:])]
         pieces.append(Rule((x, x + w), (y + ends[0], y + ends[1])))
-    joined = [rule for rule in _joined(pieces, least) if rule.length >= least]
+    joined = [rule for rule in _join_rules(pieces, least) if rule.length >= least]
     aside = max(4.0, 0.3 * letters)
     return sorted(
         (rule for rule in joined if _is_ruled(thick, grey, rule, aside)), key=lambda rule: rule.middle
@@ -81,15 +81,15 @@ def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
         rows = numpy.clip(numpy.rint(ys + away), 0, thick.shape[0] - 1).astype(int)
         return picture[rows, numpy.minimum(xs, thick.shape[1] - 1)]
 
-    def inked(away: float) -> float:
+    def measure_ink(away: float) -> float:
         return float(sample(thick, away).mean())
 
-    on = max(inked(away) for away in (-1, 0, 1))
+    on = max(measure_ink(away) for away in (-1, 0, 1))
     paper = [float(numpy.median(sample(grey, sign * 2.5 * aside))) for sign in (-1, 1)]
     if min(paper) < EDGE * max(paper):
         return False
     # Of a double rule the other line stands to one side; letters stand on both.
-    sides = [min(inked(sign * away) for away in (aside, 1.6 * aside, 2.2 * aside)) for sign in (-1, 1)]
+    sides = [min(measure_ink(sign * away) for away in (aside, 1.6 * aside, 2.2 * aside)) for sign in (-1, 1)]
     return on >= INKED and max(sides) < CLEAR * on
 
 
@@ -98,7 +98,7 @@ def _height(part: Pixels) -> float:
     return float(rows.mean()) if len(rows) else 0.0
 
 
-def _joined(pieces: list[Rule], least: float) -> list[Rule]:
+def _join_rules(pieces: list[Rule], least: float) -> list[Rule]:
     """Pieces that go on where another ends, or run beside it as its other edge, made one."""
     joined: list[Rule] = []
     for piece in sorted(pieces, key=lambda rule: -rule.length):
@@ -108,7 +108,7 @@ def _joined(pieces: list[Rule], least: float) -> list[Rule]:
             # A crumb far off the end of a rule is a stroke of a letter; two long pieces are one broken rule.
             reach = 0.25 * longer if shorter >= least else min(1.5 * shorter, 0.25 * longer)
             middle = sum(piece.along) / 2
-            aside = abs(rule.where(middle) - piece.middle)
+            aside = abs(rule.position_at(middle) - piece.middle)
             if gap < reach and aside <= 3 + SLANT * max(0.0, gap) + 0.004 * rule.length:
                 joined[number] = _joined_rule(rule, piece)
                 break
@@ -116,7 +116,7 @@ def _joined(pieces: list[Rule], least: float) -> list[Rule]:
             joined.append(piece)
     if len(joined) < len(pieces):
         # What was joined may meet what was too far away before.
-        return _joined(joined, least)
+        return _join_rules(joined, least)
     return joined
 
 

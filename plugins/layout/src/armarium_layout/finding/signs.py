@@ -35,18 +35,20 @@ def signs_like(examples: Sequence[Pixels], ink: Pixels, like: float = LIKE) -> l
     """
     found: list[Sign] = []
     for number, example in enumerate(examples):
-        trimmed = _trimmed(example)
+        trimmed = _trim_paper(example)
         if trimmed is not None:
             found += _places(trimmed, number, ink, like)
     kept: list[Sign] = []
     for sign in sorted(found, key=lambda one: -one.likeness):
         area = sign.box.width * sign.box.height
-        if all(sign.box.shared(one.box) < 0.3 * min(area, one.box.width * one.box.height) for one in kept):
+        if all(
+            sign.box.shared_area(one.box) < 0.3 * min(area, one.box.width * one.box.height) for one in kept
+        ):
             kept.append(sign)
     return kept
 
 
-def _trimmed(ink: Pixels) -> Pixels | None:
+def _trim_paper(ink: Pixels) -> Pixels | None:
     """An example without the paper around it; None where it has no ink to speak of."""
     rows, columns = numpy.flatnonzero(ink.any(axis=1)), numpy.flatnonzero(ink.any(axis=0))
     if len(rows) < 3 or len(columns) < 3:

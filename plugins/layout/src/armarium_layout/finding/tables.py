@@ -59,10 +59,10 @@ def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
     tables = []
     for columns, rows in _grids(upright, level, letters):
         box = _extent(columns, rows)
-        inside = [line for line in written if line.shared(box) > 0.5 * line.width * line.height]
+        inside = [line for line in written if line.shared_area(box) > 0.5 * line.width * line.height]
         if _written_across(inside, columns, letters):
             continue
-        table = _ruled(box, columns, rows, inside, written)
+        table = _build_ruled(box, columns, rows, inside, written)
         if table is not None:
             tables.append(table)
     return tables
@@ -73,7 +73,7 @@ def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: floa
     wide = [line for line in lines if line.width > 6 * letters]
     across = sum(
         any(
-            line.left + letters < rule.where(line.middle[1]) < line.right - letters
+            line.left + letters < rule.position_at(line.middle[1]) < line.right - letters
             and rule.along[0] < line.middle[1] < rule.along[1]
             for rule in columns
         )
@@ -128,7 +128,7 @@ def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[li
 
 
 def _cross(upright: Rule, level: Rule) -> bool:
-    x, y = upright.where(level.middle), level.where(upright.middle)
+    x, y = upright.position_at(level.middle), level.position_at(upright.middle)
     spare = 6 + 0.004 * max(upright.length, level.length)
     return (
         level.along[0] - spare <= x <= level.along[1] + spare
@@ -161,7 +161,7 @@ def _ends(rules: list[Rule]) -> tuple[list[float], list[float]]:
     return (begins[1:], ends[:-1]) if len(rules) >= 3 else (begins, ends)
 
 
-def _ruled(
+def _build_ruled(
     box: Box, columns: list[Rule], rows: list[Rule], lines: list[Box], written: list[Box]
 ) -> Table | None:
     xs = _places([rule.middle for rule in columns], box.width, ends=(box.left, box.right) if rows else None)
@@ -170,7 +170,7 @@ def _ruled(
         return None
     if not rows:
         xs = _with_outer_columns(xs, written, box)
-        lines = [line for line in written if line.shared(Box(xs[0], box.top, xs[-1], box.bottom)) > 0]
+        lines = [line for line in written if line.shared_area(Box(xs[0], box.top, xs[-1], box.bottom)) > 0]
     ys, drawn = _with_rows_of_text(ys, rows, xs, lines)
     if len(xs) < 3 or len(ys) < 3:
         return None
@@ -259,7 +259,7 @@ def _one_a_row(boxes: list[Box]) -> list[Box]:
     rows: list[Box] = []
     for box in sorted(boxes, key=lambda one: one.middle[1]):
         if rows and box.middle[1] < rows[-1].bottom:
-            rows[-1] = rows[-1].around(box)
+            rows[-1] = rows[-1].union(box)
         else:
             rows.append(box)
     if len(rows) < 4:
@@ -268,7 +268,7 @@ def _one_a_row(boxes: list[Box]) -> list[Box]:
     apart = [rows[0]]
     for row in rows[1:]:
         if row.middle[1] - apart[-1].middle[1] < 0.6 * usual:
-            apart[-1] = apart[-1].around(row)
+            apart[-1] = apart[-1].union(row)
         else:
             apart.append(row)
     return apart
@@ -285,12 +285,12 @@ def _cells(
     if columns and rows:
         for r, (top, bottom) in enumerate(pairwise(ys)):
             for c, x in enumerate(xs[1:-1]):
-                right[r, c] = _covered(columns, x, (top, bottom), near_x) >= DRAWN
+                right[r, c] = _measure_cover(columns, x, (top, bottom), near_x) >= DRAWN
         for r, y in enumerate(ys[1:-1]):
             if r + 1 in parted:
                 continue
             for c, (left, end) in enumerate(pairwise(xs)):
-                below[r, c] = _covered(rows, y, (left, end), near_y) >= DRAWN
+                below[r, c] = _measure_cover(rows, y, (left, end), near_y) >= DRAWN
     taken = numpy.zeros((down, across), bool)
     cells = []
     for r in range(down):
@@ -313,13 +313,13 @@ def _cells(
     return cells
 
 
-def _covered(rules: list[Rule], at: float, span: tuple[float, float], near: float) -> float:
+def _measure_cover(rules: list[Rule], at: float, span: tuple[float, float], near: float) -> float:
     """Which part of *span* along *at* is ruled."""
     begin, end = span
     pieces = sorted(
         (max(begin, rule.along[0]), min(end, rule.along[1]))
         for rule in rules
-        if abs(rule.where((begin + end) / 2) - at) <= near or abs(rule.middle - at) <= near
+        if abs(rule.position_at((begin + end) / 2) - at) <= near or abs(rule.middle - at) <= near
     )
     covered, reached = 0.0, begin
     for low, high in pieces:
@@ -334,7 +334,7 @@ def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
 
     None where there are fewer than two columns or two rows.
     """
-    inside = [word for word in words if word.shared(area) > 0.5 * word.width * word.height]
+    inside = [word for word in words if word.shared_area(area) > 0.5 * word.width * word.height]
     if len(inside) < 4:
         return None
     height = median(word.height for word in inside)

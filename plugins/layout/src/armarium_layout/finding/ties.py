@@ -88,7 +88,7 @@ def _best(
     if costs[count] == never:
         # More words than the lines can hold: the last takes the rest.
         return [*(TiedWords("", 0.0) for _ in widths[:-1]), TiedWords(" ".join(words), 0.0)]
-    return _traced(words, steps, begins, widths, read)
+    return _trace_words(words, steps, begins, widths, read)
 
 
 def _cost(words: list[str], long: int, room: float, read: str | None) -> float:
@@ -104,14 +104,14 @@ def _likeness(text: str, read: str) -> float:
     """1 where the letters are the same, 0 where none is; case and signs do not matter."""
     from rapidfuzz.distance import Levenshtein
 
-    return float(Levenshtein.normalized_similarity(_bare(text), _bare(read)))
+    return float(Levenshtein.normalized_similarity(_strip_marks(text), _strip_marks(read)))
 
 
-def _bare(text: str) -> str:
+def _strip_marks(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-def _traced(
+def _trace_words(
     words: list[str],
     steps: list[list[int]],
     begins: list[int],

@@ -13,7 +13,7 @@ MOST_LETTERS = 900_000
 """A vector picture is not longer than this; a busier drawing is drawn with straighter lines."""
 
 
-def traced(ink: Pixels) -> str | None:
+def trace_ink(ink: Pixels) -> str | None:
     """The SVG of *ink* (True where there is some), as large as its array; None where nothing is drawn.
 
     Paths are closed and filled by the even-odd rule, so that holes stay open. Points lie on pixels' corners.

@@ -74,7 +74,7 @@ def _cells(
                 }
             )
             for row, box in zip(shapes.lines, lines, strict=True):
-                if row.id not in taken and cell.box.shared(box) > 0.5 * box.width * box.height:
+                if row.id not in taken and cell.box.shared_area(box) > 0.5 * box.width * box.height:
                     taken.add(row.id)
                     held.append({"segment_id": row.id, "expected_version": row.version, "inside": key})
     return taking(page_id, shapes, "Cells of tables", found, held)

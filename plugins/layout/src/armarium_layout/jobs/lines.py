@@ -50,7 +50,7 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
         raise PageSkipped("Nothing is written on the page.")
     found: list[dict[str, Any]] = []
     held: list[dict[str, Any]] = []
-    for number, block in enumerate(_worth(regions_of(boxes), boxes, known=bool(shapes.lines))):
+    for number, block in enumerate(_select_worthwhile(regions_of(boxes), boxes, known=bool(shapes.lines))):
         key = f"region-{number}"
         box = hull_of([boxes[at] for at in block])
         found.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
@@ -64,7 +64,7 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
     return taking(page_id, shapes, "Regions from white space", found, held)
 
 
-def _worth(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
+def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
     """All blocks of known lines; of ink those that are more than a blot: two letters wide, or of several rows."""
     if known:
         return list(blocks)

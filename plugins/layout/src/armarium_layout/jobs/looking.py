@@ -56,7 +56,7 @@ def rect_in(box: Box, sheet: Sheet) -> list[float]:
 
 
 def mostly(box: Box, area: Box) -> bool:
-    return box.shared(area) > 0.5 * min(box.width * box.height, area.width * area.height)
+    return box.shared_area(area) > 0.5 * min(box.width * box.height, area.width * area.height)
 
 
 def taking(

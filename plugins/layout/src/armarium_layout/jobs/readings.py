@@ -56,7 +56,7 @@ def _read(
 
 def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
     """The ink of the page's drawings as vector pictures, each a reading of its region."""
-    from armarium_layout.finding.tracing import traced
+    from armarium_layout.finding.tracing import trace_ink
 
     shapes = page_shapes(job, page_id)
     names = [name.casefold() for name in job.args.kinds]
@@ -71,7 +71,7 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
     readings = []
     for row, box in zip(drawings, boxes_of(drawings, sheet), strict=True):
         part = sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
-        picture = traced(part) if part.size else None
+        picture = trace_ink(part) if part.size else None
         if picture is not None and (row.id not in known or known[row.id].text != picture):
             readings.append({"segment_id": row.id, "text": picture})
     if not readings:

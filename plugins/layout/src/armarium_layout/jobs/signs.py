@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import JobContext, PageSkipped, PageWork, open_image, withheld
+from armarium.api import JobContext, PageSkipped, PageWork, find_withheld, open_image
 from armarium_documents.api import page_image, still_image
 from armarium_layout.jobs.looking import boxes_of, mostly, page_shapes, page_sheet, rect_in, taking
 from armarium_layout.queries import PageShapes, segment_of, signs_of
@@ -29,7 +29,7 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
     from armarium_layout.finding.signs import signs_like
 
     shapes = page_shapes(job, page_id)
-    declared = _declared(job)
+    declared = _list_declared(job)
     examples = (
         job.args.examples or list(dict.fromkeys(one["segment_ids"][0] for one in declared))[:MOST_EXAMPLES]
     )
@@ -54,8 +54,8 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
         }
         if (sign_id := shown.get(examples[sign.example])) is not None:
             shape |= {"sign_id": sign_id, "certainty": round(min(1.0, sign.likeness), 4)}
-        holder = max(range(len(lines)), key=lambda at: lines[at].shared(sign.box), default=None)
-        if holder is not None and lines[holder].shared(sign.box) > 0:
+        holder = max(range(len(lines)), key=lambda at: lines[at].shared_area(sign.box), default=None)
+        if holder is not None and lines[holder].shared_area(sign.box) > 0:
             shape["inside"] = shapes.lines[holder].id
         found.append(shape)
     if not found:
@@ -81,12 +81,12 @@ def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
     return sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
 
 
-def _declared(job: JobContext) -> list[dict[str, Any]]:
+def _list_declared(job: JobContext) -> list[dict[str, Any]]:
     """The signs that families declare, with those places of each that whoever started the job may look at."""
     with job.library.db.read() as conn:
         found = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
     asked = {place for one in found for place in one["segment_ids"]}
-    hidden = withheld(job.library, job.principal, asked, "show")
+    hidden = find_withheld(job.library, job.principal, asked, "show")
     found = [
         {**one, "segment_ids": [place for place in one["segment_ids"] if place not in hidden]}
         for one in found

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from armarium.api import JobContext, PageSkipped, PageWork, ServiceError
 from armarium_model_jobs.queries import Line, PageLines, lines_of
-from armarium_reading.api import Asked, ModelRequest, Picture, Subject, ask_in_job
+from armarium_reading.api import ModelAnswer, ModelRequest, Picture, Subject, ask_in_job
 
 SYSTEM = "You work on sources of an archive. Answer only with what was asked for, and invent nothing."
 
@@ -51,7 +51,7 @@ def ask_about(
     *,
     material: str | None = None,
     pictures: Sequence[Picture] = (),
-) -> Asked[Any]:
+) -> ModelAnswer[Any]:
     """Ask the model of the job's settings about a page, in the gateway's way.
 
     PageSkipped where rights forbid it; RetryLater, with which the job is put off, where the provider is busy.
@@ -82,7 +82,7 @@ def with_prompt(task: str, job: JobContext) -> str:
 
 
 def readings_work(
-    page_id: str, pass_id: str | None, kind: str, asked: Sequence[Asked[Any]], texts: dict[str, str]
+    page_id: str, pass_id: str | None, kind: str, asked: Sequence[ModelAnswer[Any]], texts: dict[str, str]
 ) -> PageWork:
     """*texts* by segment as readings of the model that was asked."""
     return PageWork(
@@ -104,7 +104,7 @@ def artifact_work(
     job: JobContext,
     page_id: str,
     page: PageLines,
-    asked: Asked[Any],
+    asked: ModelAnswer[Any],
     artifact_type: str,
     content: str,
     **data: Any,

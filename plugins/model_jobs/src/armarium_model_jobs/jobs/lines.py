@@ -50,7 +50,7 @@ def correct(job: JobContext, page_id: str) -> PageWork | None:
             "Persons have read every line of the page; there is nothing for a model to correct."
         )
     there = {line.segment_id: line.text for line in offered}
-    return _rewritten(job, page_id, page, offered, CORRECT, "transcription", there)
+    return _rewrite_page(job, page_id, page, offered, CORRECT, "transcription", there)
 
 
 def render(job: JobContext, page_id: str) -> PageWork | None:
@@ -61,10 +61,10 @@ def render(job: JobContext, page_id: str) -> PageWork | None:
     with job.library.db.read() as conn:
         there = texts_of(conn, page.pass_id, job.args.kind)
     prompt = EACH_LINE.format(task=task.format(into=job.args.into or usual))
-    return _rewritten(job, page_id, page, page.lines, prompt, job.args.kind, there)
+    return _rewrite_page(job, page_id, page, page.lines, prompt, job.args.kind, there)
 
 
-def _rewritten(
+def _rewrite_page(
     job: JobContext,
     page_id: str,
     page: PageLines,
@@ -80,7 +80,9 @@ def _rewritten(
         if not ids:
             continue
         material = as_material(shown, ids)
-        asked.append(ask_about(job, page_id, with_prompt(task, job), rewritten(ids), material=material))
+        asked.append(
+            ask_about(job, page_id, with_prompt(task, job), build_answer_model(ids), material=material)
+        )
         for one in asked[-1].answer.lines:
             texts[one.id] = single_spaced(one.text)
     new = {key: text for key, text in texts.items() if text and text != there.get(key)}
@@ -89,7 +91,7 @@ def _rewritten(
     return readings_work(page_id, page.pass_id, kind, asked, new)
 
 
-def rewritten(ids: Sequence[str]) -> type[BaseModel]:
+def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:
     """An answer that gives lines of *ids* new words, and can name no other."""
     text: Any = Annotated[str, Field(max_length=10_000)]
     line = create_model("RewrittenLine", id=(one_of(ids), ...), text=(text, ...))

@@ -18,7 +18,7 @@ MARGIN = 0.25
 """Of the height of a part: how much of what is around it is shown."""
 
 
-def _opened(job: JobContext, page_id: str) -> Any:
+def _open_picture(job: JobContext, page_id: str) -> Any:
     with job.library.db.read() as conn:
         picture = page_image(job.library, conn, page_id)
     with still_image(job.library, picture) as path:
@@ -34,12 +34,12 @@ def _as_picture(image: Any) -> Picture:
 
 def page_picture(job: JobContext, page_id: str) -> Picture:
     """The page. NotFound where it has no picture."""
-    return _as_picture(_opened(job, page_id))
+    return _as_picture(_open_picture(job, page_id))
 
 
 def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> list[Picture]:
     """Segments of the page, each cut out with a margin."""
-    page = _opened(job, page_id)
+    page = _open_picture(job, page_id)
     found = []
     for part in parts:
         left, top = part.bbox_x * page.width, part.bbox_y * page.height

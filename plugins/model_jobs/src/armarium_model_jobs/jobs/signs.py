@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from armarium.api import JobContext, PageSkipped, PageWork, withheld
+from armarium.api import JobContext, PageSkipped, PageWork, find_withheld
 from armarium_model_jobs.jobs.asking import ask_about, one_of, with_prompt
 from armarium_model_jobs.jobs.pictures import part_pictures
 from armarium_model_jobs.queries import DESCRIPTION, signs_of, single_spaced, texts_of
@@ -44,7 +44,7 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
         ids = [sign.id for sign in shown]
         prompt = with_prompt(IDENTIFY.format(ids="\n".join(f"[{one}]" for one in ids)) + known_names, job)
         pictures = part_pictures(job, page_id, shown)
-        asked.append(ask_about(job, page_id, prompt, identified(ids), pictures=pictures))
+        asked.append(ask_about(job, page_id, prompt, build_answer_model(ids), pictures=pictures))
         texts |= {one.id: single_spaced(one.is_a) for one in asked[-1].answer.signs}
     texts = {key: text for key, text in texts.items() if text}
     if not texts:
@@ -67,14 +67,14 @@ def _declared_names(job: JobContext) -> list[str]:
     """The names of the declared signs, but those whose places are all withheld from a model somewhere else."""
     with job.library.db.read() as conn:
         signs = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
-    hidden = withheld(
+    hidden = find_withheld(
         job.library, job.principal, {place for one in signs for place in one["segment_ids"]}, "cloud-model"
     )
     named = (single_spaced(one["name"]) for one in signs if not hidden.keys() >= set(one["segment_ids"]))
     return list(dict.fromkeys(named))[:MOST_NAMES]
 
 
-def identified(ids: Sequence[str]) -> type[BaseModel]:
+def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:
     """An answer that says of signs of *ids* what they are, and can name no other."""
     is_a: Any = Annotated[str, Field(max_length=500)]
     sign = create_model("IdentifiedSign", id=(one_of(ids), ...), is_a=(is_a, ...))

@@ -10,9 +10,9 @@ from armarium_paleography.actions.ground import (
     add,
     at_most_one,
     live_row,
+    note_row,
     sample_lines,
     standing_segment,
-    touched,
     withdraw_row,
 )
 from armarium_paleography.errors import CampaignStands, OtherSource
@@ -94,7 +94,7 @@ def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
         live_row(HANDS, "hand", ctx.conn, changes["hand_id"])
     if changes:
         ctx.conn.execute(campaigns.update().where(campaigns.c.id == p.campaign_id).values(changes))
-    touched(ctx, row)
+    note_row(ctx, row)
     return {**row, **changes}
 
 
@@ -147,7 +147,7 @@ def assign(ctx: ActionContext, p: Assign) -> dict[str, Any]:
             row = {"segment_id": p.segment_id, "campaign_id": p.campaign_id}
             add(ctx, members, {**row, "document_id": segment.document_id})
     ctx.target(p.segment_id)
-    ctx.changed(segment_ids=[p.segment_id], document_ids=[segment.document_id])
+    ctx.note_changes(segment_ids=[p.segment_id], document_ids=[segment.document_id])
     return campaign_of_segment(ctx.conn, p.segment_id)
 
 
@@ -184,7 +184,7 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
             row = {"representation_id": p.representation_id, "campaign_id": campaign_id}
             add(ctx, table, {**row, "document_id": reading["document_id"]})
     ctx.target(p.representation_id)
-    ctx.changed(representation_ids=[p.representation_id], document_ids=[reading["document_id"]])
+    ctx.note_changes(representation_ids=[p.representation_id], document_ids=[reading["document_id"]])
     return campaigns_of_reading(ctx.conn, p.representation_id)
 
 

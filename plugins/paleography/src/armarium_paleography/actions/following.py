@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import Table, or_
 
-from armarium.api import ActionContext, among, new_id
+from armarium.api import ActionContext, is_among, new_id
 from armarium_paleography import models as t
 from armarium_paleography.actions.ground import withdraw_where
 from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
 from armarium_paleography.queries.editorial import FACTS, counting_text
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.letterforms import LETTERFORMS, description
+from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
-from armarium_paleography.queries.standing import live
-from armarium_source_model.api import Corrected, Why, span_in_new_text
+from armarium_source_model.api import ReadingChange, Why, span_in_new_text
 
 PENDING = "pending"
 
@@ -28,7 +28,7 @@ def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None
 class SpansOfFacts:
     """Editorial facts and campaigns of a reading move to the correction that counts in its place."""
 
-    def move(self, ctx: ActionContext, corrected: Corrected) -> list[Why]:
+    def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
         """Move what can be placed; what cannot stays on the earlier reading and is answered with why."""
         left: list[Why] = []
         on_it = (t.facts.c.representation_id == corrected.old_id, live(t.facts))
@@ -69,7 +69,7 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
 class JudgementsOfSegments:
     """What is said of segments goes with them."""
 
-    def merged(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+    def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
         self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
@@ -85,10 +85,11 @@ class JudgementsOfSegments:
                     own = form
                 else:
                     withdraw_where(ctx, t.letterforms, t.letterforms.c.id == form["id"])
-        pictures = among(t.signs.c.picture_segment_id, absorbed_ids)
+        pictures = is_among(t.signs.c.picture_segment_id, absorbed_ids)
         ctx.conn.execute(t.signs.update().where(pictures).values(picture_segment_id=keep_id))
         about = or_(
-            among(t.proposals.c.segment_id, absorbed_ids), among(t.proposals.c.like_segment_id, absorbed_ids)
+            is_among(t.proposals.c.segment_id, absorbed_ids),
+            is_among(t.proposals.c.like_segment_id, absorbed_ids),
         )
         ctx.conn.execute(t.proposals.delete().where(about, t.proposals.c.state == PENDING))
 
@@ -104,7 +105,7 @@ class JudgementsOfSegments:
         standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
         said = {tuple(one[name] for name in same) for one in standing}
         for one in rows.all(
-            ctx.conn, among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
+            ctx.conn, is_among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
         ):
             key = tuple(one[name] for name in same)
             if key in said:
@@ -116,7 +117,7 @@ class JudgementsOfSegments:
     def _merge_facts(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """A span moves to the joined reading where its own reading stands in that once, else stays on its own."""
         joined = counting_text(ctx.conn, keep_id)
-        where = (among(t.facts.c.segment_id, absorbed_ids), live(t.facts))
+        where = (is_among(t.facts.c.segment_id, absorbed_ids), live(t.facts))
         for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
             values: dict[str, Any] = {"segment_id": keep_id}
             reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
@@ -181,7 +182,7 @@ class JudgementsOfSegments:
                 ctx.conn.execute(table.insert().values(values))
 
 
-def arrived(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """After a transfer: hands, signs and allographs are those of this project that have the same name, where it has any."""
     _settle(ctx, t.hands, HANDS, ("label",), new.get("hand", ()))
     _settle(ctx, t.signs, SIGNS, ("code_point",), new.get("sign", ()))

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Table
 from armarium.api import ActionContext, Conflict, Example, Rows, new_id
 from armarium_documents.api import require_live
 from armarium_paleography.errors import PassWithdrawn, Withdrawn
-from armarium_paleography.queries.standing import segment_row
+from armarium_paleography.queries.live_segments import segment_row
 from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_provisional
 
 
@@ -38,7 +38,7 @@ def add(ctx: ActionContext, table: Table, values: Mapping[str, Any]) -> dict[str
     """Insert a row of the caller's own; the row as it is answered."""
     row = {"id": new_id(), **values, **ctx.provenance()}
     ctx.conn.execute(table.insert().values(row))
-    touched(ctx, row)
+    note_row(ctx, row)
     ended = "superseded_at" if "superseded_at" in table.c else "withdrawn_at"
     return {**row, ended: None}
 
@@ -52,18 +52,18 @@ def withdraw_where(ctx: ActionContext, table: Table, *where: ColumnElement[bool]
 def withdraw_row(ctx: ActionContext, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
     """Withdraw one live row; the row as it is answered."""
     withdraw_where(ctx, table, table.c.id == row["id"])
-    touched(ctx, row)
+    note_row(ctx, row)
     return {**row, "withdrawn_at": ctx.now}
 
 
-def touched(ctx: ActionContext, row: Mapping[str, Any]) -> None:
+def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
     """Name a row, and the segment and the document it hangs on, in the audit row and the change event."""
     segment_id = row.get("segment_id") or row.get("picture_segment_id")
     ctx.target(row["id"], *(one for one in (segment_id, row.get("document_id")) if one))
     if segment_id:
-        ctx.changed(segment_ids=[segment_id])
+        ctx.note_changes(segment_ids=[segment_id])
     if row.get("document_id"):
-        ctx.changed(document_ids=[row["document_id"]])
+        ctx.note_changes(document_ids=[row["document_id"]])
 
 
 def at_most_one(
@@ -71,13 +71,13 @@ def at_most_one(
 ) -> tuple[str, Callable[[Any, Mapping[str, Any]], Conflict | None]]:
     """A law's table and test: of all rows with the same *key* at most one is not *ended*; *statement* finds another."""
 
-    def broken(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
+    def find_breach(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
         if after[ended] is not None:
             return None
         other = raw.execute(statement, (after[key], after["id"])).fetchone()
         return None if other is None else refusal(after[key])
 
-    return table, broken
+    return table, find_breach
 
 
 # --------------------------------------------------------------------------------------- examples

@@ -17,7 +17,7 @@ from armarium_paleography.actions.ground import (
 from armarium_paleography.errors import SaidAlready, Withdrawn
 from armarium_paleography.models import attributions, hands
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
-from armarium_paleography.queries.standing import live
+from armarium_paleography.queries.live_segments import live
 from armarium_paleography.schemas import Attribute, Attribution, AttributionId, Hand, HandCreate, HandId
 
 

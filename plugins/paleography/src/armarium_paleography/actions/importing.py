@@ -10,8 +10,8 @@ from armarium.api import ActionContext, Invalid
 from armarium_formats.api import PageHand, PageSign, ReadMarks, TextMark
 from armarium_paleography.models import hands
 from armarium_paleography.queries.hands import HANDS
+from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import SIGNS, holder_of, signs_by_name
-from armarium_paleography.queries.standing import live
 
 SIGN = "sign"
 
@@ -79,7 +79,7 @@ def _instance(ctx: ActionContext, sign_id: str, segment_id: str, counts: Counter
 def _fact(
     ctx: ActionContext, segment_id: str, representation_id: str | None, mark: TextMark, counts: Counter[str]
 ) -> None:
-    fact: dict[str, Any] = {"segment_id": segment_id, "kind": mark.kind, **_stated(mark.stated)}
+    fact: dict[str, Any] = {"segment_id": segment_id, "kind": mark.kind, **_read_stated(mark.stated)}
     if representation_id is not None:
         places = {"char_start": mark.start, "char_end": mark.end}
         fact |= {"representation_id": representation_id, **places}
@@ -91,7 +91,7 @@ def _fact(
         counts["editorial facts that could not be placed, which are left out"] += 1
 
 
-def _stated(said: Mapping[str, str]) -> dict[str, Any]:
+def _read_stated(said: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {
         key: said[key] for key in ("reason", "place", "extent", "source") if said.get(key)
     }

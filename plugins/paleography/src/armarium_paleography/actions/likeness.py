@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, withheld
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, find_withheld
 from armarium_documents.api import pages_under
-from armarium_paleography.actions.ground import add, sample_hand, sample_lines, standing_segment, touched
+from armarium_paleography.actions.ground import add, note_row, sample_hand, sample_lines, standing_segment
 from armarium_paleography.errors import already_decided, no_pages
 from armarium_paleography.models import proposals, vectors
 from armarium_paleography.queries.likeness import JUDGED, PROPOSALS, likest_judged, worker_target
@@ -78,7 +78,7 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
         alike = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
         # What the caller may not see is no reason for a proposal to him.
         found = next(
-            (one for one in alike if not withheld(ctx.project, ctx.principal, [one[1]], "show")), None
+            (one for one in alike if not find_withheld(ctx.project, ctx.principal, [one[1]], "show")), None
         )
         if found is None:
             continue
@@ -126,7 +126,7 @@ def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
         made = ctx.run("hand.attribute", {**note, "hand_id": row["hand_id"]})
     else:
         made = ctx.run("sign.add_instance", {**note, "sign_id": row["sign_id"]})
-    return _decided(ctx, row, "accepted", made["id"])
+    return _record_decision(ctx, row, "accepted", made["id"])
 
 
 @action(
@@ -140,7 +140,7 @@ def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
 )
 def reject(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
     """Raises NotFound, Conflict where it is decided already."""
-    return _decided(ctx, _pending(ctx, p.proposal_id), "rejected", None)
+    return _record_decision(ctx, _pending(ctx, p.proposal_id), "rejected", None)
 
 
 def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _pending(ctx: ActionContext, proposal_id: str) -> dict[str, Any]:
     return row
 
 
-def _decided(ctx: ActionContext, row: dict[str, Any], state: str, made: str | None) -> dict[str, Any]:
+def _record_decision(ctx: ActionContext, row: dict[str, Any], state: str, made: str | None) -> dict[str, Any]:
     values = {
         "state": state,
         "decided_by": ctx.principal.name,
@@ -158,5 +158,5 @@ def _decided(ctx: ActionContext, row: dict[str, Any], state: str, made: str | No
         "resulting_id": made,
     }
     ctx.conn.execute(proposals.update().where(proposals.c.id == row["id"]).values(values))
-    touched(ctx, row)
+    note_row(ctx, row)
     return {**row, **values}

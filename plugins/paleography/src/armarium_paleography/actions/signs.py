@@ -15,8 +15,8 @@ from armarium_paleography.actions.ground import (
 )
 from armarium_paleography.errors import CodePointTaken, SaidAlready, Withdrawn
 from armarium_paleography.models import instances, signs
+from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
-from armarium_paleography.queries.standing import live
 from armarium_paleography.schemas import (
     AddInstance,
     Instance,

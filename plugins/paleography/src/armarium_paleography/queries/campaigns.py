@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_documents.api import representations, require_document
 from armarium_paleography.errors import unknown_campaign, unknown_reading
 from armarium_paleography.models import campaigns, members, reading_members
-from armarium_paleography.queries.standing import live, live_ids
+from armarium_paleography.queries.live_segments import live, live_ids
 from armarium_paleography.schemas import Campaigns, ReadingCampaigns, SegmentCampaign
 
 CAMPAIGNS = Rows(campaigns, missing=unknown_campaign)
@@ -47,7 +47,7 @@ def campaigns_of_reading(conn: Connection, representation_id: str) -> dict[str, 
     """The campaigns whose writing the reading gives, first laid down first."""
     READINGS.require(conn, representation_id)
     ids = [row["campaign_id"] for row in reading_memberships(conn, representation_id)]
-    items = CAMPAIGNS.all(conn, among(campaigns.c.id, ids), live(campaigns), order=FIRST_LAID_DOWN)
+    items = CAMPAIGNS.all(conn, is_among(campaigns.c.id, ids), live(campaigns), order=FIRST_LAID_DOWN)
     return {
         "representation_id": representation_id,
         "campaign_ids": [one["id"] for one in items],

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_documents.api import representations
 from armarium_paleography.errors import unknown_fact
 from armarium_paleography.models import facts
-from armarium_paleography.queries.standing import live, live_ids, stands
+from armarium_paleography.queries.live_segments import live, live_ids, stands
 from armarium_paleography.schemas import SegmentFacts
 from armarium_source_model.api import counting_of_segment, reading_rule
 
@@ -22,7 +22,7 @@ TRANSCRIPTION = "transcription"
 def facts_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Its live facts in the order of their characters, those of no span first, and the transcription that counts."""
     ids = live_ids(conn, segment_id)
-    where = (among(facts.c.segment_id, ids), live(facts), stands(facts))
+    where = (is_among(facts.c.segment_id, ids), live(facts), stands(facts))
     items = FACTS.all(conn, *where, order=(facts.c.char_start, facts.c.char_end, facts.c.id))
     counting = counting_text(conn, ids[0]) if ids else None
     return {"segment_id": segment_id, "facts": items, "counting_reading": counting}

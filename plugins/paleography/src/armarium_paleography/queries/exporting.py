@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from armarium.api import Rows, among
+from armarium.api import Rows, is_among
 from armarium_formats.api import Loss, PageHand, PageModel, PageSegment, PageSign, PageText, TextMark
 from armarium_paleography.models import attributions, facts, instances, letterforms, members
 from armarium_paleography.queries.editorial import FACTS
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
+from armarium_paleography.queries.live_segments import count_of, live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
-from armarium_paleography.queries.standing import count_of, live
 
 UNSAID = 0.5
 """How certain a judgement is taken to be that does not say it, where rivals are compared."""
@@ -35,8 +35,8 @@ class MarksOfPages:
             *_facts(conn, segments, reading_ids),
             *_signs(conn, page, segments),
         ]
-        standing = (members.c.superseded_at.is_(None), among(members.c.segment_id, segments))
-        described = (live(letterforms), among(letterforms.c.segment_id, segments))
+        standing = (members.c.superseded_at.is_(None), is_among(members.c.segment_id, segments))
+        described = (live(letterforms), is_among(letterforms.c.segment_id, segments))
         for what, count in (
             ("campaigns of lines", count_of(conn, members, *standing)),
             ("letterforms", count_of(conn, letterforms, *described)),
@@ -50,7 +50,7 @@ class MarksOfPages:
 def _live_rows(
     rows: Rows, table: Table, conn: Connection, segments: Mapping[str, PageSegment]
 ) -> list[dict[str, Any]]:
-    where = (live(table), among(table.c.segment_id, segments))
+    where = (live(table), is_among(table.c.segment_id, segments))
     return rows.all(conn, *where, order=(table.c.created_at, table.c.id))
 
 

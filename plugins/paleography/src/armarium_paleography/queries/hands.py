@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, among, query
+from armarium.api import Rows, is_among, query
 from armarium_paleography.errors import unknown_attribution, unknown_hand
 from armarium_paleography.models import attributions, hands
-from armarium_paleography.queries.standing import Limit, Offset, listed, live, live_ids, stands
+from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
 from armarium_paleography.schemas import Attributions, Hands, SegmentHands
 
 HANDS = Rows(hands, missing=unknown_hand)
@@ -26,14 +26,14 @@ def list_hands(
 ) -> dict[str, Any]:
     """In the order of their labels."""
     where = () if include_withdrawn else (live(hands),)
-    return listed(HANDS, conn, *where, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
+    return list_rows(HANDS, conn, *where, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
 
 
 @query("/api/hands/segment/{segment_id}", summary="Whose hand a segment is", answer=SegmentHands)
 def hands_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     """Every live judgement, rivals side by side, the oldest first. A segment that was merged is followed."""
     a = attributions.c
-    here = among(a.segment_id, live_ids(conn, segment_id))
+    here = is_among(a.segment_id, live_ids(conn, segment_id))
     items = ATTRIBUTIONS.all(conn, live(attributions), here, stands(attributions), order=(a.created_at, a.id))
     return {"segment_id": segment_id, "items": items, "count": len(items)}
 
@@ -46,4 +46,4 @@ def attributions_of_hand(
     HANDS.require(conn, hand_id)
     a = attributions.c
     where = (a.hand_id == hand_id, live(attributions), stands(attributions))
-    return listed(ATTRIBUTIONS, conn, *where, order=(a.id,), limit=limit, offset=offset)
+    return list_rows(ATTRIBUTIONS, conn, *where, order=(a.id,), limit=limit, offset=offset)

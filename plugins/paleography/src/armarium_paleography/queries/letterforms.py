@@ -11,7 +11,7 @@ from armarium.api import Rows, query
 from armarium_paleography.errors import nothing_asked, unknown_allograph
 from armarium_paleography.models import allographs, letterforms
 from armarium_paleography.queries.hands import HANDS
-from armarium_paleography.queries.standing import Limit, Offset, listed, live, live_ids, stands
+from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
 from armarium_paleography.schemas import Allographs, Features, Letterforms, SegmentLetterform
 
 ALLOGRAPHS = Rows(allographs, missing=unknown_allograph)
@@ -49,7 +49,7 @@ def list_letterforms(
 ) -> dict[str, Any]:
     """The live marks for which all that is named holds, the oldest first; one of the three is to be named."""
     where = marks_asked(conn, character, allograph_id, hand_id)
-    return listed(LETTERFORMS, conn, *where, order=(letterforms.c.id,), limit=limit, offset=offset)
+    return list_rows(LETTERFORMS, conn, *where, order=(letterforms.c.id,), limit=limit, offset=offset)
 
 
 @query("/api/letterforms/allographs", summary="The allographs of the project", answer=Allographs, refusals=())

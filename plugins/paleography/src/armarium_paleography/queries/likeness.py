@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from fastapi import Query
 from sqlalchemy import Connection, Table, select
 
-from armarium.api import Library, Rows, among, query, withheld_nodes
+from armarium.api import Library, Rows, is_among, query, withheld_nodes
 from armarium_documents.api import documents
 from armarium_paleography.errors import no_eyes, not_looked_at, unknown_proposal
 from armarium_paleography.models import attributions, instances, proposals, vectors
-from armarium_paleography.queries.standing import Offset, listed, live, segment_row, stands
+from armarium_paleography.queries.live_segments import Offset, list_rows, live, segment_row, stands
 from armarium_paleography.schemas import Likes, ProposalKind, Proposals, ProposalState
 from armarium_source_model.api import passes, segments
 
@@ -62,13 +62,13 @@ def looks_of(library: Library) -> Looks:
         [row[0] for row in rows],
         [row[1] for row in rows],
         {row[0]: number for number, row in enumerate(rows)},
-        _centred([row[2] for row in rows]),
+        _centre_vectors([row[2] for row in rows]),
     )
     library.held[HELD] = made
     return made
 
 
-def _centred(stored: list[bytes]) -> Numbers:
+def _centre_vectors(stored: list[bytes]) -> Numbers:
     """Vectors without what all have in common: what is left is what tells them apart."""
     import numpy as np
 
@@ -140,7 +140,7 @@ def _standing(conn: Connection, ids: list[str]) -> dict[str, str]:
     """Of these segments those that are there to be seen, each with its document."""
     there = select(segments.c.id, segments.c.document_id).join(passes, passes.c.id == segments.c.pass_id)
     there = there.join(documents, documents.c.id == segments.c.document_id).where(
-        among(segments.c.id, ids),
+        is_among(segments.c.id, ids),
         segments.c.deleted_at.is_(None),
         passes.c.deleted_at.is_(None),
         documents.c.deleted_at.is_(None),
@@ -163,7 +163,7 @@ def list_proposals(
     if kind is not None:
         where.append(proposals.c.kind == kind)
     order = (proposals.c.score.desc(), proposals.c.id)
-    return listed(PROPOSALS, conn, *where, order=order, limit=limit, offset=offset)
+    return list_rows(PROPOSALS, conn, *where, order=order, limit=limit, offset=offset)
 
 
 def likest_judged(

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Row, Table, select
 
-from armarium.api import Library, NotFound, Rows, among, open_image
+from armarium.api import Library, NotFound, Rows, is_among, open_image
 from armarium_documents.api import documents, page_image
 from armarium_paleography.models import attributions, instances, letterforms
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, marks_asked
+from armarium_paleography.queries.live_segments import count_of, live, stands
 from armarium_paleography.queries.signs import SIGNS
-from armarium_paleography.queries.standing import count_of, live, stands
-from armarium_paleography.sheets import Piece, draw_sheet, fitted
+from armarium_paleography.sheets import Piece, draw_sheet, fit_image
 from armarium_source_model.api import cut_segment, lean_of, segments
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _sheet(
     ids = list(dict.fromkeys(row["segment_id"] for row in rows))
     asked = ids[offset : offset + limit]
     pieces = [
-        Piece(fitted(image, height), caption) for _, image, caption in crops(library, conn, asked, height)
+        Piece(fit_image(image, height), caption) for _, image, caption in crops(library, conn, asked, height)
     ]
     left_out = len(asked) - len(pieces)
     notes = [f"{len(pieces)} of {len(ids)} pictures"]
@@ -137,12 +137,12 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
     What has no honest picture (no page image, or another than it was measured on) is passed over.
     """
     order = (segments.c.document_id, segments.c.bbox_y, segments.c.bbox_x, segments.c.id)
-    found = conn.execute(select(segments).where(among(segments.c.id, segment_ids)).order_by(*order)).all()
+    found = conn.execute(select(segments).where(is_among(segments.c.id, segment_ids)).order_by(*order)).all()
     names = {
         row.id: row.name
         for row in conn.execute(
             select(documents.c.id, documents.c.name).where(
-                among(documents.c.id, {row.document_id for row in found})
+                is_among(documents.c.id, {row.document_id for row in found})
             )
         )
     }
@@ -175,10 +175,10 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
                     size=8 * image.width,
                     scale=image.width / width,
                 )
-                yield row.id, _trimmed(cut), names[document_id]
+                yield row.id, _trim_cut(cut), names[document_id]
 
 
-def _trimmed(cut: Image.Image) -> Image.Image:
+def _trim_cut(cut: Image.Image) -> Image.Image:
     """A cut with a tenth of its shorter side around what it shows: beside a long line the usual margin is half the height."""
     margin = 0.05 * max(cut.size) / 1.1
     inner = max(1.0, min(cut.size) - 2 * margin)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from armarium.api import Rows, query
 from armarium_paleography.errors import unknown_instance, unknown_sign
 from armarium_paleography.models import instances, signs
-from armarium_paleography.queries.standing import Limit, Offset, listed, live, stands
+from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, stands
 from armarium_paleography.schemas import Instances, Signs
 
 SIGNS = Rows(signs, missing=unknown_sign)
@@ -26,7 +26,7 @@ def list_signs(
 ) -> dict[str, Any]:
     """In the order of their names."""
     where = () if include_withdrawn else (live(signs),)
-    return listed(SIGNS, conn, *where, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
+    return list_rows(SIGNS, conn, *where, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
 
 
 @query("/api/signs/{sign_id}/instances", summary="Where a sign stands", answer=Instances)
@@ -36,7 +36,7 @@ def instances_of_sign(
     """The live instances, the oldest first; what was deleted or lies in the Trash is left out."""
     SIGNS.require(conn, sign_id)
     where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
-    return listed(INSTANCES, conn, *where, order=(instances.c.id,), limit=limit, offset=offset)
+    return list_rows(INSTANCES, conn, *where, order=(instances.c.id,), limit=limit, offset=offset)
 
 
 def holder_of(conn: Connection, code_point: str, but: str = "") -> str | None:

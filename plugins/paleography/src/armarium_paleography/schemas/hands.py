@@ -9,7 +9,7 @@ from pydantic import Field
 from armarium.api import Message, Params, answer_of
 from armarium_paleography import models as t
 from armarium_paleography.schemas.fields import Certainty, Id, Name, Words
-from armarium_paleography.schemas.listed import Listed
+from armarium_paleography.schemas.list_page import Listed
 
 
 class HandCreate(Params):

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from armarium.api import Message, Params, SourceText, answer_of
 from armarium_paleography import models as t
 from armarium_paleography.schemas.fields import Certainty, CodePoint, FactKind, Id, Name, Short, Words
-from armarium_paleography.schemas.listed import Listed
+from armarium_paleography.schemas.list_page import Listed
 
 
 class FactCreate(Params):

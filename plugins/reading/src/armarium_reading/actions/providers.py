@@ -46,7 +46,7 @@ def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
     address = stated or provider_type(ctx.engine, type_name).api_base
     if address is None:
         raise errors.address_needed(provider_type(ctx.engine, type_name).label)
-    Egress(local_only=False).checked(address, "network", literal=False)
+    Egress(local_only=False).check_url(address, "network", literal=False)
     return address
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import pages_under
 from armarium_reading import errors, local_models
-from armarium_reading.providers.served import lane_of, who_reads_lines
+from armarium_reading.providers.served_reader import lane_of, who_reads_lines
 from armarium_reading.readers import Choice, choose, models_folder
 from armarium_reading.schemas.reading import (
     DeleteResult,

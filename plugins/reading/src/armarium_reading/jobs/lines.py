@@ -10,7 +10,7 @@ from armarium_reading.fitting import trial
 from armarium_reading.jobs.pages import PageAnswer, PageJob, question
 from armarium_reading.own_readers import own_choices
 from armarium_reading.permission import refuse_withheld_page
-from armarium_reading.providers.served import who_reads_lines
+from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
 from armarium_source_model.api import working_pass

@@ -96,7 +96,7 @@ class PageJob(ABC):
         """Do every page that is left; one that fails is named and the rest goes on."""
         total = len(self.args.page_ids)
         self.ctx.progress(self.kept["next"], total)
-        for index, document_id, answer in self._ahead():
+        for index, document_id, answer in self._read_ahead():
             kept = {**self.kept, "next": index + 1, "failed": list(self.kept["failed"])}
             try:
                 with passing_over_restricted():
@@ -246,7 +246,7 @@ class PageJob(ABC):
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
         """The page's one step, with the checkpoint in its transaction."""
 
-    def _ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
+    def _read_ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
         """The pages in order, each with its answer on the way; the worker is kept one page ahead of the writing."""
         pages, first = self.args.page_ids, int(self.kept["next"])
         with ThreadPoolExecutor(1, thread_name_prefix="armarium-reading") as pool:

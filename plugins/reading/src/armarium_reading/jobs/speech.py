@@ -29,7 +29,7 @@ def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
         recording = primary_recording(conn, document_id)
     model = str(choice.model_path) if choice.model_path else None
     started_at = now()
-    with job.library.objects.still(recording.checksum) as path:
+    with job.library.objects.hold_file(recording.checksum) as path:
         heard = job.call_worker(
             choice.runtime,
             choice.target,

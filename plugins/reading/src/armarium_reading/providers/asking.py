@@ -67,7 +67,7 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
+class ModelAnswer(Generic[T]):
     """An answer, with the episode of the call that gave it (None: the ledger could not be written)."""
 
     answer: T
@@ -83,12 +83,12 @@ class Asked(Generic[T]):
 
 
 @overload
-def ask(caller: Caller | JobContext, request: ModelRequest) -> Asked[str]: ...
+def ask(caller: Caller | JobContext, request: ModelRequest) -> ModelAnswer[str]: ...
 @overload
-def ask(caller: Caller | JobContext, request: ModelRequest, answer: type[M]) -> Asked[M]: ...
+def ask(caller: Caller | JobContext, request: ModelRequest, answer: type[M]) -> ModelAnswer[M]: ...
 def ask(
     caller: Caller | JobContext, request: ModelRequest, answer: type[BaseModel] | None = None
-) -> Asked[Any]:
+) -> ModelAnswer[Any]:
     """Ask a model, and answer its text, or an *answer*, a pydantic model, for which it is asked at most twice.
 
     Not to be called inside an action: a writer would be held while another machine thinks. Every call is an episode of
@@ -104,15 +104,15 @@ def ask(
     question = _question(request, answer)
     reply, episode_id = call.make(question, target, caused_by=None)
     if answer is None:
-        return call.answered(reply.text, reply, episode_id, target)
+        return call.build_answer(reply.text, reply, episode_id, target)
     try:
-        return call.answered(_parsed(answer, reply.text), reply, episode_id, target)
+        return call.build_answer(_parse_answer(answer, reply.text), reply, episode_id, target)
     except ValidationError as error:
         faults = "\n".join(_faults(error))
         prompt = REPAIR.format(prompt=question.prompt, faults=faults, answer=reply.text)
     reply, episode_id = call.make(replace(question, prompt=prompt), call.settle(), caused_by=episode_id)
     try:
-        return call.answered(_parsed(answer, reply.text), reply, episode_id, target)
+        return call.build_answer(_parse_answer(answer, reply.text), reply, episode_id, target)
     except ValidationError as error:
         where = ", ".join(fault.partition(":")[0] for fault in _faults(error)[:3])
         raise errors.answer_does_not_fit(target.provider, where) from None
@@ -137,7 +137,7 @@ class _Call:
     def settle(self) -> Target:
         """Whom to ask, and that it may be asked."""
         engine, request = self.caller.engine, self.request
-        row, kind, model = self.sender.listed(engine, request.provider, request.model)
+        row, kind, model = self.sender.look_up(engine, request.provider, request.model)
         if request.pictures and "vision" not in model["capabilities"]:
             raise errors.sees_nothing(model["name"])
         address = row.api_base or kind.api_base
@@ -214,10 +214,10 @@ class _Call:
         busy = errors.provider_busy(target.provider, asked or None)
         return target, Outcome(Reply(), busy, attempts=attempt + 1)
 
-    def answered(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> Asked[T]:
+    def build_answer(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> ModelAnswer[T]:
         """What the caller is answered."""
         name = str(target.model["model_id"])
-        return Asked(answer, episode_id, target.provider, name, target.local, self.cost, reply.cut)
+        return ModelAnswer(answer, episode_id, target.provider, name, target.local, self.cost, reply.cut)
 
 
 def _question(request: ModelRequest, answer: type[BaseModel] | None) -> Question:
@@ -232,7 +232,7 @@ def _question(request: ModelRequest, answer: type[BaseModel] | None) -> Question
     return Question(prompt, system, request.pictures, schema, request.max_tokens)
 
 
-def _parsed(answer: type[BaseModel], text: str) -> BaseModel:
+def _parse_answer(answer: type[BaseModel], text: str) -> BaseModel:
     """The answer in *text*, which some models put into a block of code."""
     bare = text.strip()
     if bare.startswith("```") and bare.endswith("```"):

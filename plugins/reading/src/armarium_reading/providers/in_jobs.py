@@ -8,14 +8,16 @@ from pydantic import BaseModel
 
 from armarium.api import Engine, JobContext, Library, Placement, RetryLater, ServiceError
 from armarium_reading import errors
-from armarium_reading.providers.asking import Asked, ModelRequest, ask
-from armarium_reading.providers.served import placed_with_provider
+from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask
+from armarium_reading.providers.served_reader import placed_with_provider
 
 PAUSE = 60.0
 """Seconds for which a job is put off where the busy provider does not say how long."""
 
 
-def ask_in_job(job: JobContext, request: ModelRequest, answer: type[BaseModel] | None = None) -> Asked[Any]:
+def ask_in_job(
+    job: JobContext, request: ModelRequest, answer: type[BaseModel] | None = None
+) -> ModelAnswer[Any]:
     """As `ask` for the body of a job, which is put off (RetryLater) where the provider is busy."""
     try:
         return ask(job, request) if answer is None else ask(job, request, answer)

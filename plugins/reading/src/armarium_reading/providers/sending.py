@@ -77,7 +77,7 @@ class Sender:
         self._keys: dict[str, str] = {}
         self._listed: dict[tuple[str, str | None], tuple[int, Listed]] = {}
 
-    def listed(self, engine: Engine, provider: str, model: str | None) -> Listed:
+    def look_up(self, engine: Engine, provider: str, model: str | None) -> Listed:
         """The *provider* of this name or id, its type and its *model*, looked up again after any change of settings.
 
         Raises NotFound, Invalid, and Forbidden where either is switched off.

@@ -54,7 +54,7 @@ def get_readers(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
         }
         for reader in readers(engine)
     ]
-    return json_response({"items": items, "count": len(items), "refused": engine.drivers.refused(GROUP)})
+    return json_response({"items": items, "count": len(items), "refused": engine.drivers.list_refused(GROUP)})
 
 
 @router.get(

@@ -17,7 +17,7 @@ from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.noticing import before_action, notice
-from armarium_recipes.project.saving import saved, use_card
+from armarium_recipes.project.saving import read_saved, use_card
 from armarium_recipes.queries.bakeoffs import bakeoff_row
 from armarium_recipes.schemas.bakeoffs import (
     Bakeoff,
@@ -140,7 +140,7 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)
-    recipe = saved(ctx.conn).recipe
+    recipe = read_saved(ctx.conn).recipe
     steps = [step.id for step in (recipe.steps if recipe is not None else ()) if step.job == row["step"]]
     kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)

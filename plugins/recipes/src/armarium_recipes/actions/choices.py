@@ -25,16 +25,16 @@ from armarium_recipes.knowledge.jobs import LAYERS, LAYERS_ADDED_LATER
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.models import ONLY, proposals
 from armarium_recipes.project.noticing import before_action
-from armarium_recipes.project.plan import make_plan, proposed
-from armarium_recipes.project.saving import Saved, saved, use_card
+from armarium_recipes.project.plan import find_added_steps, make_plan
+from armarium_recipes.project.saving import SavedSetup, read_saved, use_card
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.schemas.project import Changed, ChangeLayers, UseCandidate, UseInstead
 from armarium_recipes.schemas.recipe import Answers, Recipe
 
 
 def _answer(ctx: ActionContext) -> dict[str, Any]:
-    kept = saved(ctx.conn).answer()
-    return {"recipe": kept["recipe"], "overrides": kept["overrides"], "proposed": proposed(ctx.conn)}
+    kept = read_saved(ctx.conn).answer()
+    return {"recipe": kept["recipe"], "overrides": kept["overrides"], "proposed": find_added_steps(ctx.conn)}
 
 
 def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _a_candidate(ex: Example) -> dict[str, Any]:
 )
 def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
     """One that is still to be downloaded becomes a download of the Start plan."""
-    recipe = saved(ctx.conn).recipe
+    recipe = read_saved(ctx.conn).recipe
     steps = {one.id: one for one in recipe.steps} if recipe is not None else {}
     if p.step not in steps:
         raise unknown_step(p.step, list(steps))
@@ -132,7 +132,7 @@ def _a_layer(ex: Example) -> dict[str, Any]:
 )
 def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
     """The steps join the recipe and are proposed for what is there already; nothing runs until Start."""
-    kept = saved(ctx.conn)
+    kept = read_saved(ctx.conn)
     if kept.answers is None or kept.recipe is None:
         raise not_set_up()
     before = [one.id for one in kept.recipe.steps]
@@ -149,7 +149,7 @@ def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
 
 
 def _with_layers(
-    ctx: ActionContext, kept: Saved, layers: Sequence[str], *, remove: bool
+    ctx: ActionContext, kept: SavedSetup, layers: Sequence[str], *, remove: bool
 ) -> tuple[Answers, Recipe]:
     assert kept.answers is not None
     assert kept.recipe is not None
@@ -180,7 +180,7 @@ def _with_layers(
 
 
 def _with_languages(
-    ctx: ActionContext, kept: Saved, tags: Sequence[str], *, remove: bool
+    ctx: ActionContext, kept: SavedSetup, tags: Sequence[str], *, remove: bool
 ) -> tuple[Answers, Recipe]:
     assert kept.answers is not None
     assert kept.recipe is not None
@@ -203,7 +203,7 @@ def _with_languages(
 
 def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: Sequence[str]) -> None:
     """Keep what was added since the last Start; what is taken out again is proposed no longer."""
-    there = proposed(ctx.conn) or {"layers": [], "languages": [], "steps": []}
+    there = find_added_steps(ctx.conn) or {"layers": [], "languages": [], "steps": []}
     if p.remove:
         layers = [one for one in there["layers"] if one not in p.layers]
         languages = [one for one in there["languages"] if one not in p.languages]

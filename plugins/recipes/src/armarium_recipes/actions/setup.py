@@ -8,8 +8,8 @@ from armarium.api import ActionContext, Example, Route, action
 from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_decide, refused_file
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
-from armarium_recipes.project.checks import malformed
-from armarium_recipes.project.saving import saved
+from armarium_recipes.project.checks import find_malformed
+from armarium_recipes.project.saving import read_saved
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
@@ -55,7 +55,7 @@ def _setup(ex: Example) -> dict[str, Any]:
 def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> None:
     if p.recipe is None:
         return
-    problems = malformed(engine, library, p.recipe.model_dump(mode="json"))
+    problems = find_malformed(engine, library, p.recipe.model_dump(mode="json"))
     if problems:
         raise malformed_recipe(problems)
 
@@ -108,13 +108,13 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
             ctx.run("project.save_setup", files.part_of(ctx.engine, library, p.name, there))
     except Unreadable as fault:
         raise refused_file(p.name, fault.why, fault.line) from None
-    agreed = files.Noted(files.digest_of(there), "in-step", kept_as=known.kept_as)
+    agreed = files.NotedFile(files.digest_of(there), "in-step", kept_as=known.kept_as)
     files.note(ctx.conn, p.name, agreed)
     if p.keep == "project":
         # Before the commit: a kill right after it would have the next opening write over the only copy.
-        files.write_file(library, files.beside(p.name, "edited"), there)
+        files.write_file(library, files.name_beside(p.name, "edited"), there)
     ctx.on_commit(lambda: files.write_files(library))
-    return saved(ctx.conn).answer()
+    return read_saved(ctx.conn).answer()
 
 
 ACTIONS = (save_setup, decide_file)

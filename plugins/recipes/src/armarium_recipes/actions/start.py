@@ -72,7 +72,7 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
         recipe_version=recipe.version,
         page_ids=plan.pages,
         cards=cards,
-        skipped=plan.skipped,
+        skipped=plan.skipped_steps,
         settings={"redo": p.redo, "overrides": plan.kept.answer()["overrides"]},
     )
     row = {

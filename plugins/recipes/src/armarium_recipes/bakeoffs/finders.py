@@ -11,12 +11,12 @@ from armarium.api import Engine, Library, NameOrMaterialPath, Principal, Service
 from armarium_reading.api import choose
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.contenders import TOP, Contender, kind_of_card
-from armarium_recipes.bakeoffs.corrected import Corrected, corrected_pages
+from armarium_recipes.bakeoffs.corrected_pages import CorrectedPages, corrected_pages
 from armarium_recipes.bakeoffs.rows import row_of
 from armarium_recipes.bakeoffs.starting import is_print_engine, require_ready, volume_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_here
-from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.schemas.bakeoffs import CompareFinders
 from armarium_recipes.schemas.comparing import Finder
 
@@ -36,7 +36,7 @@ class PlannedFinders:
 
     material: str
     volume: int
-    corrected: Corrected
+    corrected: CorrectedPages
     rows: list[dict[str, Any]]
     finders: list[Finder]
 

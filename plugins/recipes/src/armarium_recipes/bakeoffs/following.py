@@ -14,14 +14,14 @@ from armarium_recipes.bakeoffs.files import write_file
 from armarium_recipes.bakeoffs.hands import by_hand, champion_cards, hand_of_lines
 from armarium_recipes.bakeoffs.table import POLICY, bakeoff_answer
 from armarium_recipes.models_bakeoffs import bakeoffs
-from armarium_recipes.project.saving import saved
+from armarium_recipes.project.saving import read_saved
 from armarium_training.api import paired_bootstrap
 
 
 class BakeoffFollower:
     """Keeps what came of a bake-off beside the scores on the cards."""
 
-    def measured(self, job: JobContext, kept: Mapping[str, Any]) -> None:
+    def follow_scores(self, job: JobContext, kept: Mapping[str, Any]) -> None:
         """Nothing for an evaluation that is no bake-off's."""
         with job.library.db.read_all() as conn:
             found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
@@ -64,7 +64,7 @@ def _outcome(
         if measured is None:
             continue
         told = by_name.get((measured["reader"], measured["model"]))
-        if (why := _unscored(told)) is not None:
+        if (why := _explain_no_score(told)) is not None:
             rows[one["card"]] = {"not_scored": why}
         elif (
             told is not None
@@ -90,7 +90,7 @@ def _outcome(
     return {"rows": rows, "comparison": comparison, "hands": found}
 
 
-def _unscored(told: Mapping[str, Any] | None) -> str | None:
+def _explain_no_score(told: Mapping[str, Any] | None) -> str | None:
     """Why a candidate that was to be measured has no score; None for one that has."""
     if told is None or not told["measured"]:
         return told["why"] if told is not None else "It was not measured."
@@ -105,7 +105,9 @@ def _lines_by_card(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Of each candidate that was measured its lines, on the pages that all of them read."""
     numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
-    measured = {(one["reader"], one["model"]) for one in kept["result"]["models"] if _unscored(one) is None}
+    measured = {
+        (one["reader"], one["model"]) for one in kept["result"]["models"] if _explain_no_score(one) is None
+    }
     reads: dict[str, dict[str, Any]] = {}
     for one in row["candidates"]:
         name = one["measured_as"] and (one["measured_as"]["reader"], one["measured_as"]["model"])
@@ -148,7 +150,7 @@ def _cost(
 
 def _in_use(conn: Connection, row: Mapping[str, Any], rates: list[tuple[float, str]]) -> str | None:
     """The card that the project's recipe reads with, where it was measured; else the best of all."""
-    recipe = saved(conn).recipe
+    recipe = read_saved(conn).recipe
     cards = [
         step.card.id for step in (recipe.steps if recipe else ()) if step.job == row["step"] and step.card
     ]

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_paleography.api import attributions, hands
 from armarium_recipes.models_bakeoffs import champions
 from armarium_source_model.api import segments
-from armarium_training.api import interval, paired
+from armarium_training.api import interval, paired_p_value
 
 MIN_LINES = 100
 """Of a hand, for anything to be said of it."""
@@ -32,7 +32,7 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
     parents = {
         row.id: row.parent_segment_id
         for row in conn.execute(
-            select(segments.c.id, segments.c.parent_segment_id).where(among(segments.c.id, wanted))
+            select(segments.c.id, segments.c.parent_segment_id).where(is_among(segments.c.id, wanted))
         )
     }
     named = {*wanted, *(parent for parent in parents.values() if parent is not None)}
@@ -41,7 +41,7 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
         select(attributions.c.segment_id, attributions.c.hand_id)
         .join(hands, hands.c.id == attributions.c.hand_id)
         .where(
-            among(attributions.c.segment_id, sorted(named)),
+            is_among(attributions.c.segment_id, sorted(named)),
             attributions.c.withdrawn_at.is_(None),
             hands.c.withdrawn_at.is_(None),
         )
@@ -95,7 +95,7 @@ def by_hand(
             row = {"card": card, "cer": round(sum(one[0] for one in own) / chars, 6), "p": None}
             row["interval"] = _interval(own)
             if now in measured and card != now:
-                p = paired([measured[str(now)][line] for line in lines], own)
+                p = paired_p_value([measured[str(now)][line] for line in lines], own)
                 if p is not None:
                     tests.append((row, p))
             rows.append(row)

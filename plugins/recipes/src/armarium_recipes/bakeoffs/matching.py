@@ -31,7 +31,7 @@ class Outline:
     points: tuple[Point, ...]
     is_vertical: bool
 
-    def turned(self) -> Outline:
+    def swap_axes(self) -> Outline:
         """With its axes changed over, so that vertical writing runs along the first."""
         return Outline(tuple((y, x) for x, y in self.points), self.is_vertical)
 
@@ -40,7 +40,7 @@ class Outline:
         """Where it begins and ends along the first axis."""
         return min(x for x, _ in self.points), max(x for x, _ in self.points)
 
-    def across(self, at: float) -> tuple[float, float] | None:
+    def extent_at(self, at: float) -> tuple[float, float] | None:
         """From where to where it reaches along the second axis, at the place *at* of the first; None where it is not."""
         crossed = []
         for (x0, y0), (x1, y1) in zip(self.points, (*self.points[1:], self.points[0]), strict=True):
@@ -60,13 +60,13 @@ def outline(shape: Mapping[str, Any]) -> Outline:
     return Outline(tuple(points), is_vertical)
 
 
-def shared(one: Outline, other: Outline) -> float:
+def measure_overlap(one: Outline, other: Outline) -> float:
     """Which part of the length that *one* and *other* take up together both cover, 0 where they are not the same line.
 
     The writing runs as *one* says.
     """
     if one.is_vertical:
-        one, other = one.turned(), other.turned()
+        one, other = one.swap_axes(), other.swap_axes()
     begin, end = max(one.ends[0], other.ends[0]), min(one.ends[1], other.ends[1])
     whole = max(one.ends[1], other.ends[1]) - min(one.ends[0], other.ends[0])
     if whole <= 0 or end <= begin or (end - begin) / whole < SHARED:
@@ -74,7 +74,7 @@ def shared(one: Outline, other: Outline) -> float:
     agreeing = 0
     for number in range(PLACES):
         at = begin + (end - begin) * (number + 0.5) / PLACES
-        here, there = one.across(at), other.across(at)
+        here, there = one.extent_at(at), other.extent_at(at)
         if here is not None and there is not None:
             middle, theirs = sum(here) / 2, sum(there) / 2
             agreeing += there[0] <= middle <= there[1] and here[0] <= theirs <= here[1]
@@ -88,7 +88,7 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
             (share, ours, theirs)
             for ours, one in enumerate(reference)
             for theirs, other in enumerate(found)
-            if _near(one, other) and (share := shared(one, other))
+            if _are_near(one, other) and (share := measure_overlap(one, other))
         ),
         key=lambda pair: (-pair[0], pair[1], pair[2]),
     )
@@ -101,7 +101,7 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
     return matched
 
 
-def _near(one: Outline, other: Outline) -> bool:
+def _are_near(one: Outline, other: Outline) -> bool:
     """Whether the boxes around two outlines touch at all."""
     for axis in (0, 1):
         ours, theirs = [p[axis] for p in one.points], [p[axis] for p in other.points]

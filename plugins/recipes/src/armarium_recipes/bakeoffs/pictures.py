@@ -41,7 +41,9 @@ def drawing(bakeoff: Table) -> Scene:
     if not rows:
         scene.add(
             Words(
-                24, TOP + 24, "Nobody has been scored yet." if not _ended(bakeoff) else "Nobody was scored."
+                24,
+                TOP + 24,
+                "Nobody has been scored yet." if not _has_ended(bakeoff) else "Nobody was scored.",
             )
         )
         return scene
@@ -63,7 +65,7 @@ def page(bakeoff: Table) -> str:
     lines = "".join(_line(row, by_lines) for row in bakeoff["candidates"])
     parts = [f"<h1>{escape(scene.title)}</h1>", scene.as_svg()]
     if bakeoff["comparison"] is not None:
-        parts.append(_compared(bakeoff))
+        parts.append(_describe_comparison(bakeoff))
     numbers = {"CER", "Interval", "WER", "Found", "Too many", "Pages an hour", "US dollars"}
     cells = "".join(f'<th class="{"n" if one in numbers else ""}">{one}</th>' for one in head)
     parts.append(f"<table><tr>{cells}</tr>{lines}</table>")
@@ -77,7 +79,7 @@ def page(bakeoff: Table) -> str:
     )
 
 
-def _ended(bakeoff: Table) -> bool:
+def _has_ended(bakeoff: Table) -> bool:
     return bakeoff["state"] in ("done", "failed", "cancelled")
 
 
@@ -185,7 +187,7 @@ def _names(bakeoff: Table) -> dict[str, str]:
     return {row["card"]: row["name"] for row in bakeoff["candidates"]}
 
 
-def _compared(bakeoff: Table) -> str:
+def _describe_comparison(bakeoff: Table) -> str:
     told, names = bakeoff["comparison"], _names(bakeoff)
     better, worse = (escape(names.get(told[key], told[key])) for key in ("better", "worse"))
     low, high = told["interval"]

@@ -13,12 +13,12 @@ from armarium_documents.api import documents
 from armarium_reading.api import load_reader
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.contenders import choose_contenders
-from armarium_recipes.bakeoffs.corrected import Corrected, corrected_pages
+from armarium_recipes.bakeoffs.corrected_pages import CorrectedPages, corrected_pages
 from armarium_recipes.bakeoffs.rows import row_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_here
-from armarium_recipes.knowledge.derived import this_machine
-from armarium_recipes.project.saving import saved
+from armarium_recipes.knowledge.derived_answers import this_machine
+from armarium_recipes.project.saving import read_saved
 from armarium_recipes.schemas.bakeoffs import StartBakeoff
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import Answers
@@ -29,19 +29,19 @@ PRINT = frozenset({"print"})
 
 
 @dataclass
-class Planned:
+class PlannedBakeoff:
     """A bake-off as it is begun: what its row keeps, and what `evaluation.run` is given."""
 
     material: str
     volume: int
-    corrected: Corrected
+    corrected: CorrectedPages
     rows: list[dict[str, Any]]
     evaluation: dict[str, Any]
 
 
 def plan_bakeoff(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: StartBakeoff
-) -> Planned:
+) -> PlannedBakeoff:
     """Invalid, in words, where there are too few corrected lines, no answers of setup, or nobody who can be scored."""
     corrected = corrected_pages(conn, library, principal, p.page_ids)
     answers = require_ready(conn, corrected)
@@ -77,7 +77,7 @@ def plan_bakeoff(
             )
             continue
         try:
-            found, candidate = _able(engine, library, one.card, language, pages_may_leave)
+            found, candidate = _check_candidate(engine, library, one.card, language, pages_may_leave)
         except ServiceError as refusal:
             row["not_scored"] = refusal.detail
             continue
@@ -100,14 +100,14 @@ def plan_bakeoff(
         "language": language,
         "pages_may_leave": pages_may_leave and any(found.is_far for _, found, _ in measured),
     }
-    return Planned(material, volume, corrected, rows, evaluation)
+    return PlannedBakeoff(material, volume, corrected, rows, evaluation)
 
 
-def require_ready(conn: Connection, corrected: Corrected) -> Answers:
+def require_ready(conn: Connection, corrected: CorrectedPages) -> Answers:
     """The answers of setup; Invalid where there are too few corrected lines, or nobody has answered."""
     if corrected.lines < refusals.MIN_LINES or len(corrected.pages) < refusals.MIN_PAGES:
         raise refusals.too_few_lines(corrected.lines, len(corrected.pages))
-    answers: Answers | None = saved(conn).answers
+    answers: Answers | None = read_saved(conn).answers
     if answers is None:
         raise refusals.not_set_up(corrected.lines, len(corrected.pages))
     return answers
@@ -135,7 +135,7 @@ def is_print_engine(engine: Engine, card: Card) -> bool:
         return False
 
 
-def _able(
+def _check_candidate(
     engine: Engine, library: Library, card: Card, language: str | None, pages_may_leave: bool
 ) -> tuple[Measurable, Candidate]:
     """The card as a candidate of an evaluation; a refusal says why it cannot be one."""
@@ -159,7 +159,7 @@ def _able(
 Able = tuple[dict[str, Any], Measurable, Candidate]
 
 
-def _settle_pages(conn: Connection, corrected: Corrected, able: Sequence[Able]) -> list[Able]:
+def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Able]) -> list[Able]:
     """Those who are measured, all on the same pages: what one that was trained here may have seen is left out for all,
     unless too little would be left; then that one is left out."""
     measured = []

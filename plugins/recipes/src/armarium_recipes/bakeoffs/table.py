@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, among, raw_of
+from armarium.api import Engine, Library, is_among, raw_of
 from armarium_documents.api import documents
 from armarium_recipes.bakeoffs.rows import carbon_of
 from armarium_training.api import entry_of_run
@@ -24,10 +24,12 @@ def bakeoff_answer(
     """*row* of the table of bake-offs as a Bakeoff. Pages that the caller may not see, or that are gone, are left out."""
     outcome: dict[str, Any] = row["outcome"] or {}
     ids = [page["document_id"] for page in [*row["pages"], *row["left_out"]]]
-    named = select(documents.c.id, documents.c.name).where(among(documents.c.id, ids))
+    named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
     names = {one.id: one.name for one in conn.execute(named)}
     state, reason = _state(conn, row["id"], outcome)
-    candidates = [_scored(engine, library, row["id"], one, outcome, names) for one in row["candidates"]]
+    candidates = [
+        _score_candidates(engine, library, row["id"], one, outcome, names) for one in row["candidates"]
+    ]
     return {
         "id": row["id"],
         "job_id": row["id"],
@@ -40,7 +42,7 @@ def bakeoff_answer(
             if page["document_id"] in names
         ],
         "left_out": [one for one in row["left_out"] if one["document_id"] in names],
-        "candidates": ranked(candidates, row["step"], state),
+        "candidates": rank_candidates(candidates, row["step"], state),
         "comparison": outcome.get("comparison"),
         "hands": outcome.get("hands", []),
     }
@@ -53,7 +55,7 @@ def _state(conn: Connection, job_id: str, outcome: Mapping[str, Any]) -> tuple[s
     return ("done", None) if outcome else ("failed", GONE)
 
 
-def _scored(
+def _score_candidates(
     engine: Engine,
     library: Library,
     job_id: str,
@@ -89,7 +91,7 @@ def _scored(
     }
 
 
-def ranked(candidates: Sequence[dict[str, Any]], step: str, state: str) -> list[dict[str, Any]]:
+def rank_candidates(candidates: Sequence[dict[str, Any]], step: str, state: str) -> list[dict[str, Any]]:
     """The best first, those without scores last, each of which says why when the job has ended."""
     by_lines = step == "find-lines"
 

@@ -35,7 +35,7 @@ HELD_HERE = "This project asks this machine alone (its setting local_only_ai)"
 
 
 @dataclass(slots=True)
-class Found:
+class FoundCandidates:
     """What a source of candidates gave, and what it did for it, in a sentence."""
 
     state: State
@@ -44,7 +44,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptListing:
     """A listing as it is kept: when it was fetched (seconds since the epoch), and what was in it."""
 
     fetched_at: float
@@ -61,7 +61,7 @@ def folder_of(engine: Engine) -> Path:
     return models_folder(engine, "discovery")
 
 
-def kept(engine: Engine, name: str) -> Kept | None:
+def read_kept(engine: Engine, name: str) -> KeptListing | None:
     """The listing kept under *name*; None where there is none, or what is there is none."""
     path = folder_of(engine) / f"{name}.json"
     try:
@@ -69,7 +69,7 @@ def kept(engine: Engine, name: str) -> Kept | None:
             return None
         found = json.loads(path.read_text("utf-8"))
         entries = [one for one in found["entries"] if isinstance(one, dict)]
-        return Kept(float(found["fetched_at"]), entries)
+        return KeptListing(float(found["fetched_at"]), entries)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
@@ -83,9 +83,9 @@ def kept_names(engine: Engine, begins: str) -> list[str]:
     return [path.stem for path in found]
 
 
-def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> Kept:
+def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> KeptListing:
     """Keep *entries* under *name*, whole or not at all. A disk without room keeps nothing, and the answer is the same."""
-    new = Kept(fetched_at, [dict(one) for one in entries])
+    new = KeptListing(fetched_at, [dict(one) for one in entries])
     path = folder_of(engine) / f"{name}.json"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -115,7 +115,7 @@ class Asking:
     def fetch(self, url: str) -> bytes:
         """The body of an answer. Forbidden, BadRequest or TooLarge as the gate says; Unavailable for any but 200."""
         for _ in range(MOST_REDIRECTS + 1):
-            self._gate.checked(url, REACH)
+            self._gate.check_url(url, REACH)
             try:
                 answer = self._client.get(url)
                 onward = urljoin(url, answer.headers.get("location", ""))

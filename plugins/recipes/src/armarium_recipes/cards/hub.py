@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from armarium.api import Engine, ServiceError
 from armarium_reading.api import installed_readers, runtime_folder
 from armarium_recipes.cards import discovery
-from armarium_recipes.cards.discovery import Found, text_of, texts_of
-from armarium_recipes.cards.installed import is_open
-from armarium_recipes.cards.shipped import models_of
+from armarium_recipes.cards.discovery import FoundCandidates, text_of, texts_of
+from armarium_recipes.cards.installed_models import is_open
+from armarium_recipes.cards.shipped_cards import models_of
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.schemas.cards import Card
 
@@ -32,32 +32,36 @@ LISTING = "model-hub-"
 OUTSIDE = "It is outside the catalogue and cannot be fetched from here yet."
 
 
-def search_hub(engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None) -> Found:
+def search_hub(
+    engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None
+) -> FoundCandidates:
     """The hub's models for *languages*: as they were last listed for these, and, *online*, asked for anew after a day."""
     tags = sorted({tag.split("-")[0].lower() for tag in languages})[:MOST_LANGUAGES]
     name = f"{LISTING}{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
-    listing = discovery.kept(engine, name)
+    listing = discovery.read_kept(engine, name)
     cards = [] if listing is None else list(_cards(engine, listing.entries))
     if online and held:
-        return Found("offline", f"{held}; what was found before stands.", cards)
+        return FoundCandidates("offline", f"{held}; what was found before stands.", cards)
     if not online and listing is None:
-        return Found("not-searched", "It was not searched for these languages yet; ask with online=true.")
+        return FoundCandidates(
+            "not-searched", "It was not searched for these languages yet; ask with online=true."
+        )
     if listing is not None and (not online or listing.is_fresh):
-        return Found("cached", f"{len(cards)} models, as they were last found.", cards)
+        return FoundCandidates("cached", f"{len(cards)} models, as they were last found.", cards)
     try:
         entries = _search(engine, tags)
     except ServiceError as refusal:
-        return Found("failed", f"{refusal.detail} What was found before stands.", cards)
+        return FoundCandidates("failed", f"{refusal.detail} What was found before stands.", cards)
     listing = discovery.keep(engine, name, entries, time.time())
     cards = list(_cards(engine, listing.entries))
-    return Found("searched", f"{len(cards)} models read pictures in these languages.", cards)
+    return FoundCandidates("searched", f"{len(cards)} models read pictures in these languages.", cards)
 
 
 def kept_cards(engine: Engine, wanted: Collection[str]) -> list[Card]:
     """Those of the cards with the ids *wanted* that were found on the hub before, for whatever languages. Asks no network."""
     found: dict[str, Card] = {}
     for name in discovery.kept_names(engine, LISTING):
-        listing = discovery.kept(engine, name)
+        listing = discovery.read_kept(engine, name)
         for card in _cards(engine, listing.entries) if listing is not None else ():
             if card.id in wanted:
                 found.setdefault(card.id, card)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from armarium_recipes.cards.shipped import primary_subtag
+from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.schemas.cards import Card, Refusal
 
 FREE_GB = 2.0

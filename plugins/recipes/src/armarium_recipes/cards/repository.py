@@ -16,8 +16,8 @@ import orjson
 from armarium.api import Engine, ServiceError
 from armarium_reading.api import installed_readers, models_folder, runtime_folder
 from armarium_recipes.cards import discovery
-from armarium_recipes.cards.discovery import Found, size_gb, text_of, texts_of
-from armarium_recipes.cards.installed import is_open
+from armarium_recipes.cards.discovery import FoundCandidates, size_gb, text_of, texts_of
+from armarium_recipes.cards.installed_models import is_open
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.knowledge.scripts import find_script
 from armarium_recipes.schemas.cards import Card, Download
@@ -46,19 +46,21 @@ _MATERIAL_WORDS = {
 
 def repository_cards(engine: Engine) -> list[Card]:
     """The models of the listing as it was last kept; asks no network."""
-    listing = discovery.kept(engine, NAME)
+    listing = discovery.read_kept(engine, NAME)
     return [] if listing is None else list(_cards(engine, listing.entries))
 
 
-def search_repository(engine: Engine, *, online: bool, held: str | None = None) -> Found:
+def search_repository(engine: Engine, *, online: bool, held: str | None = None) -> FoundCandidates:
     """The models of the repository: from what is kept, and, *online*, fetched where that is a day old."""
-    listing = discovery.kept(engine, NAME)
+    listing = discovery.read_kept(engine, NAME)
     if online and held:
-        return Found("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
+        return FoundCandidates("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
     if not online:
         if listing is None:
-            return Found("not-searched", "Its models have not been listed yet; ask with online=true.")
-        return Found("cached", f"As listed {_when(listing)}.", repository_cards(engine))
+            return FoundCandidates(
+                "not-searched", "Its models have not been listed yet; ask with online=true."
+            )
+        return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
     try:
         fresh = listing is not None and listing.is_fresh
         with discovery.Asking(engine) as asking:
@@ -66,23 +68,27 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
                 listing = discovery.keep(engine, NAME, _records(asking, listing), time.time())
             looked = _fetch_cards(engine, asking, listing)
     except ServiceError as refusal:
-        return Found("failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine))
+        return FoundCandidates(
+            "failed", f"{refusal.detail} {_had(listing).capitalize()}.", repository_cards(engine)
+        )
     left = sum("card" not in entry for entry in listing.entries)
     if fresh and not looked:
-        return Found("cached", f"As listed {_when(listing)}.", repository_cards(engine))
+        return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
     rest = f"; {left} more come with the next searches" if left else ""
-    return Found("searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine))
+    return FoundCandidates(
+        "searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine)
+    )
 
 
-def _had(listing: discovery.Kept | None) -> str:
-    return "nothing was listed before" if listing is None else f"what was listed {_when(listing)} stands"
+def _had(listing: discovery.KeptListing | None) -> str:
+    return "nothing was listed before" if listing is None else f"what was listed {_read_date(listing)} stands"
 
 
-def _when(listing: discovery.Kept) -> str:
+def _read_date(listing: discovery.KeptListing) -> str:
     return time.strftime("on %d %B %Y", time.gmtime(max(0.0, min(listing.fetched_at, 4e9))))
 
 
-def _records(asking: discovery.Asking, before: discovery.Kept | None) -> list[dict[str, Any]]:
+def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> list[dict[str, Any]]:
     """The newest version of each record of the community, with the cards that are known already."""
     cards = {one.get("record"): one["card"] for one in (before.entries if before else ()) if "card" in one}
     newest: dict[str, dict[str, Any]] = {}
@@ -133,7 +139,7 @@ def _entry(hit: object) -> dict[str, Any] | None:
     }
 
 
-def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.Kept) -> int:
+def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.KeptListing) -> int:
     """Fetch the next cards that are not known yet into *listing*, and keep it; how many."""
     for entry in listing.entries:
         if entry.get("about") not in CARD_FILES:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.hub import kept_cards
-from armarium_recipes.cards.installed import installed_cards, provider_cards
+from armarium_recipes.cards.installed_models import installed_cards, provider_cards
 from armarium_recipes.cards.repository import repository_cards
-from armarium_recipes.cards.shipped import shipped_cards
-from armarium_recipes.cards.trained import trained_cards, with_scores
+from armarium_recipes.cards.shipped_cards import shipped_cards
+from armarium_recipes.cards.trained_models import trained_cards, with_scores
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import Override, Recipe
 

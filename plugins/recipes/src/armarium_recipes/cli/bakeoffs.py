@@ -11,7 +11,7 @@ from armarium.commandline import (
     Refused,
     Session,
     answer,
-    finished,
+    follow_job,
     id_of,
     legible,
     place_for,
@@ -111,7 +111,7 @@ def _run(
     if ids:
         body["page_ids"] = [document_id(session, one) for one in ids]
     begun = session.post("/api/recipes/project/bakeoffs", body)
-    finished(session, begun["job_id"], "Bake-off")
+    follow_job(session, begun["job_id"], "Bake-off")
     found: dict[str, Any] = session.get(f"/api/recipes/project/bakeoffs/{begun['id']}")
     return found
 

@@ -10,7 +10,7 @@ from armarium.commandline import (
     Refused,
     Session,
     answer,
-    finished,
+    follow_job,
     id_of,
     legible,
     plural,
@@ -35,21 +35,21 @@ def runs(
         if run is None and not watch:
             answer(listed, lambda: show_runs(listed["items"]))
             return
-        job_id = _meant(listed["items"], run or "last")
+        job_id = _find_run(listed["items"], run or "last")
         one = session.get(f"/api/recipes/project/runs/{job_id}")
         if watch and one["state"] not in ENDED:
-            one = _followed(session, job_id)
+            one = _follow_run(session, job_id)
         summary = session.get(f"/api/recipes/project/runs/{job_id}/summary")
     answer({**one, "summary": summary}, lambda: show_run(one, summary))
 
 
-def _followed(session: Session, job_id: str) -> dict[str, Any]:
-    finished(session, job_id, "Recipe")
+def _follow_run(session: Session, job_id: str) -> dict[str, Any]:
+    follow_job(session, job_id, "Recipe")
     found: dict[str, Any] = session.get(f"/api/recipes/project/runs/{job_id}")
     return found
 
 
-def _meant(items: list[dict[str, Any]], named: str) -> str:
+def _find_run(items: list[dict[str, Any]], named: str) -> str:
     """The id of the run that *named* means; Refused for none or several."""
     if not items:
         raise Refused("The recipe has not run yet: armarium start.")

@@ -66,7 +66,9 @@ def setup(
         answers["scripts"] = _scripts(session, script, answers["languages"], before, asking)
         answers["cloud_allowed"] = _cloud(cloud, before, asking)
         answers["directions"] = (
-            _directions(direction) if direction else _of(before.get("directions", {}), answers["scripts"])
+            _directions(direction)
+            if direction
+            else _directions_of(before.get("directions", {}), answers["scripts"])
         )
         answers["layers"] = layer if layer is not None else before.get("layers", [])
         answers["jobs"] = before.get("jobs", [])
@@ -130,7 +132,7 @@ def _choice(
 ) -> list[str]:
     """Some of what is offered, by id or by number; Refused for what is not offered."""
 
-    def meant(words: Sequence[str]) -> list[str]:
+    def parse_choice(words: Sequence[str]) -> list[str]:
         ids = list(offered)
         found = []
         for word in words:
@@ -141,16 +143,20 @@ def _choice(
         return list(dict.fromkeys(found))
 
     if given:
-        return meant(given)
+        return parse_choice(given)
     if not asking:
         return default
     typer.echo(question)
     for number, (one, title) in enumerate(offered.items(), 1):
         typer.echo(f"{number:3}. {title} ({one})")
-    return _asked(f"Numbers or names, parted by commas [{', '.join(default)}]", default, meant)
+    return _ask_until_understood(
+        f"Numbers or names, parted by commas [{', '.join(default)}]", default, parse_choice
+    )
 
 
-def _asked(prompt: str, default: list[str], meant: Callable[[list[str]], list[str]]) -> list[str]:
+def _ask_until_understood(
+    prompt: str, default: list[str], meant: Callable[[list[str]], list[str]]
+) -> list[str]:
     """What is typed, asked again until it is understood; an empty line is the default."""
     while True:
         typed = typer.prompt(prompt, default="", show_default=False)
@@ -168,18 +174,20 @@ def _asked(prompt: str, default: list[str], meant: Callable[[list[str]], list[st
 def _languages(
     session: Session, given: Sequence[str] | None, before: dict[str, Any], asking: bool
 ) -> list[str]:
-    def meant(words: Sequence[str]) -> list[str]:
+    def parse_languages(words: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(_language(session, word) for word in words))
 
     default = before.get("languages") or []
     if given:
-        return meant(given)
+        return parse_languages(given)
     if not asking:
         if not default:
             raise Refused("Which language? Name it with --language, by tag or name, as in --language la.")
         return default
     shown = f" [{', '.join(default)}]" if default else ""
-    return _asked(f"In which languages? Names or tags, parted by commas{shown}", default, meant)
+    return _ask_until_understood(
+        f"In which languages? Names or tags, parted by commas{shown}", default, parse_languages
+    )
 
 
 def _language(session: Session, word: str) -> str:
@@ -207,15 +215,15 @@ def _scripts(
     before: dict[str, Any],
     asking: bool,
 ) -> list[str]:
-    def meant(words: Sequence[str]) -> list[str]:
+    def parse_scripts(words: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(_script(session, word) for word in words))
 
     if given:
-        return meant(given)
+        return parse_scripts(given)
     kept = before.get("scripts") if before.get("languages") == list(languages) else None
     default = kept or _usual_scripts(session, languages)
     if asking:
-        return _asked(f"In which scripts? [{', '.join(default)}]", default, meant)
+        return _ask_until_understood(f"In which scripts? [{', '.join(default)}]", default, parse_scripts)
     return default
 
 
@@ -252,7 +260,7 @@ def _directions(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _of(directions: dict[str, str], scripts: Sequence[str]) -> dict[str, str]:
+def _directions_of(directions: dict[str, str], scripts: Sequence[str]) -> dict[str, str]:
     return {script: way for script, way in directions.items() if script in scripts}
 
 

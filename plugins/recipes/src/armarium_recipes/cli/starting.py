@@ -9,7 +9,7 @@ import typer
 from armarium.commandline import (
     Refused,
     answer,
-    finished,
+    follow_job,
     legible,
     plural,
     project_session,
@@ -56,7 +56,7 @@ def start(
                 f"Started on {plural(started['pages'], 'page')}: armarium runs {job_id} shows how it goes.",
             )
             return
-        finished(session, job_id, "Recipe")
+        follow_job(session, job_id, "Recipe")
         summary = session.get(f"/api/recipes/project/runs/{job_id}/summary")
     answer({"started": started, "summary": summary}, lambda: show_summary(summary))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, withheld
+from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, find_withheld
 from armarium_documents.api import page_image, primary_row, require_live, still_image
 from armarium_reading.api import choose, lines_of
 from armarium_recipes.bakeoffs.following import keep_outcome
@@ -48,7 +48,7 @@ def compare(job: JobContext) -> dict[str, Any]:
 
 
 def _place(job: JobContext) -> Any:
-    return job.library.derived / "bakeoffs" / f"{job.job_id}.json"
+    return job.library.derived_folder / "bakeoffs" / f"{job.job_id}.json"
 
 
 def _reference(job: JobContext) -> Reference:
@@ -84,7 +84,7 @@ def _reference(job: JobContext) -> Reference:
 
 def _page(job: JobContext, finder: Finder, page: str, reference: Reference) -> dict[str, Any]:
     """What a finder found of a page's lines, and how long it took; {error} where it could not look."""
-    why = withheld(job.library, job.principal, [page], "local-model").get(page)
+    why = find_withheld(job.library, job.principal, [page], "local-model").get(page)
     if why is not None:
         return {"error": why}
     there = reference.get(page)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from armarium.api import JobKind, Params
 from armarium_recipes.project.run_rows import KIND
-from armarium_recipes.project.running import cancelled, run_recipe
+from armarium_recipes.project.running import note_run_cancelled, run_recipe
 from armarium_recipes.project.summary import describe_run
 
 
@@ -24,6 +24,6 @@ RUN_A_RECIPE = JobKind(
     args=RunArgs,
     # It waits for imports, downloads and other runs as long as they take.
     retries=1_000_000,
-    on_cancel=cancelled,
+    on_cancel=note_run_cancelled,
     describe=describe_run,
 )

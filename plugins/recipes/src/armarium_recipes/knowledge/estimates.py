@@ -141,8 +141,10 @@ def routes_for(
     sample_pages: int,
 ) -> list[dict[str, Any]]:
     """The three routes for *pages*: `cloud`, `this-machine` and `distil`."""
-    far = _chosen(cards, teacher, lambda card: card.provider is not None and card.runs_where != "this_mac")
-    near = _chosen(cards, local_reader, lambda card: card.runs_where == "this_mac" and card.installed)
+    far = _choose_card(
+        cards, teacher, lambda card: card.provider is not None and card.runs_where != "this_mac"
+    )
+    near = _choose_card(cards, local_reader, lambda card: card.runs_where == "this_mac" and card.installed)
     teaching = way_of(conn, far, _absent("model of a provider", teacher))
     reading = way_of(conn, near, _absent("reader of this machine", local_reader))
     sample = min(sample_pages, pages)
@@ -214,7 +216,7 @@ def _route(
     }
 
 
-def _chosen(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card], bool]) -> Card | None:
+def _choose_card(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card], bool]) -> Card | None:
     """The card of that id, name, reader or model; without a wish the one measured best, else the first."""
     able = [card for card in cards if any(job in card.jobs for job in READING) and fits(card)]
     if wanted is not None:

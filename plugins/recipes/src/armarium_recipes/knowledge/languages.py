@@ -60,7 +60,7 @@ def search_languages(q: str, limit: int) -> list[Language]:
     capitals do not matter. An empty *q* answers the first of all.
     """
     table = _table()
-    wanted = _folded(_PARTS.sub(" ", q)).strip()
+    wanted = _fold_text(_PARTS.sub(" ", q)).strip()
     if not wanted:
         return [table.language(row) for row in range(min(limit, len(table.lines)))]
     found: dict[int, None] = {}
@@ -82,7 +82,7 @@ class _Table:
         self.lines = table_lines("languages")
         self.replaced = dict(line.split("\t") for line in table_lines("replaced"))
         # Each field stands between bars, so that a whole one, or the beginning of one, is found by its text alone.
-        searched = _folded(_USUAL_SCRIPT.sub("", "\n".join(self.lines)))
+        searched = _fold_text(_USUAL_SCRIPT.sub("", "\n".join(self.lines)))
         barred = re.sub(r"\|{2,}", "|", "|" + searched.replace("\t", "|").replace("\n", "|\n|") + "|\n")
         for level, sign in _LEVELS.items():
             barred = barred.replace(level, sign)
@@ -121,6 +121,6 @@ def _table() -> _Table:
     return _Table()
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Without capitals and without marks on letters, line by line as before."""
     return _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()

@@ -44,10 +44,10 @@ def find_script(code: str) -> Script | None:
 
 def search_scripts(q: str, limit: int) -> list[Script]:
     """At most *limit* scripts by name, code or number; the one with that code first, then names that begin so."""
-    wanted = _folded(q).strip()
+    wanted = _fold_text(q).strip()
 
     def nearness(script: Script) -> int:
-        name, codes = _folded(script.name), (script.code.lower(), script.number)
+        name, codes = _fold_text(script.name), (script.code.lower(), script.number)
         ranks = (
             wanted in codes,
             name == wanted,
@@ -87,6 +87,6 @@ def _script(line: str, fonts: dict[str, str]) -> Script:
     )
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(char for char in plain if not unicodedata.combining(char))

@@ -10,7 +10,7 @@ from armarium.api import ActionContext, new_id, raw_of
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.models import arrivals, starts
 from armarium_recipes.project import run_rows
-from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.project.saving import SavedSetup, read_saved
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -21,7 +21,7 @@ BROUGHT_BY = "document.add_files"
 TITLE = "Run the recipe over what was imported"
 
 
-def runs_by_itself(kept: Saved) -> bool:
+def runs_by_itself(kept: SavedSetup) -> bool:
     """Whether the purposes of the project have imports worked on without being asked for."""
     if kept.answers is None or kept.recipe is None:
         return False
@@ -33,7 +33,7 @@ def step_ends(ctx: ActionContext) -> None:
     if ctx.library is None or BROUGHT_BY not in ctx.ran or ctx.action_name != BROUGHT_BY:
         return
     pages = _pages(ctx)
-    if not pages or not _is_started(ctx.conn) or not runs_by_itself(saved(ctx.conn)):
+    if not pages or not _is_started(ctx.conn) or not runs_by_itself(read_saved(ctx.conn)):
         return
     import_id = ctx.set_id
     job_id = _waiting_run(ctx.conn, import_id)
@@ -91,7 +91,7 @@ def pages_of_import(conn: Connection, job_id: str) -> list[str]:
     return list(dict.fromkeys(rows.scalars()))
 
 
-def opened(engine: Engine, library: Library) -> None:
+def settle_ended_runs(engine: Engine, library: Library) -> None:
     """When a project was opened: runs whose job has ended meanwhile say so."""
     with library.db.write() as conn:
         run_rows.reconcile(conn)

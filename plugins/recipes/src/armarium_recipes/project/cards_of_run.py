@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import RecipeJob, ServiceError
 from armarium_reading.api import own_prompt
-from armarium_recipes.project.saving import Saved
+from armarium_recipes.project.saving import SavedSetup
 from armarium_recipes.rules.checking import gap_of
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import CardChoice, Step
@@ -54,13 +54,13 @@ class RunCard:
     download: dict[str, str] | None = None
     """The runtime and model that are still to be fetched."""
 
-    def stored(self) -> dict[str, Any]:
+    def to_row(self) -> dict[str, Any]:
         """As the row of a run keeps it."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedCard:
     """A step that is not run."""
 
     step: str
@@ -81,14 +81,14 @@ class Cards:
     """All steps of a recipe, each as what becomes of it."""
 
     runs: list[RunCard] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedCard] = field(default_factory=list)
     later: list[tuple[str, str]] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)
     """Steps with the id of a card that nothing here knows any more."""
 
 
-def cards_of(engine: Engine, library: Library, kept: Saved, known: Mapping[str, Card]) -> Cards:
+def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[str, Card]) -> Cards:
     """The cards of what the project keeps; *known* are the cards of this machine by id."""
     found = Cards()
     if kept.recipe is None:
@@ -103,19 +103,19 @@ def cards_of(engine: Engine, library: Library, kept: Saved, known: Mapping[str, 
         job = engine.recipe_jobs.get(step.job) if step.job != CHECK else None
         if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
             why = f"No installed plugin does {step.job}. `armarium plugins` shows which are here."
-            found.skipped.append(Skipped(step.id, why))
+            found.skipped.append(SkippedCard(step.id, why))
             continue
         gap = gap_of(step)
         if gap is not None:
             fix = "allow-cloud" if not allowed and "leave" in gap else "choose-model"
-            found.skipped.append(Skipped(step.id, gap, fix))
+            found.skipped.append(SkippedCard(step.id, gap, fix))
             continue
         for number, (choice, folders) in enumerate(_choices(kept, step)):
             _add(engine, library, found, step, job, choice, folders, number, known, allowed)
     return found
 
 
-def _choices(kept: Saved, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
+def _choices(kept: SavedSetup, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
     """The project's choice for *step*, then each other card that an override gives it beneath folders."""
     own = [one for one in kept.overrides if one.step == step.id]
     project = next((one.card for one in own if one.scope == "project"), step.card)
@@ -146,7 +146,7 @@ def _add(
     far = step.uses_cloud if card is None else card.runs_where == "provider"
     if far and not allowed:
         why = f"{card.name if card is not None else step.runs_on} works at a provider, and pages may not leave this machine."
-        found.skipped.append(Skipped(step.id, why, "allow-cloud"))
+        found.skipped.append(SkippedCard(step.id, why, "allow-cloud"))
         return
     work = job.name if job is not None else "Check"
     run = RunCard(
@@ -166,13 +166,13 @@ def _add(
         if card.download is not None:
             run = replace(run, download=card.download.model_dump())
     elif card is not None and card.availability == "not_here":
-        found.skipped.append(Skipped(step.id, card.availability_words, "choose-model"))
+        found.skipped.append(SkippedCard(step.id, card.availability_words, "choose-model"))
         return
     try:
         run = _with_settings(engine, library, run, step, job, card)
     except ServiceError as refusal:
         fix = "choose-model" if job is not None and (job.model_setting or job.uses_llm) else None
-        found.skipped.append(Skipped(step.id, refusal.detail, fix))
+        found.skipped.append(SkippedCard(step.id, refusal.detail, fix))
         return
     found.runs.append(run)
 
@@ -222,7 +222,7 @@ def _with_settings(
     settings = job.parse(given)
     if run.download is None and (card is None or card.runs_where == "this_mac"):
         # Of a far place nothing is asked: that would look its name up, and a plan asks no network.
-        job.placed(engine, library, settings)
+        job.find_placement(engine, library, settings)
     if run.card in ("workflow", "split-pages", "read-lines"):
         shown["workflow_id"] = f"system-{job.id}"
     folder = given.get("folder")

@@ -9,7 +9,7 @@ from armarium.api import new_id
 from armarium_documents.api import documents
 from armarium_recipes.errors import no_folder_named, override_elsewhere, override_twice
 from armarium_recipes.models import ONLY, overrides, setups
-from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.project import SaveSetup
 from armarium_recipes.schemas.recipe import Override
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from armarium.api import ActionContext
 
 
-def change(ctx: ActionContext, p: SaveSetup) -> Saved:
+def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
     """Write the parts that *p* names; what is kept already raises no version and leaves no trace."""
-    before = saved(ctx.conn)
+    before = read_saved(ctx.conn)
     named = p.model_fields_set
     answers = p.answers if "answers" in named else before.answers
     recipe = p.recipe if "recipe" in named else before.recipe
     places = (p.overrides or []) if "overrides" in named else before.overrides
     same_parts = answers == before.answers and _content(recipe) == _content(before.recipe)
-    same_places = [_said(one) for one in places] == [_said(one) for one in before.overrides]
+    same_places = [_key_of(one) for one in places] == [_key_of(one) for one in before.overrides]
     if same_parts and same_places:
         return before
     if not same_places:
@@ -42,7 +42,7 @@ def change(ctx: ActionContext, p: SaveSetup) -> Saved:
         ctx.conn.execute(setups.insert().values(id=ONLY, **values))
     else:
         ctx.conn.execute(setups.update().where(setups.c.id == ONLY).values(**values))
-    return saved(ctx.conn)
+    return read_saved(ctx.conn)
 
 
 def _content(recipe: Any) -> Any:
@@ -50,12 +50,12 @@ def _content(recipe: Any) -> Any:
     return recipe.model_dump(mode="json", exclude={"version"}) if recipe is not None else None
 
 
-def _said(one: Override) -> tuple[Any, ...]:
+def _key_of(one: Override) -> tuple[Any, ...]:
     return (one.scope, one.folder_id, one.step, one.card.id, one.card.source)
 
 
 def _write_overrides(ctx: ActionContext, before: Sequence[Override], after: Sequence[Override]) -> None:
-    stated = {_said(one): one for one in before}
+    stated = {_key_of(one): one for one in before}
     seen = set()
     rows = []
     for position, one in enumerate(after):
@@ -65,7 +65,7 @@ def _write_overrides(ctx: ActionContext, before: Sequence[Override], after: Sequ
         seen.add(place)
         if (one.scope == "folder") != (one.folder_id is not None):
             raise no_folder_named()
-        known = stated.get(_said(one))
+        known = stated.get(_key_of(one))
         if known is None and one.folder_id is not None:
             _require_folder(ctx, one.folder_id)
         rows.append(

@@ -19,6 +19,6 @@ def problems(
     return problems_of(engine, library, recipe, answers)
 
 
-def malformed(engine: Engine, library: Library | None, recipe: object) -> list[Problem]:
+def find_malformed(engine: Engine, library: Library | None, recipe: object) -> list[Problem]:
     """What makes *recipe* none at all: it is refused when it is saved; all else is said when it is to be started."""
     return [one for one in problems(engine, library, recipe) if one.kind == "malformed"]

@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from armarium.api import ActionContext, Principal, ServiceError, flush, flush_path, open_plain
 from armarium_recipes.models import ONLY, files, proposals, starts
 from armarium_recipes.project import yaml_text
-from armarium_recipes.project.saving import saved
+from armarium_recipes.project.saving import read_saved
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.recipe import Problem
 
@@ -51,7 +51,7 @@ _locks = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Noted:
+class NotedFile:
     """What is noted of a file: the digest it last agreed with the project in, and how it stands."""
 
     digest: str | None
@@ -61,16 +61,16 @@ class Noted:
     kept_as: str | None = None
 
 
-def rendered(conn: Connection) -> dict[str, bytes | None]:
+def render_files(conn: Connection) -> dict[str, bytes | None]:
     """Each file as the rows say it; None for one that is not to be there."""
-    kept = saved(conn)
+    kept = read_saved(conn)
     answer = kept.answer()
     parts: dict[str, Any] = {
         "setup.yaml": answer["answers"],
         "recipe.yaml": answer["recipe"],
         "overrides.yaml": {"overrides": answer["overrides"]} if kept.overrides else None,
-        "started.yaml": _started(conn),
-        "proposed.yaml": _proposed(conn),
+        "started.yaml": _read_start(conn),
+        "proposed.yaml": _read_proposed(conn),
     }
     return {
         name: yaml_text.dump(part, HEADINGS[name]) if part is not None else None
@@ -78,7 +78,7 @@ def rendered(conn: Connection) -> dict[str, bytes | None]:
     }
 
 
-def _started(conn: Connection) -> dict[str, Any] | None:
+def _read_start(conn: Connection) -> dict[str, Any] | None:
     row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
     if row is None:
         return None
@@ -89,7 +89,7 @@ def _started(conn: Connection) -> dict[str, Any] | None:
     return {**said, "job_id": row.id, "redo": row.redo}
 
 
-def _proposed(conn: Connection) -> dict[str, Any] | None:
+def _read_proposed(conn: Connection) -> dict[str, Any] | None:
     row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
     names = ("layers", "languages", "steps", "proposed_at")
     return {name: getattr(row, name) for name in names} if row is not None else None
@@ -135,20 +135,20 @@ def write_file(library: Library, name: str, data: bytes | None) -> None:
     flush_path(folder)
 
 
-def beside(name: str, word: str) -> str:
+def name_beside(name: str, word: str) -> str:
     """The name of a file that lies beside another: `recipe.project.yaml`."""
     return f"{Path(name).stem}.{word}.yaml"
 
 
-def noted_files(conn: Connection) -> dict[str, Noted]:
+def noted_files(conn: Connection) -> dict[str, NotedFile]:
     """What is noted of each file."""
     return {
-        row.name: Noted(row.digest, row.state, row.why, row.line, row.kept_as)
+        row.name: NotedFile(row.digest, row.state, row.why, row.line, row.kept_as)
         for row in conn.execute(files.select())
     }
 
 
-def note(conn: Connection, name: str, noted: Noted) -> None:
+def note(conn: Connection, name: str, noted: NotedFile) -> None:
     """Note how a file stands."""
     conn.execute(files.delete().where(files.c.name == name))
     conn.execute(files.insert().values(name=name, **noted.__dict__))
@@ -180,7 +180,7 @@ def write_files(library: Library) -> None:
     """Bring the files up to what the rows say; one that was edited meanwhile is left, with the project's text beside it."""
     with _lock_of(library):
         with library.db.read_all() as conn:
-            texts, known = rendered(conn), noted_files(conn)
+            texts, known = render_files(conn), noted_files(conn)
         for name, text in texts.items():
             _write_one(library, name, text, known.get(name))
 
@@ -200,7 +200,7 @@ def _lock_of(library: Library) -> Any:
         return library.held.setdefault(_LOCK, threading.Lock())
 
 
-def _write_one(library: Library, name: str, text: bytes | None, known: Noted | None) -> None:
+def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> None:
     try:
         found = _standing(library, name, text, known)
     except OSError as error:
@@ -211,41 +211,41 @@ def _write_one(library: Library, name: str, text: bytes | None, known: Noted | N
             note(conn, name, found)
 
 
-def _standing(library: Library, name: str, text: bytes | None, known: Noted | None) -> Noted:
+def _standing(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile:
     """How a file stands after it was written, or left because somebody edited it."""
     fallen_out = known.digest if known is not None else None
     try:
         there = read_file(library, name)
     except Unreadable as fault:
-        return Noted(fallen_out, "refused", fault.why, fault.line)
+        return NotedFile(fallen_out, "refused", fault.why, fault.line)
     ours = there is None or (known is not None and digest_of(there) == known.digest)
     if there == text or ours:
         if there != text:
             write_file(library, name, text)
         if known is not None and known.kept_as is not None:
             write_file(library, known.kept_as, None)
-        return Noted(digest_of(text), "in-step")
+        return NotedFile(digest_of(text), "in-step")
     if name not in EDITABLE:
-        write_file(library, beside(name, "edited"), there)
+        write_file(library, name_beside(name, "edited"), there)
         write_file(library, name, text)
-        return Noted(digest_of(text), "in-step")
+        return NotedFile(digest_of(text), "in-step")
     if digest_of(text) == fallen_out:
         if known is not None and known.state == "refused":
             return known
-        return Noted(
+        return NotedFile(
             fallen_out, "edited", "It was edited by hand; it is taken in when the recipe is looked at next."
         )
-    kept_as = beside(name, "project")
+    kept_as = name_beside(name, "project")
     write_file(library, kept_as, text)
     why = (
         f"It was edited by hand, and the project has changed too; {kept_as} holds what the project keeps. Decide which "
         "holds, or make the file say what the project keeps."
     )
-    return Noted(fallen_out, "both-changed", why, kept_as=kept_as)
+    return NotedFile(fallen_out, "both-changed", why, kept_as=kept_as)
 
 
 def _take_in(engine: Engine, library: Library, name: str) -> None:
-    known = Noted(None, "edited")
+    known = NotedFile(None, "edited")
     try:
         with library.db.read_all() as conn:
             known = noted_files(conn).get(name, known)
@@ -256,7 +256,7 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
         digest = digest_of(there)
 
         def keep(ctx: ActionContext) -> None:
-            note(ctx.conn, name, Noted(digest, "in-step"))
+            note(ctx.conn, name, NotedFile(digest, "in-step"))
 
         engine.run(library, "project.save_setup", params, KEEPER, in_transaction=keep)
         write_files(library)
@@ -265,12 +265,12 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
         line = fault.line if isinstance(fault, Unreadable) else None
         log.warning("the file recipe/%s was not taken in", name)
         with library.db.write() as conn:
-            note(conn, name, Noted(known.digest, "refused", why, line))
+            note(conn, name, NotedFile(known.digest, "refused", why, line))
 
 
 def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
     """The parameters of `project.save_setup` that a file's bytes stand for; Unreadable with the line of what is wrong."""
-    from armarium_recipes.project.checks import malformed
+    from armarium_recipes.project.checks import find_malformed
     from armarium_recipes.schemas.project import SaveSetup
 
     document = yaml_text.parse(data)
@@ -292,7 +292,7 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         words = ".".join(map(str, where)) or "the whole"
         raise Unreadable(f"{words}: {first['msg']}.", document.line_of(where) or 1) from None
     if part == "recipe":
-        for problem in malformed(engine, library, value):
+        for problem in find_malformed(engine, library, value):
             raise Unreadable(problem.sentence, _line_of_problem(document, problem))
     return params
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from armarium.api import RecipeJob, among, json_text, raw_of
+from armarium.api import RecipeJob, is_among, json_text, raw_of
 from armarium_knowledge.api import mentions
 from armarium_recipes.models import done_pages
 from armarium_source_model.api import page_texts, segments
@@ -28,7 +28,7 @@ def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> se
     """Those of *pages* that have the output of *job_id* on the text that they have now; None where it cannot be told."""
     if job_id in UNTOLD:
         return None
-    found = noted(conn, job_id, pages)
+    found = read_noted(conn, job_id, pages)
     shown = SHOWN.get(job_id)
     return found | shown(conn, pages) if shown is not None else found
 
@@ -37,17 +37,17 @@ def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
     """The fingerprint of the text of each page that has one."""
     rows = conn.execute(
         select(page_texts.c.document_id, page_texts.c.fingerprint).where(
-            among(page_texts.c.document_id, pages), page_texts.c.text != ""
+            is_among(page_texts.c.document_id, pages), page_texts.c.text != ""
         )
     )
     return {row.document_id: row.fingerprint for row in rows}
 
 
-def noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
+def read_noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
     """Those of *pages* that a run noted for *job_id*, with the text they have now, and that was not taken back."""
     d = done_pages.c
     rows = conn.execute(
-        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, among(d.page_id, pages))
+        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, pages))
     ).all()
     texts = fingerprints(conn, [row.page_id for row in rows if row.fingerprint])
     undone = _taken_back(conn, {row.thread_id for row in rows})
@@ -68,7 +68,7 @@ def note_done(
     # A page on which this run had nothing to write has its output by the run before, and loses it with that one.
     kept = _kept_notes(conn, job.id, new, thread_id)
     pages = [page for page in pages if page not in kept]
-    conn.execute(done_pages.delete().where(done_pages.c.job == job.id, among(done_pages.c.page_id, pages)))
+    conn.execute(done_pages.delete().where(done_pages.c.job == job.id, is_among(done_pages.c.page_id, pages)))
     rows = [
         {"job": job.id, "page_id": page, "thread_id": thread_id, "fingerprint": new[page]} for page in pages
     ]
@@ -81,7 +81,7 @@ def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id
     not taken back, noted for the same text."""
     d = done_pages.c
     rows = conn.execute(
-        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, among(d.page_id, list(new)))
+        select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, list(new)))
     ).all()
     if not rows:
         return set()
@@ -113,7 +113,7 @@ def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]
         s = segments.c
         asked = (
             select(s.document_id)
-            .where(among(s.document_id, pages), s.kind == kind, s.deleted_at.is_(None))
+            .where(is_among(s.document_id, pages), s.kind == kind, s.deleted_at.is_(None))
             .distinct()
         )
         return set(conn.execute(asked).scalars())
@@ -131,7 +131,7 @@ def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
 
     m = mentions.c
     rows = conn.execute(
-        select(m.document_id, m.segment_id, m.text_fingerprint).where(among(m.document_id, pages))
+        select(m.document_id, m.segment_id, m.text_fingerprint).where(is_among(m.document_id, pages))
     ).all()
     now = segment_fingerprints(conn, list({row.segment_id for row in rows}))
     stale = {row.document_id for row in rows if now.get(row.segment_id) != row.text_fingerprint}

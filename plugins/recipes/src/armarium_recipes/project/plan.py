@@ -16,7 +16,7 @@ from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, clou
 from armarium_recipes.project.checks import problems
 from armarium_recipes.project.outputs import pages_with_output
 from armarium_recipes.project.run_rows import find_run
-from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.cards import Card
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ DOWNLOAD = "/api/local-models/download/{runtime}/{model}"
 class Plan:
     """What Start would do; `answer` is how it is shown."""
 
-    kept: Saved
+    kept: SavedSetup
     pages: list[str]
     runs: list[tuple[RunCard, list[str], str | None]] = field(default_factory=list)
     """Each card with the pages it has still to do, and what is to be said of it."""
@@ -50,7 +50,7 @@ class Plan:
         return cloud_uses([run for run, _, _ in self.runs])
 
     @property
-    def skipped(self) -> list[dict[str, Any]]:
+    def skipped_steps(self) -> list[dict[str, Any]]:
         """Steps that are not run, as they are answered."""
         return [{"step": one.step, "why": one.why, "fix": one.fix} for one in self.cards.skipped]
 
@@ -59,7 +59,7 @@ class Plan:
         return {
             "started": self.started,
             "runs": [self._run(*one) for one in self.runs],
-            "skipped": self.skipped,
+            "skipped": self.skipped_steps,
             "offered_later": [{"step": step, "when": when} for step, when in self.cards.later],
             "refusals": self.refusals,
             "waiting": self.waiting,
@@ -73,7 +73,7 @@ class Plan:
     def _run(self, run: RunCard, left: Sequence[str], note: str | None) -> dict[str, Any]:
         of = self.of[run.id]
         hidden = ("settings", "choice", "folder_ids", "uses_cloud", "when", "download")
-        shown = {key: value for key, value in run.stored().items() if key not in hidden}
+        shown = {key: value for key, value in run.to_row().items() if key not in hidden}
         return {**shown, "done": of - len(left), "of": of, "note": note}
 
     def estimate(self) -> dict[str, Any]:
@@ -106,9 +106,9 @@ def make_plan(
     pages: Sequence[str] | None = None,
 ) -> Plan:
     """The plan as the project stands in *conn*; of *pages* alone where they are named. Steps of *redo* are for every page."""
-    kept = saved(conn)
+    kept = read_saved(conn)
     plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
-    plan.started, plan.proposed = last_start(conn), proposed(conn)
+    plan.started, plan.proposed = last_start(conn), find_added_steps(conn)
     if kept.recipe is None:
         plan.refusals.append(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
@@ -122,7 +122,7 @@ def make_plan(
         mine = pages_of_card(conn, run, kept, plan.pages)
         if run.folder_ids is not None and not mine:
             continue
-        left, note = _left(conn, run, mine, run.steps[0] in redo)
+        left, note = _select_pages_left(conn, run, mine, run.steps[0] in redo)
         plan.of[run.id] = len(mine)
         plan.runs.append((run, left, note))
     plan.refusals += list(_refusals(engine, library, plan))
@@ -149,16 +149,18 @@ def all_pages(conn: Connection) -> list[str]:
 
 def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
     """*pages* without those that were cut into pages which stand for them."""
-    from armarium.api import among
+    from armarium.api import is_among
 
     above = select(documents.c.parent_id).where(
-        among(documents.c.parent_id, pages), documents.c.doc_type == "page", documents.c.deleted_at.is_(None)
+        is_among(documents.c.parent_id, pages),
+        documents.c.doc_type == "page",
+        documents.c.deleted_at.is_(None),
     )
     cut = set(conn.execute(above).scalars())
     return [page for page in pages if page not in cut]
 
 
-def pages_of_card(conn: Connection, run: RunCard, kept: Saved, pages: Sequence[str]) -> list[str]:
+def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Sequence[str]) -> list[str]:
     """Those of *pages* for which the card's model is the one to use: the nearest folder with an override decides."""
     folders = {
         one.folder_id: one.card.id
@@ -189,7 +191,9 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
     return {page: node for page, node, _ in rows}
 
 
-def _left(conn: Connection, run: RunCard, pages: Sequence[str], again: bool) -> tuple[list[str], str | None]:
+def _select_pages_left(
+    conn: Connection, run: RunCard, pages: Sequence[str], again: bool
+) -> tuple[list[str], str | None]:
     """The pages that a card has to do, and what is to be said of that."""
     done = pages_with_output(conn, run.job, pages)
     if done is None:
@@ -316,7 +320,7 @@ def last_start(conn: Connection) -> dict[str, Any] | None:
     return {"job_id": row.id, **shown}
 
 
-def proposed(conn: Connection) -> dict[str, Any] | None:
+def find_added_steps(conn: Connection) -> dict[str, Any] | None:
     """What was added since the last Start; None for nothing."""
     row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
     names = ("layers", "languages", "steps", "proposed_at")

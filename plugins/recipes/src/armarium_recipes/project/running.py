@@ -16,7 +16,7 @@ from armarium.api import (
     RecipeJob,
     RetryLater,
     ServiceError,
-    among,
+    is_among,
     new_id,
     raw_of,
 )
@@ -28,7 +28,7 @@ from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
-from armarium_recipes.project.saving import Saved
+from armarium_recipes.project.saving import SavedSetup
 from armarium_recipes.schemas.recipe import Override
 from armarium_workflows.api import pages_done
 
@@ -99,7 +99,7 @@ class _Runner:
         job = self.job
         notice(job.engine, job.library)
         with job.library.db.read() as conn:
-            pages = whole_pages(_there(conn, pages_of_import(conn, job.job_id)), conn)
+            pages = whole_pages(_list_present(conn, pages_of_import(conn, job.job_id)), conn)
             plan = make_plan(job.engine, job.library, conn, pages=pages)
         refusals = [one for one in plan.refusals if one["kind"] != "nothing-left"]
         if plan.uses and plan.first_yes is None:
@@ -112,7 +112,7 @@ class _Runner:
             "recipe_version": kept.recipe.version if kept.recipe is not None else 0,
             "page_ids": pages,
             "cards": stored_cards(plan) if not refusals else [],
-            "skipped": plan.skipped,
+            "skipped": plan.skipped_steps,
             "refusals": refusals,
             "settings": {**self.row["settings"], "overrides": kept.answer()["overrides"]},
         }
@@ -182,7 +182,7 @@ class _Runner:
                 card.job, args, card.title, total=len(pages), key=key, lane="network" if far else None
             )
         settings = recipe.parse(card.settings)
-        placed = recipe.placed(self.job.engine, self.job.library, settings)
+        placed = recipe.find_placement(self.job.engine, self.job.library, settings)
         args = recipe.arguments(pages, settings)
         return NewJob(
             recipe.kind, args, card.title, total=len(pages), key=key, model=placed.model, lane=placed.lane
@@ -206,8 +206,8 @@ class _Runner:
     def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
         """The pages the card has to do now, and why there are none where a condition does not hold."""
         settings = self.row["settings"]
-        kept = Saved(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
-        pages = pages_of_card(conn, card, kept, followed(conn, self.row["page_ids"]))
+        kept = SavedSetup(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
+        pages = pages_of_card(conn, card, kept, follow_pages(conn, self.row["page_ids"]))
         pages, why = _under_condition(conn, card, pages)
         if why is not None:
             return [], why
@@ -244,7 +244,7 @@ class _Runner:
                 texts = outputs.fingerprints(conn, pages)
             # A page that was cut is done, and so are the halves that stand for it.
             pages = list(
-                dict.fromkeys([*pages, *(followed(conn, pages) if card.card == "split-pages" else ())])
+                dict.fromkeys([*pages, *(follow_pages(conn, pages) if card.card == "split-pages" else ())])
             )
             outputs.note_done(conn, recipe, pages, child, texts)
 
@@ -279,14 +279,14 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
     return found
 
 
-def followed(conn: Connection, pages: Sequence[str]) -> list[str]:
+def follow_pages(conn: Connection, pages: Sequence[str]) -> list[str]:
     """*pages* as they are now: a picture that was cut by its parts, one that is gone by nothing."""
-    return whole_pages(pages_under(conn, _there(conn, pages), for_processing=True), conn)
+    return whole_pages(pages_under(conn, _list_present(conn, pages), for_processing=True), conn)
 
 
-def _there(conn: Connection, pages: Sequence[str]) -> list[str]:
+def _list_present(conn: Connection, pages: Sequence[str]) -> list[str]:
     asked = select(documents.c.id).where(
-        among(documents.c.id, pages),
+        is_among(documents.c.id, pages),
         documents.c.deleted_at.is_(None),
         documents.c.exclude_from_processing.is_(False),
     )
@@ -309,7 +309,7 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
     if when.get("spreads_detected") and card.job != "split-pages":
         d = documents.c
         halves = select(d.id).where(
-            among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
+            is_among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
         )
         known = set(conn.execute(halves).scalars())
         pages = [page for page in pages if page in known]
@@ -317,7 +317,7 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
     if below is not None:
         sure = (
             select(r.document_id)
-            .where(among(r.document_id, pages), r.retracted.is_(False), r.confidence.is_not(None))
+            .where(is_among(r.document_id, pages), r.retracted.is_(False), r.confidence.is_not(None))
             .group_by(r.document_id)
             .having(func.avg(r.confidence) >= below)
         )
@@ -326,7 +326,7 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
     return pages, (f"{words_of(when)} That holds for no page." if when and not pages else None)
 
 
-def cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
+def note_run_cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
     """Told after a run was cancelled: its row says so, and which cards were not run."""
     assert library is not None
     with library.db.write() as conn:

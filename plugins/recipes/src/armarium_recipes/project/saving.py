@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedSetup:
     """What the project keeps."""
 
     answers: Answers | None = None
@@ -35,14 +35,14 @@ class Saved:
         }
 
 
-def saved(conn: Connection) -> Saved:
+def read_saved(conn: Connection) -> SavedSetup:
     """What the project keeps now; empty for one that was not set up."""
     row = conn.execute(setups.select().where(setups.c.id == ONLY)).first()
     kept = [override_of(one) for one in conn.execute(overrides.select().order_by(overrides.c.position))]
     if row is None:
-        return Saved(overrides=kept)
+        return SavedSetup(overrides=kept)
     recipe = {**row.recipe, "version": row.version} if row.recipe is not None else None
-    return Saved(
+    return SavedSetup(
         Answers.model_validate(row.answers) if row.answers is not None else None,
         Recipe.model_validate(recipe) if recipe is not None else None,
         kept,
@@ -63,7 +63,7 @@ def override_of(row: Any) -> Override:
 
 def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:
     """The card that an override gives *step* for a document: the nearest folder's, else the project's; None: no override."""
-    return nearest(saved(conn).overrides, step, ancestor_ids(conn, document_id))
+    return nearest(read_saved(conn).overrides, step, ancestor_ids(conn, document_id))
 
 
 def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
@@ -81,13 +81,13 @@ def use_card(
     card: Card,
     scope: Literal["project", "folder"],
     folder_id: str | None = None,
-) -> Saved:
+) -> SavedSetup:
     """Use *card* for *step*, in the whole project or beneath a folder: kept as an override through `project.save_setup`.
 
     For the project the recipe's own step names the card too. Raises Invalid where the recipe has no such step, and where
     no folder is named for the scope of one.
     """
-    kept = saved(ctx.conn)
+    kept = read_saved(ctx.conn)
     steps = [one.id for one in kept.recipe.steps] if kept.recipe is not None else []
     if step not in steps:
         raise unknown_step(step, steps)
@@ -102,7 +102,7 @@ def use_card(
         changed = [with_card(one, card) if one.id == step else one for one in kept.recipe.steps]
         given["recipe"] = kept.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
     ctx.run("project.save_setup", given)
-    return saved(ctx.conn)
+    return read_saved(ctx.conn)
 
 
 def with_card(step: Any, card: Card) -> Any:

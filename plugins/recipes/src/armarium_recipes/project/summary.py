@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from armarium.api import among, raw_of
+from armarium.api import is_among, raw_of
 from armarium_knowledge.api import claims, entities, mentions
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
@@ -15,7 +15,7 @@ from armarium_recipes.project import outputs
 from armarium_recipes.project.accounts import account_of
 from armarium_recipes.project.partial_runs import seen_account, seen_run, seen_runs
 from armarium_recipes.project.run_rows import GOING, find_run, run_row
-from armarium_recipes.project.running import WORKFLOWS, followed
+from armarium_recipes.project.running import WORKFLOWS, follow_pages
 from armarium_workflows.api import failed_pages
 
 FINDING = "find-documents-in-a-folder"
@@ -127,7 +127,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
     """What a run made: pages read, names by kind, dates, statements, proposals, and what became of each card."""
     row = seen_row(conn, job_id)
     run = run_answer(conn, row)
-    pages = followed(conn, run["page_ids"])
+    pages = follow_pages(conn, run["page_ids"])
     threads = [one["child_id"] for one in run["cards"] if one["child_id"] is not None]
     begun = {one["job"] for one in run["cards"] if one["child_id"] is not None}
     return {
@@ -137,10 +137,10 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "names": _names(conn, pages, threads),
         "dates": _dates(conn, pages) if "work-out-dates" in begun else 0,
         "statements": conn.execute(
-            select(func.count()).select_from(claims).where(among(claims.c.run_id, threads))
+            select(func.count()).select_from(claims).where(is_among(claims.c.run_id, threads))
         ).scalar_one(),
         # The job says how many in all; how many of them are seen is not known here.
-        "documents_proposed": None if row.get("partial") else _proposed(conn, run["cards"]),
+        "documents_proposed": None if row.get("partial") else _count_proposed(conn, run["cards"]),
         "stages": [
             {
                 "id": one["id"],
@@ -167,7 +167,7 @@ def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, 
     kinds = (
         select(e.entity_type, func.count())
         .select_from(mentions.join(entities, m.entity_id == e.id))
-        .where(among(m.document_id, pages), among(m.run_id, threads))
+        .where(is_among(m.document_id, pages), is_among(m.run_id, threads))
         .group_by(e.entity_type)
         .order_by(e.entity_type)
     )
@@ -177,11 +177,11 @@ def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, 
 def _dates(conn: Connection, pages: list[str]) -> int:
     """Dates of the entities that the pages name."""
     m, e = mentions.c, entities.c
-    named = select(m.entity_id).where(among(m.document_id, pages)).distinct()
+    named = select(m.entity_id).where(is_among(m.document_id, pages)).distinct()
     return sum(len(values) for values in conn.execute(select(e.date_values).where(e.id.in_(named))).scalars())
 
 
-def _proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
+def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
     """How many documents were proposed; None where finding them was no card that was begun."""
     import orjson
 

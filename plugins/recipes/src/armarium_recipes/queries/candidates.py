@@ -9,14 +9,14 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Invalid, Library, project_setting, query
-from armarium_recipes.cards.discovery import HELD, HELD_HERE, Found
+from armarium_recipes.cards.discovery import HELD, HELD_HERE, FoundCandidates
 from armarium_recipes.cards.hub import search_hub
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.repository import search_repository
 from armarium_recipes.cards.sources import cards_here
-from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.project.noticing import notice
-from armarium_recipes.project.saving import Saved, saved
+from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.rules.checking import problems_of
 from armarium_recipes.rules.situation import require_job, require_language, require_materials, require_script
@@ -38,7 +38,7 @@ Words = Annotated[str | None, Query(max_length=2_000)]
 def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers: Answers) -> dict[str, Any]:
     """A whole recipe with reasons and gaps; nothing is written and no network asked. The choices that persons made for the
     project stand."""
-    return assemble(engine, library, answers, saved(conn).overrides).model_dump(mode="json")
+    return assemble(engine, library, answers, read_saved(conn).overrides).model_dump(mode="json")
 
 
 @query(
@@ -51,7 +51,7 @@ def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers:
 )
 def check_recipe(conn: Connection, engine: Engine, library: Library, asked: CheckRecipe) -> dict[str, Any]:
     """Every reason it cannot run as it stands, step by step, in a project with the answers that are saved in it."""
-    problems = problems_of(engine, library, asked.recipe, saved(conn).answers)
+    problems = problems_of(engine, library, asked.recipe, read_saved(conn).answers)
     return {"problems": [one.model_dump(mode="json") for one in problems], "ok": not problems}
 
 
@@ -79,12 +79,12 @@ def list_candidates(
     taken from the recipe. Other machines are asked with *online* alone, never while the engine is held offline, and at most
     daily.
     """
-    project = saved(conn)
+    project = read_saved(conn)
     own = None if step is None else _step(project, step)
     suits = project.recipe.suits if own is not None and project.recipe is not None else Suits()
-    codes = [require_script(one).code for one in _listed(scripts) or suits.scripts]
-    tags = [require_language(one) for one in _listed(languages) or suits.languages]
-    materials = _listed(material) or [*suits.material] or ["handwriting"]
+    codes = [require_script(one).code for one in _split_words(scripts) or suits.scripts]
+    tags = [require_language(one) for one in _split_words(languages) or suits.languages]
+    materials = _split_words(material) or [*suits.material] or ["handwriting"]
     require_materials(materials, get_args(Material))
     wanted = require_job(engine, job or (own.job if own is not None else "read-a-line"))
     cards = {card.id: card for card in cards_here(engine, library)}
@@ -106,13 +106,13 @@ def list_candidates(
         memory_gb=stated if stated is not None else this_machine(engine).memory_gb,
         cloud_allowed=answers is not None and answers.cloud_allowed,
     )
-    chosen = None if own is None else _chosen(project, own)
+    chosen = None if own is None else _find_chosen(project, own)
     items = [{**card.model_dump(mode="json"), "chosen": card.id == chosen} for card in ranked]
     items.sort(key=lambda item: not item["chosen"])
     return {"items": items, "count": len(items), "sources": list(_sources(ranked, repository, hub))}
 
 
-def _step(project: Saved, step: str) -> Step:
+def _step(project: SavedSetup, step: str) -> Step:
     """The step of the saved recipe; Invalid names those there are."""
     steps = project.recipe.steps if project.recipe is not None else []
     found = next((one for one in steps if one.id == step), None)
@@ -126,7 +126,7 @@ def _step(project: Saved, step: str) -> Step:
     return found
 
 
-def _chosen(project: Saved, step: Step) -> str | None:
+def _find_chosen(project: SavedSetup, step: Step) -> str | None:
     """The id of the card that the step works with in the whole project."""
     over = next(
         (one.card for one in project.overrides if one.scope == "project" and one.step == step.id), None
@@ -135,7 +135,9 @@ def _chosen(project: Saved, step: Step) -> str | None:
     return None if card is None else card.id
 
 
-def _sources(ranked: list[Card], repository: Found, hub: Found) -> Iterator[dict[str, Any]]:
+def _sources(
+    ranked: list[Card], repository: FoundCandidates, hub: FoundCandidates
+) -> Iterator[dict[str, Any]]:
     shipped, installed = _count(ranked, "shipped"), _count(ranked, "installed", "cloud")
     yield {"source": "shipped", "state": "read", "detail": f"{shipped} of these come with the engine."}
     yield {
@@ -151,7 +153,7 @@ def _count(cards: list[Card], *sources: str) -> int:
     return sum(card.source in sources for card in cards)
 
 
-def _listed(words: str | None) -> list[str]:
+def _split_words(words: str | None) -> list[str]:
     return list(dict.fromkeys(one.strip() for one in (words or "").split(",") if one.strip()))
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Invalid, Library, NotFound, query
 from armarium_recipes.cards.sources import cards_here
-from armarium_recipes.knowledge.derived import providers_with_key, targets, this_machine
+from armarium_recipes.knowledge.derived_answers import providers_with_key, targets, this_machine
 from armarium_recipes.knowledge.estimates import routes_for
 from armarium_recipes.knowledge.jobs import job_entries
 from armarium_recipes.knowledge.languages import search_languages

@@ -11,7 +11,7 @@ from armarium_recipes.project.automatic import automatic
 from armarium_recipes.project.files import file_answers
 from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import make_plan
-from armarium_recipes.project.saving import saved
+from armarium_recipes.project.saving import read_saved
 from armarium_recipes.schemas.project import Automatic, ProjectRecipe, StartPlan
 
 
@@ -23,7 +23,7 @@ from armarium_recipes.schemas.project import Automatic, ProjectRecipe, StartPlan
 )
 def get_project_recipe(conn: Connection) -> dict[str, Any]:
     """Also how its files stand: in step, edited, refused with the line, or both changed."""
-    return {**saved(conn).answer(), "files": file_answers(conn)}
+    return {**read_saved(conn).answer(), "files": file_answers(conn)}
 
 
 @query(

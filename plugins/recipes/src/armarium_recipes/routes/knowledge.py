@@ -33,13 +33,13 @@ Codes = Annotated[list[str], Query(max_length=50)]
 )
 def list_jobs(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """In the order of the work: what each takes and gives, its settings, and the topic that explains it."""
-    return _listed(knowledge.list_jobs(engine))
+    return _answer_list(knowledge.list_jobs(engine))
 
 
 @router.get("/topics", summary="Jobs and notions, explained", response_model=Topics, responses=REFUSALS())
 def list_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Each once, in plain words: the recipe jobs in the order of the work, then the notions."""
-    return _listed(knowledge.list_topics(engine))
+    return _answer_list(knowledge.list_topics(engine))
 
 
 @router.get(
@@ -58,7 +58,7 @@ def read_topic(engine: CurrentEngine, topic_id: str, _: CurrentPrincipal) -> Res
 )
 def list_purposes(_: CurrentPrincipal) -> Response:
     """In the order in which setup offers them, each with its jobs and whether it runs by itself."""
-    return _listed(knowledge.list_purposes())
+    return _answer_list(knowledge.list_purposes())
 
 
 @router.get(
@@ -69,7 +69,7 @@ def list_purposes(_: CurrentPrincipal) -> Response:
 )
 def search_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
     """The nearest first: whose tag or code it is, whose name it is, then names that begin so or hold it."""
-    return _listed(knowledge.list_languages(q, limit))
+    return _answer_list(knowledge.list_languages(q, limit))
 
 
 @router.get(
@@ -77,7 +77,7 @@ def search_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> R
 )
 def search_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
     """The nearest first: whose code or number it is, then names that begin so or hold it."""
-    return _listed(knowledge.list_scripts(q, limit))
+    return _answer_list(knowledge.list_scripts(q, limit))
 
 
 @router.get(
@@ -95,5 +95,5 @@ def read_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []
     return json_response(knowledge.derived_facts(engine, codes))
 
 
-def _listed(items: list[dict[str, Any]]) -> Response:
+def _answer_list(items: list[dict[str, Any]]) -> Response:
     return json_response({"items": items, "count": len(items)})

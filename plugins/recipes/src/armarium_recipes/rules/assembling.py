@@ -8,12 +8,12 @@ from typing import Any
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.ranking import cer_of, order_of, rank, refusal_of
-from armarium_recipes.cards.shipped import primary_subtag
+from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.rules.checking import nearest, problems_with
-from armarium_recipes.rules.situation import Situation, language_name, understood
+from armarium_recipes.rules.situation import Situation, language_name, understand_answers
 from armarium_recipes.rules.table import (
     CARD_REASONS,
     JOINED,
@@ -23,7 +23,7 @@ from armarium_recipes.rules.table import (
     RULE_OF,
     SETTINGS,
     STEPS,
-    Joined,
+    JoinedWork,
     StepRule,
 )
 from armarium_recipes.schemas.assembling import Assembled, CloudOption
@@ -59,10 +59,10 @@ def assemble(
     recipe runs without it. Writes nothing and asks no network; the same answers on the same machine give the same recipe.
     Invalid for a purpose, layer, job, language or script that there is not.
     """
-    situation = understood(engine, answers)
+    situation = understand_answers(engine, answers)
     cards = cards_for(engine, library, chosen_ids(None, overrides))
     chosen = {one.step: one.card for one in overrides if one.scope == "project"}
-    return _Assembly(engine, library, situation, cards, chosen).assembled()
+    return _Assembly(engine, library, situation, cards, chosen).assemble()
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Assembly:
     ranked: dict[tuple[str, tuple[str, ...]], list[Card]] = field(default_factory=dict)
     """What `rank` answered already."""
 
-    def assembled(self) -> Assembled:
+    def assemble(self) -> Assembled:
         steps: list[Step] = []
         works = self._works()
         for work in works:
@@ -100,7 +100,7 @@ class _Assembly:
 
     def _works(self) -> list[_Work]:
         """What was asked for, what that needs and what is joined, without what there is nothing to do for; in order."""
-        wanted = dict(self._wanted())
+        wanted = dict(self._collect_wanted())
         left_out: dict[str, str] = {}
         for job in wanted:
             for none in LEFT_OUT:
@@ -117,7 +117,7 @@ class _Assembly:
             ordered[0].reasons += dict.fromkeys(left_out.values())
         return ordered
 
-    def _wanted(self) -> dict[str, list[str]]:
+    def _collect_wanted(self) -> dict[str, list[str]]:
         """Each job with the reasons for it: who asked for it, then what needs it."""
         answers = self.situation.answers
         asked = [
@@ -148,10 +148,10 @@ class _Assembly:
                     queue.append(need)
         return wanted
 
-    def _is_joined(self, rule: Joined, works: Mapping[str, _Work]) -> bool:
+    def _is_joined(self, rule: JoinedWork, works: Mapping[str, _Work]) -> bool:
         trainable = rule.where.trainable_reader and any(
             card.trainable and card.refused is None
-            for card in self._ranked("read-a-line", self.situation.codes)[:1]
+            for card in self._rank_cards("read-a-line", self.situation.codes)[:1]
         )
         return self.situation.holds(rule.where, works, trainable=trainable)
 
@@ -193,7 +193,7 @@ class _Assembly:
         *,
         lines_in: list[str] | None = None,
     ) -> Step:
-        ranked = self._ranked(work.job, codes)
+        ranked = self._rank_cards(work.job, codes)
         card, because = self._choose(step_id, ranked, codes)
         taken = [one for one in ranked if one.refused is None and (card is None or one.id != card.id)]
         settings, said = self._settings(work.job, card)
@@ -233,14 +233,14 @@ class _Assembly:
             if first is None:
                 return None, []
             whole = list(codes) == self.situation.codes
-            return first, [*self._why(ranked), *(self._unread(first) if whole else [])]
+            return first, [*self._explain_choice(ranked), *(self._unread(first) if whole else [])]
         card = next((one for one in ranked if one.id == picked.id), None)
         if card is not None and card.availability != "not_here":
             return card, [f"{card.name} was chosen by a person."]
         gone = f"The model that was chosen before ({picked.id}) is not here any more."
-        return first, [gone, *(self._why(ranked) if first is not None else [])]
+        return first, [gone, *(self._explain_choice(ranked) if first is not None else [])]
 
-    def _why(self, ranked: Sequence[Card]) -> list[str]:
+    def _explain_choice(self, ranked: Sequence[Card]) -> list[str]:
         """Why the first card stands before the second."""
         first = ranked[0]
         if len(ranked) == 1 or ranked[1].refused is not None:
@@ -281,17 +281,17 @@ class _Assembly:
         tags = self.situation.languages
         return next((tag for tag in tags if primary_subtag(tag) in known), tags[0])
 
-    def _ranked(self, job: str, codes: Sequence[str]) -> list[Card]:
+    def _rank_cards(self, job: str, codes: Sequence[str]) -> list[Card]:
         key = (job, tuple(codes))
         if key not in self.ranked:
-            self.ranked[key] = rank(self.cards, job=job, **self._asked(codes))
+            self.ranked[key] = rank(self.cards, job=job, **self._collect_answers(codes))
         return self.ranked[key]
 
     def _is_done(self, job: str, codes: Sequence[str]) -> bool:
         """Whether the rules take a model for it."""
-        return any(card.refused is None for card in self._ranked(job, codes)[:1])
+        return any(card.refused is None for card in self._rank_cards(job, codes)[:1])
 
-    def _asked(self, codes: Sequence[str]) -> dict[str, Any]:
+    def _collect_answers(self, codes: Sequence[str]) -> dict[str, Any]:
         return {
             "scripts": codes,
             "languages": self.situation.languages,
@@ -321,7 +321,7 @@ class _Assembly:
     def _offer_cloud(self, step: Step, ranked: Sequence[Card], codes: Sequence[str]) -> None:
         """Models of providers that would do it, were pages allowed to leave."""
         for card in ranked:
-            allowed = {**self._asked(codes), "cloud_allowed": True}
+            allowed = {**self._collect_answers(codes), "cloud_allowed": True}
             if card.runs_where == "provider" and card.provider and refusal_of(card, **allowed) is None:
                 option = CloudOption(
                     step=step.id,

@@ -14,7 +14,7 @@ from armarium.api import Engine, Invalid, Library, ServiceError
 from armarium_reading.api import own_prompt
 from armarium_recipes.cards.ranking import rank, refusals_of
 from armarium_recipes.cards.sources import cards_for, chosen_ids
-from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.knowledge.jobs import JOBS
 from armarium_recipes.knowledge.scripts import find_script
 from armarium_recipes.rules.table import FORBIDDEN_WORDS, PIN_FORMS, REMEDIES, RULE_OF
@@ -54,12 +54,12 @@ def problems_of(
     if len(places) > MOST_PLACES or any(len(path) > DEEPEST for path, _ in places[-1:]):
         # Looked at no further: it might hold itself, and have no end.
         size = f"{DEEPEST} levels and {MOST_PLACES:,} places at most"
-        return [_malformed(None, f"It is too deep or too large for a recipe: {size}.")]
-    wrong = list(_forbidden(recipe, places))
+        return [_malformed_step(None, f"It is too deep or too large for a recipe: {size}.")]
+    wrong = list(_find_forbidden(recipe, places))
     try:
         parsed = Recipe.model_validate(recipe)
     except ValidationError as error:
-        return [*wrong, *(_malformed(None, sentence) for sentence in _sentences(error))]
+        return [*wrong, *(_malformed_step(None, sentence) for sentence in _sentences(error))]
     return [
         *wrong,
         *problems_with(cards_for(engine, library, chosen_ids(parsed)), engine, library, parsed, answers),
@@ -70,7 +70,7 @@ def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
     """As `problems_of`, for a recipe that is one, with the cards that are known."""
-    found = list(_twice(recipe.steps))
+    found = list(_find_repeated(recipe.steps))
     known = {card.id: card for card in cards}
     for step in recipe.steps:
         own = list(_Check(engine, library, recipe, step, known, answers).problems())
@@ -118,7 +118,7 @@ class _Check:
         step = self.step
         yield from self._form()
         if step.job not in JOBS and step.job not in self.engine.recipe_jobs:
-            yield _malformed(step.id, f"There is no job called {step.job[:80]}; {_UNKNOWN_JOB}")
+            yield _malformed_step(step.id, f"There is no job called {step.job[:80]}; {_UNKNOWN_JOB}")
             return
         if is_only_offered(step):
             return
@@ -138,7 +138,7 @@ class _Check:
         step = self.step
         if step.model is not None and not any(set(step.model) == set(form) for form in PIN_FORMS):
             forms = "; ".join(", ".join(form) for form in PIN_FORMS)
-            yield _malformed(
+            yield _malformed_step(
                 step.id,
                 f"Its model is named by {', '.join(step.model) or 'nothing'}; it is named by one of: {forms}.",
             )
@@ -148,7 +148,7 @@ class _Check:
             try:
                 self.engine.recipe_jobs[step.job].parse(step.settings)
             except Invalid as refusal:
-                yield _malformed(step.id, refusal.detail)
+                yield _malformed_step(step.id, refusal.detail)
 
     def _prompt(self, prompt: str) -> Iterator[Problem]:
         parts = PurePosixPath(prompt.replace("\\", "/")).parts
@@ -160,14 +160,14 @@ class _Check:
             or "\0" in prompt
         )
         if outside:
-            yield _malformed(
+            yield _malformed_step(
                 self.step.id, f"Its prompt {prompt[:120]!r} is no file within the project's folder recipe."
             )
         elif self.library is not None:
             try:
                 own_prompt(self.library, prompt)
             except ServiceError as refusal:
-                yield _malformed(self.step.id, refusal.detail)
+                yield _malformed_step(self.step.id, refusal.detail)
 
     def _card(self, card: Card | None) -> Iterator[Problem]:
         step = self.step
@@ -277,7 +277,7 @@ def nearest(refused: Sequence[Card]) -> tuple[ProblemKind, str]:
     return _KINDS[best.kind], best.reason
 
 
-def _malformed(step: str | None, sentence: str) -> Problem:
+def _malformed_step(step: str | None, sentence: str) -> Problem:
     return Problem(step=step, kind="malformed", sentence=sentence)
 
 
@@ -287,11 +287,11 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         yield f"{place[:200]}: {one['msg']}." if place else f"This is no recipe: {one['msg']}."
 
 
-def _twice(steps: Sequence[Step]) -> Iterator[Problem]:
+def _find_repeated(steps: Sequence[Step]) -> Iterator[Problem]:
     seen = set[str]()
     for step in steps:
         if step.id in seen:
-            yield _malformed(step.id, f"Two steps are called {step.id}; each needs a name of its own.")
+            yield _malformed_step(step.id, f"Two steps are called {step.id}; each needs a name of its own.")
         seen.add(step.id)
 
 
@@ -311,13 +311,13 @@ def _places(recipe: object) -> Iterator[tuple[Path, Any]]:
             waiting += [((*path, str(number)), inner) for number, inner in enumerate(value)]
 
 
-def _forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Iterator[Problem]:
+def _find_forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Iterator[Problem]:
     """Keys that a recipe must not have, at whatever depth."""
     for path, value in places:
         for key in value if isinstance(value, Mapping) else ():
             if why := _why_not(str(key), path):
                 where = ".".join((*path, str(key)))[:200]
-                yield _malformed(_step_of(recipe, path), f"{where}: {why}")
+                yield _malformed_step(_step_of(recipe, path), f"{where}: {why}")
 
 
 def _why_not(key: str, path: tuple[str, ...]) -> str | None:

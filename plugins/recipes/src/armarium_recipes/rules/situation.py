@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from armarium.api import Engine, Invalid
-from armarium_recipes.knowledge.derived import this_machine
+from armarium_recipes.knowledge.derived_answers import this_machine
 from armarium_recipes.knowledge.jobs import JOBS, LAYERS
 from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.knowledge.purposes import PURPOSES
@@ -49,7 +49,7 @@ class Situation:
         )
 
 
-def understood(engine: Engine, answers: Answers) -> Situation:
+def understand_answers(engine: Engine, answers: Answers) -> Situation:
     """*answers* with their codes looked up. Invalid names the first that is none, and says where to look."""
     for purpose in answers.purposes:
         if purpose not in PURPOSES:

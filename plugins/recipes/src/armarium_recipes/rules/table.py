@@ -35,7 +35,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedWork:
     """Work that is joined to a recipe without being asked for."""
 
     job: str
@@ -145,10 +145,10 @@ LAYER_JOBS: Mapping[str, tuple[str, ...]] = {
 
 PICTURES = ("handwriting", "print", "typescript")
 
-JOINED: tuple[Joined, ...] = (
-    Joined("split-pages", Condition(with_job=_LINES, materials=PICTURES),
+JOINED: tuple[JoinedWork, ...] = (
+    JoinedWork("split-pages", Condition(with_job=_LINES, materials=PICTURES),
            "Only pictures that look like an open book are cut.", when=When(spreads_detected=True)),
-    Joined("train-a-model", Condition(with_job=_READ, pages_at_least=TRAINING_FROM_PAGES, trainable_reader=True),
+    JoinedWork("train-a-model", Condition(with_job=_READ, pages_at_least=TRAINING_FROM_PAGES, trainable_reader=True),
            f"From {TRAINING_FROM_PAGES:,} pages on a reader of one's own is worth its training.",
            offered_when=When(corrected_lines_at_least=CORRECTED_LINES_TO_TRAIN)),
 )  # fmt: skip

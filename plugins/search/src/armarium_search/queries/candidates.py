@@ -19,9 +19,9 @@ from armarium.api import NotFound
 from armarium_documents.api import documents
 from armarium_search.contributions import Hit
 from armarium_search.language import Term
-from armarium_search.matching import Folded, expression, matches, relevance, spelling_of
+from armarium_search.matching import FoldedPassage, expression, matches, relevance, spelling_of
 from armarium_search.models import name_index, names, text_index
-from armarium_search.queries.asked import Asked
+from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
 
 EXACT = 500
@@ -68,7 +68,7 @@ class Candidate:
 
 
 @dataclass
-class Found:
+class WeighedCandidates:
     """The candidates that were weighed, best first, and what follows them."""
 
     ranked: list[Candidate]
@@ -88,17 +88,17 @@ class Found:
 
 
 def find(
-    asked: Asked,
+    asked: SearchQuestion,
     likeness: dict[str, float] | None,
     beside: Sequence[tuple[str, Hit]],
     *,
     by_words: bool = True,
-) -> Found:
+) -> WeighedCandidates:
     """The candidates of a question. *likeness*: documents by the likeness of their best passage, where it was searched;
     *beside*: hits of other kinds, each with what a result says of it. by_words False: words are not searched."""
-    found = Found([])
+    found = WeighedCandidates([])
     by_id = found.by_id
-    wanted = asked.parsed.wanted
+    wanted = asked.parsed.required_terms
     if wanted and by_words:
         found.words, found.names = expression(wanted), expression(wanted, None)
         _by_text(asked, found)
@@ -116,14 +116,14 @@ def find(
     return found
 
 
-def _candidate(found: Found, document_id: str) -> Candidate:
+def _candidate(found: WeighedCandidates, document_id: str) -> Candidate:
     one = found.by_id.get(document_id)
     if one is None:
         one = found.by_id[document_id] = Candidate(document_id)
     return one
 
 
-def _texts(asked: Asked, words: str, limit: int, most: int = -1) -> list[Any]:
+def _texts(asked: SearchQuestion, words: str, limit: int, most: int = -1) -> list[Any]:
     """The first texts with *words*, in the order in which they came to be, with what else a score is made of.
 
     most: of so many texts with the words, where many of them may be left out by a filter.
@@ -131,12 +131,12 @@ def _texts(asked: Asked, words: str, limit: int, most: int = -1) -> list[Any]:
     return asked.rows(
         f"SELECT {_OF_TEXT} FROM (SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid "
         f"LIMIT {most}) m CROSS JOIN {page_texts} p ON p.number = m.number CROSS JOIN {documents} d "
-        f"ON d.id = p.document_id {_WITH_NAME} WHERE {asked.where} ORDER BY m.number LIMIT {limit}",
+        f"ON d.id = p.document_id {_WITH_NAME} WHERE {asked.where_sql} ORDER BY m.number LIMIT {limit}",
         words=words,
     )
 
 
-def _by_text(asked: Asked, found: Found) -> None:
+def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
     is_filtered = len(asked.conditions) > 1
     rows = _texts(asked, found.words, EXACT + 1, LOOKED_AT if is_filtered else -1)
     if len(rows) > EXACT:
@@ -147,22 +147,22 @@ def _by_text(asked: Asked, found: Found) -> None:
     found.texts = len(rows)
     if found.last_text is not None:
         rows += _of_each_spelling(asked)
-    terms = asked.parsed.wanted
+    terms = asked.parsed.required_terms
     is_widened = any(weight < 1 for term in terms for _, weight in term.alternatives)
-    weighed: list[tuple[Candidate, Folded]] = []
+    weighed: list[tuple[Candidate, FoldedPassage]] = []
     for _, document_id, authority, name, words, halves in rows:
         one = _candidate(found, document_id)
         if not one.by_text:
             one.by_text = True
             one.about = (authority, name)
-            text = Folded(words, halves)
+            text = FoldedPassage(words, halves)
             one.relevance = relevance(terms, text)
             weighed.append((one, text))
     if is_widened:
         _spread(terms, weighed)
 
 
-def _last_looked_at(asked: Asked, found: Found) -> int | None:
+def _last_looked_at(asked: SearchQuestion, found: WeighedCandidates) -> int | None:
     """The last text that was looked at, where more have the words."""
     rows = asked.rows(
         f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
@@ -171,7 +171,7 @@ def _last_looked_at(asked: Asked, found: Found) -> int | None:
     return rows[0][0] if len(rows) == 2 else None
 
 
-def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, Folded]]) -> None:
+def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPassage]]) -> None:
     """Let further pages with the same other spelling come after the first of each: which was meant, nobody knows yet."""
     of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
     for one, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
@@ -182,21 +182,21 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, Folded]]) 
             one.relevance /= len(pages) ** 2
 
 
-def _of_each_spelling(asked: Asked) -> list[Any]:
+def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
     """The first texts with each word that stands beside one of the query: a rare one is not lost behind common ones."""
     rows = []
-    for term in asked.parsed.wanted:
+    for term in asked.parsed.required_terms:
         for spelling, weight in term.alternatives:
             if weight < 1:
                 only = replace(term, alternatives=((spelling, weight),))
-                others = [only if one is term else one for one in asked.parsed.wanted]
+                others = [only if one is term else one for one in asked.parsed.required_terms]
                 rows += _texts(asked, expression(others), OF_EACH)
     return rows
 
 
-def _by_name(asked: Asked, found: Found) -> None:
+def _by_name(asked: SearchQuestion, found: WeighedCandidates) -> None:
     rows = asked.rows(
-        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {asked.where} "
+        f"SELECT n.number, n.document_id, n.name, n.more {NAMES} AND {asked.where_sql} "
         f"ORDER BY {name_index}.rowid LIMIT {EXACT + 1}",
         names=found.names,
     )
@@ -207,35 +207,39 @@ def _by_name(asked: Asked, found: Found) -> None:
         _weigh_name(asked, found, document_id, name, more)
 
 
-def _weigh_name(asked: Asked, found: Found, document_id: str, name: str, more: str) -> None:
+def _weigh_name(
+    asked: SearchQuestion, found: WeighedCandidates, document_id: str, name: str, more: str
+) -> None:
     one = _candidate(found, document_id)
-    one.by_name = matches(asked.parsed.wanted, Folded(name))
-    one.relevance = max(one.relevance, relevance(asked.parsed.terms, Folded(described(name, more))))
+    one.by_name = matches(asked.parsed.required_terms, FoldedPassage(name))
+    one.relevance = max(
+        one.relevance, relevance(asked.parsed.terms, FoldedPassage(describe_name(name, more)))
+    )
 
 
-def described(name: str, more: str) -> str:
+def describe_name(name: str, more: str) -> str:
     """A name with what describes it: two texts, so that no phrase goes from one into the other."""
     return f"{name}  {more}" if more else name
 
 
-def _by_visible_part(asked: Asked, found: Found) -> None:
+def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
     """Pages of which the caller sees a part only: what of them is seen is put together and matched here and now."""
     for document_id in _standing(asked, asked.partial or ()):
         text = visible_text(asked, document_id)
         row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
         name = row[0][0] if row else ""
-        folded = [Folded(*text[1]), Folded(name)]
-        if any(not matches([term], one) for term in asked.parsed.unwanted for one in folded):
+        folded = [FoldedPassage(*text[1]), FoldedPassage(name)]
+        if any(not matches([term], one) for term in asked.parsed.excluded_terms for one in folded):
             continue
-        if matches(asked.parsed.wanted, folded[0]):
+        if matches(asked.parsed.required_terms, folded[0]):
             one = _candidate(found, document_id)
             one.by_text = True
             one.relevance = relevance(asked.parsed.terms, folded[0])
-        if matches(asked.parsed.wanted, folded[1]):
+        if matches(asked.parsed.required_terms, folded[1]):
             _weigh_name(asked, found, document_id, name, "")
 
 
-def visible_text(asked: Asked, document_id: str) -> tuple[Any, tuple[str, str]]:
+def visible_text(asked: SearchQuestion, document_id: str) -> tuple[Any, tuple[str, str]]:
     """The page's text as far as the caller sees it, and its folded words."""
     try:
         text = page_text(asked.conn, document_id, rule=reading_rule(asked.conn))
@@ -244,18 +248,18 @@ def visible_text(asked: Asked, document_id: str) -> tuple[Any, tuple[str, str]]:
     return text, fold_text(text.text)
 
 
-def _by_scope(asked: Asked, found: Found) -> None:
-    for (document_id,) in asked.rows(f"SELECT d.id FROM {documents} d WHERE {asked.where}"):
+def _by_scope(asked: SearchQuestion, found: WeighedCandidates) -> None:
+    for (document_id,) in asked.rows(f"SELECT d.id FROM {documents} d WHERE {asked.where_sql}"):
         _candidate(found, document_id)
 
 
-def _standing(asked: Asked, ids: Iterable[str]) -> list[str]:
+def _standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
     """Those of *ids* that may be a result."""
     wanted = list(ids)
     if not wanted:
         return []
     rows = asked.rows(
-        f"SELECT d.id FROM {documents} d WHERE d.id IN {asked.listed(wanted)} AND {asked.where} ORDER BY d.id"
+        f"SELECT d.id FROM {documents} d WHERE d.id IN {asked.select_ids(wanted)} AND {asked.where_sql} ORDER BY d.id"
     )
     return [row[0] for row in rows]
 
@@ -263,21 +267,21 @@ def _standing(asked: Asked, ids: Iterable[str]) -> list[str]:
 # ------------------------------------------------------------------------------------------------------------ scores
 
 
-def _score(asked: Asked, found: Found, lists: int) -> None:
+def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
     everything = list(found.by_id.values())
     unread = [one.document_id for one in everything if one.about is None]
     facts: dict[str, tuple[str, str | None]] = {}
     if unread:
         rows = asked.rows(
             f"SELECT d.id, d.source_authority, n.name FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id "
-            f"WHERE d.id IN {asked.listed(unread)}"
+            f"WHERE d.id IN {asked.select_ids(unread)}"
         )
         facts = {row[0]: (row[1], row[2]) for row in rows}
     ranked = [(-one.relevance, one.document_id, one) for one in everything if one.relevance > 0]
     alike = [(-one.likeness, one.document_id, one) for one in everything if one.likeness is not None]
     for listed in (ranked, alike):
         for place, (_, _, one) in enumerate(sorted(listed), start=1):
-            one.score += fused(place, lists)
+            one.score += fuse_rank(place, lists)
     words = list(asked.parsed.words)
     for one in everything:
         authority, name = one.about or facts.get(one.document_id, ("unknown", ""))
@@ -290,7 +294,7 @@ def _score(asked: Asked, found: Found, lists: int) -> None:
     found.ranked = [one for _, _, one in scored]
 
 
-def fused(place: int, lists: int = 1) -> float:
+def fuse_rank(place: int, lists: int = 1) -> float:
     """What the *place* in one of so many lists adds to a score: 1 for the first of a single list."""
     return (FUSION + 1) / (FUSION + place) / lists
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from armarium_search.language import Term
-from armarium_search.queries.asked import Asked
 from armarium_search.queries.candidates import visible_text
+from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import HYPHENS, fold_lines, goes_on, page_texts, places_of_words, segments
 
 MOST_LINES = 5
@@ -46,7 +46,7 @@ class PageText:
         return cls([segment_id for segment_id, _, _ in spans], lines)
 
 
-def texts_of_pages(asked: Asked, ids: Sequence[str]) -> dict[str, PageText]:
+def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageText]:
     """The texts of those of the documents *ids* that have one."""
     found: dict[str, PageText] = {}
     rows = asked.rows(
@@ -204,7 +204,7 @@ def excerpts(
     return lines, list(written) if mark else [], shown[:PREVIEW]
 
 
-def add_boxes(asked: Asked, results: Iterable[dict[str, Any]]) -> None:
+def add_boxes(asked: SearchQuestion, results: Iterable[dict[str, Any]]) -> None:
     """Say of each excerpt where its line stands, in fractions of the page's picture."""
     every = [line for result in results for line in result["transcript_excerpts"]]
     rows = asked.rows(

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from armarium_documents.api import documents
-from armarium_search.language import Parsed, Term
+from armarium_search.language import ParsedQuery, Term
 from armarium_search.models import text_index
-from armarium_search.queries.asked import SEARCHED, Asked
+from armarium_search.queries.question_sql import SEARCHED, SearchQuestion
 from armarium_search.vocabulary import SHORTEST, vocabulary_of
 from armarium_source_model.api import page_texts, page_words
 
@@ -21,7 +21,7 @@ LOOKED_AT = 40
 """Words that begin like the last of the query, of which those are suggested that the caller may see."""
 
 
-def widened(asked: Asked) -> tuple[Parsed, dict[str, list[str]]]:
+def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]]]:
     """The query with other words beside each of its own, and which these are, for the caller sees a page with each."""
     vocabulary = vocabulary_of(asked.library, asked.conn)
     stands: dict[str, list[str]] = {}
@@ -34,7 +34,7 @@ def widened(asked: Asked) -> tuple[Parsed, dict[str, list[str]]]:
                     continue
                 near = [
                     (other, far, seen)
-                    for other, far in vocabulary.near(word)
+                    for other, far in vocabulary.find_near(word)
                     if (seen := pages_seen(asked, other, FEW))
                 ]
                 stands.setdefault(word, [other for other, _, _ in near])
@@ -46,7 +46,7 @@ def widened(asked: Asked) -> tuple[Parsed, dict[str, list[str]]]:
     return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
 
 
-def pages_seen(asked: Asked, word: str, most: int = 1) -> int:
+def pages_seen(asked: SearchQuestion, word: str, most: int = 1) -> int:
     """How many pages that the caller sees whole, and that are not in the Trash, have the folded *word*; at most *most*."""
     rows = asked.rows(
         f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
@@ -56,10 +56,10 @@ def pages_seen(asked: Asked, word: str, most: int = 1) -> int:
     return len(rows)
 
 
-def suggestions(asked: Asked, nothing_found: bool) -> list[str]:
+def suggestions(asked: SearchQuestion, nothing_found: bool) -> list[str]:
     """The query with its last word written out, or, where nothing was found, with words that are there."""
-    wanted = asked.parsed.wanted
-    if not wanted or asked.parsed.unwanted or asked.parsed.scopes:
+    wanted = asked.parsed.required_terms
+    if not wanted or asked.parsed.excluded_terms or asked.parsed.scopes:
         return []
     before = [term.written for term in wanted[:-1]]
     last = wanted[-1]
@@ -67,12 +67,12 @@ def suggestions(asked: Asked, nothing_found: bool) -> list[str]:
         return []
     words = list(_beginning_with(asked, last.words[0]))
     if nothing_found and not words:
-        near = vocabulary_of(asked.library, asked.conn).near(last.words[0])
+        near = vocabulary_of(asked.library, asked.conn).find_near(last.words[0])
         words = [word for word, _ in near[:LOOKED_AT] if pages_seen(asked, word)]
     return [" ".join([*before, word]) for word in words[:SUGGESTED]]
 
 
-def _beginning_with(asked: Asked, word: str) -> Iterable[str]:
+def _beginning_with(asked: SearchQuestion, word: str) -> Iterable[str]:
     rows = asked.rows(
         f"SELECT word FROM {page_words} WHERE word > :word AND word < :end ORDER BY length(word), word LIMIT {LOOKED_AT}",
         word=word,

@@ -8,7 +8,6 @@ import orjson
 
 from armarium_documents.api import documents
 from armarium_search.models import name_index, names, text_index
-from armarium_search.queries.asked import Asked
 from armarium_search.queries.candidates import (
     COUNTED,
     EXACT,
@@ -16,29 +15,33 @@ from armarium_search.queries.candidates import (
     NAMES,
     TEXTS,
     Candidate,
-    Found,
-    fused,
+    WeighedCandidates,
+    fuse_rank,
 )
+from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import page_texts
 
 
-def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> list[Candidate]:
+def page_by_relevance(
+    asked: SearchQuestion, found: WeighedCandidates, limit: int, offset: int
+) -> list[Candidate]:
     """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
     answer = found.ranked[offset : offset + limit]
     if found.is_exact or len(answer) == limit:
         return answer
-    weighed = asked.listed(found.by_id)
+    weighed = asked.select_ids(found.by_id)
     at = max(offset, len(found.ranked))
     place = len(found.ranked)
     for where, last, match in _following(found):
         if last is None:
             continue
-        rest = f"{where} AND {asked.where} AND d.id NOT IN {weighed}"
+        rest = f"{where} AND {asked.where_sql} AND d.id NOT IN {weighed}"
         more = {"words": found.words, "names": found.names, "last": last, **match}
         rows = asked.rows(f"SELECT d.id {rest} ORDER BY {match_order(where)} LIMIT :limit OFFSET :skip",
                           **more, limit=limit - len(answer), skip=max(0, at - place))  # fmt: skip
         answer += [
-            Candidate(row[0], by_text=True, score=fused(at + number + 1)) for number, row in enumerate(rows)
+            Candidate(row[0], by_text=True, score=fuse_rank(at + number + 1))
+            for number, row in enumerate(rows)
         ]
         if len(answer) == limit:
             break
@@ -47,7 +50,7 @@ def page_by_relevance(asked: Asked, found: Found, limit: int, offset: int) -> li
     return answer
 
 
-def _following(found: Found) -> list[tuple[str, int | None, dict[str, Any]]]:
+def _following(found: WeighedCandidates) -> list[tuple[str, int | None, dict[str, Any]]]:
     in_text = (
         f"NOT EXISTS (SELECT 1 FROM {page_texts} ep CROSS JOIN {text_index} WHERE {text_index}.rowid = ep.number "
         f"AND ep.document_id = d.id AND {text_index} MATCH :words)"
@@ -63,7 +66,7 @@ def match_order(where: str) -> str:
     return f"{text_index if where.startswith(TEXTS) else name_index}.rowid"
 
 
-def count(asked: Asked, found: Found) -> int:
+def count(asked: SearchQuestion, found: WeighedCandidates) -> int:
     """How many are found; at least so many where not all were weighed."""
     most = len(found.ranked)
     values = {"words": found.words, "names": found.names}
@@ -74,13 +77,13 @@ def count(asked: Asked, found: Found) -> int:
         )
         more = asked.rows(
             f"SELECT count(*) FROM (SELECT 1 FROM {after} m CROSS JOIN {page_texts} p ON p.number = m.number "
-            f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {asked.where} LIMIT {COUNTED - EXACT})",
+            f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {asked.where_sql} LIMIT {COUNTED - EXACT})",
             **values, last=found.last_text,
         )  # fmt: skip
         most = max(most, found.texts + more[0][0])
     if found.last_name is not None:
         more = asked.rows(
-            f"SELECT count(*) FROM (SELECT 1 {NAMES} AND {name_index}.rowid > :last AND {asked.where} "
+            f"SELECT count(*) FROM (SELECT 1 {NAMES} AND {name_index}.rowid > :last AND {asked.where_sql} "
             f"LIMIT {COUNTED - EXACT})",
             **values, last=found.last_name,
         )  # fmt: skip
@@ -92,14 +95,12 @@ _KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d
 
 
 def page_sorted(
-    asked: Asked, found: Found, by: str, direction: str, limit: int, offset: int
+    asked: SearchQuestion, found: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
     """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
     everything = f"SELECT value FROM json_each({asked.bind(orjson.dumps(list(found.by_id)).decode())})"
     if not found.is_exact:
-        everything += (
-            f" UNION SELECT d.id {TEXTS} AND {asked.where} UNION SELECT d.id {NAMES} AND {asked.where}"
-        )
+        everything += f" UNION SELECT d.id {TEXTS} AND {asked.where_sql} UNION SELECT d.id {NAMES} AND {asked.where_sql}"
     key = _KEYS[by]
     rows = asked.rows(
         f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "

@@ -10,17 +10,17 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, documents
-from armarium_search.compiling import Compiled, compile_first
+from armarium_search.compiling import CompiledQuery, compile_first
 from armarium_search.contributions import Hit, kinds_of, scopes_of
 from armarium_search.errors import bad_word
-from armarium_search.language import SCOPES, Parsed, parse
+from armarium_search.language import SCOPES, ParsedQuery, parse
 from armarium_search.matching import expression
 from armarium_search.models import artifact_index, artifact_texts, names
-from armarium_search.queries.asked import ENTITY_SCOPES, Asked, ask
-from armarium_search.queries.candidates import Candidate, Found, find
+from armarium_search.queries.candidates import Candidate, WeighedCandidates, find
 from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
-from armarium_search.queries.likeness_of_words import suggestions, widened
+from armarium_search.queries.likeness_of_words import suggestions, widen_query
 from armarium_search.queries.one_page import count, page_by_relevance, page_sorted
+from armarium_search.queries.question_sql import ENTITY_SCOPES, SearchQuestion, ask
 from armarium_search.queries.semantic import Likeness, likeness_of
 from armarium_search.schemas import Answer, SearchParams
 from armarium_source_model.api import due_pages
@@ -53,10 +53,10 @@ def search(
         if word not in INCLUDES and word not in kinds:
             raise bad_word("include", word, dict.fromkeys((*INCLUDES, *kinds)))
     scopes = {*SCOPES, *scopes_of(engine)}
-    of_model = params if isinstance(params, Compiled) else None
+    of_model = params if isinstance(params, CompiledQuery) else None
     parsed = parse(params.query, scopes)
     asked = ask(conn, engine, library, params, parsed)
-    answer = _recent(asked) if parsed.is_empty else _searched(asked)
+    answer = _recent(asked) if parsed.is_empty else _run_search(asked)
     behind = asked.rows(f"SELECT count(*) FROM {due_pages}")[0][0]
     return {
         "query": params.query if of_model is None else of_model.written,
@@ -81,21 +81,21 @@ def check_words(search_type: str, sort_by: str, sort_direction: str) -> None:
             raise bad_word(name, word, known)
 
 
-def _searched(asked: Asked) -> dict[str, Any]:
+def _run_search(asked: SearchQuestion) -> dict[str, Any]:
     params = asked.params
     stands: dict[str, list[str]] = {}
     if params.use_fuzzy_match:
-        asked.parsed, stands = widened(asked)
+        asked.parsed, stands = widen_query(asked)
     notice = None
     if not asked.parsed.terms and not asked.parsed.scopes:
         notice = "No letter or digit is among the signs of the query, so there is nothing to look for."
     likeness: Likeness | None = None
-    if params.search_type != "fulltext" and asked.parsed.wanted:
+    if params.search_type != "fulltext" and asked.parsed.required_terms:
         likeness = likeness_of(asked)
     answered_as = params.search_type
     if params.search_type == "hybrid" and (likeness is None or likeness.pages is None):
         answered_as = "fulltext"
-    beside, lists = _beside(asked)
+    beside, lists = _search_beside(asked)
     found = find(
         asked,
         likeness.pages if likeness is not None else None,
@@ -127,16 +127,16 @@ def _searched(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _by_relevance(asked: Asked, found: Found, total: int) -> list[Candidate]:
+def _by_relevance(asked: SearchQuestion, found: WeighedCandidates, total: int) -> list[Candidate]:
     params = asked.params
     if params.sort_direction == "asc" and found.is_exact:
         found.ranked.reverse()
     return page_by_relevance(asked, found, params.limit + 1, params.offset)
 
 
-def _recent(asked: Asked) -> dict[str, Any]:
+def _recent(asked: SearchQuestion) -> dict[str, Any]:
     params = asked.params
-    where = f"{asked.where} AND d.doc_type NOT IN ('folder', 'group')"
+    where = f"{asked.where_sql} AND d.doc_type NOT IN ('folder', 'group')"
     total = asked.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
     rows = asked.rows(
         f"SELECT d.id FROM {documents} d WHERE {where} ORDER BY d.updated_at DESC, d.id DESC LIMIT :limit OFFSET :skip",
@@ -163,14 +163,14 @@ def _recent(asked: Asked) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------- what stands beside pages
 
 
-def _beside(asked: Asked) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
+def _search_beside(asked: SearchQuestion) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
     """What is found of the kinds that are asked for: with the word for how it led to a document, and by kind."""
     found: list[tuple[str, Hit]] = []
     lists: dict[str, list[Hit]] = {}
     words = asked.parsed.words
     kinds = kinds_of(asked.engine)
     for name in dict.fromkeys(asked.params.include):
-        if name == "artifacts" and asked.parsed.wanted:
+        if name == "artifacts" and asked.parsed.required_terms:
             lists[name] = _artifacts(asked)
             found += [("artifact", hit) for hit in lists[name]]
         elif name in kinds and words:
@@ -179,11 +179,11 @@ def _beside(asked: Asked) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
     return found, lists
 
 
-def _artifacts(asked: Asked) -> list[Hit]:
+def _artifacts(asked: SearchQuestion) -> list[Hit]:
     rows = asked.rows(
         f"SELECT a.id, a.artifact_type, a.content, d.id, d.name FROM {artifact_index} CROSS JOIN {artifact_texts} t "
         f"ON t.number = {artifact_index}.rowid CROSS JOIN {artifacts} a ON a.id = t.artifact_id CROSS JOIN {documents} d "
-        f"ON d.id = a.document_id WHERE {artifact_index} MATCH :words AND {asked.where} "
+        f"ON d.id = a.document_id WHERE {artifact_index} MATCH :words AND {asked.where_sql} "
         f"ORDER BY {artifact_index}.rowid LIMIT {MOST_BESIDE}",
         words=expression(asked.parsed.terms, None),
     )
@@ -201,7 +201,7 @@ def _artifacts(asked: Asked) -> list[Hit]:
     return hits
 
 
-def snippet_of(text: str, parsed: Parsed) -> str:
+def snippet_of(text: str, parsed: ParsedQuery) -> str:
     """A stretch of *text* around the first line with a word of the query."""
     lines = text[:200_000].splitlines()
     return excerpts(PageText([""] * len(lines), lines), parsed.terms, mark=False)[2]
@@ -210,7 +210,9 @@ def snippet_of(text: str, parsed: Parsed) -> str:
 # ------------------------------------------------------------------------------------------------------------- answers
 
 
-def _results(asked: Asked, page: list[Candidate], lists: dict[str, list[Hit]]) -> list[dict[str, Any]]:
+def _results(
+    asked: SearchQuestion, page: list[Candidate], lists: dict[str, list[Hit]]
+) -> list[dict[str, Any]]:
     ids = [one.document_id for one in page]
     rows = asked.rows(
         f"SELECT d.id, d.name, d.doc_type, d.file_type, p.name, d.sequence, d.page_label, d.page_content, n.name "
@@ -239,7 +241,7 @@ def _results(asked: Asked, page: list[Candidate], lists: dict[str, list[Hit]]) -
             "parent_name": parent_name,
             "page_number": number,
             "page_label": label,
-            "matched_via": _via(asked, one),
+            "matched_via": _word_for_way(asked, one),
         }
         if one.beside is not None:
             preview = one.beside[1].text or preview
@@ -260,7 +262,7 @@ def _results(asked: Asked, page: list[Candidate], lists: dict[str, list[Hit]]) -
     return results
 
 
-def _via(asked: Asked, one: Candidate) -> str:
+def _word_for_way(asked: SearchQuestion, one: Candidate) -> str:
     if one.beside is not None:
         return one.beside[0]
     if one.by_text or one.likeness is not None:
@@ -268,9 +270,9 @@ def _via(asked: Asked, one: Candidate) -> str:
     if one.by_name:
         return "name"
     scopes = {scoped.scope for scoped in asked.parsed.scopes if not scoped.excluded}
-    if not asked.parsed.wanted and scopes & ENTITY_SCOPES:
+    if not asked.parsed.required_terms and scopes & ENTITY_SCOPES:
         return "entity"
-    return "name" if not asked.parsed.wanted and "name" in scopes else "content"
+    return "name" if not asked.parsed.required_terms and "name" in scopes else "content"
 
 
 def _resting(hits: Any, document_id: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from armarium_search.queries.asked import Asked
+from armarium_search.queries.question_sql import SearchQuestion
 from armarium_search.vectors.searching import NO_VECTORS, nearest, state_of
 
 MOST_PAGES = 200
@@ -20,10 +20,10 @@ class Likeness:
     state: dict[str, Any]
 
 
-def likeness_of(asked: Asked) -> Likeness:
+def likeness_of(asked: SearchQuestion) -> Likeness:
     """The pages most like the words of the query that are at least as like as asked for."""
     state = state_of(asked.library, asked.conn)
-    words = " ".join(term.written for term in asked.parsed.wanted)
+    words = " ".join(term.written for term in asked.parsed.required_terms)
     if state["embedder"] is None:
         return Likeness(None, {**state, "notice": NO_VECTORS})
     pages = nearest(asked.library, asked.engine, asked.conn, words, asked.params.min_score, MOST_PAGES)

@@ -26,7 +26,7 @@ GROUP = "armarium.embedders"
 DEFAULT = "project"
 
 
-class Trained(Protocol):
+class TrainableEmbedder(Protocol):
     """What makes vectors, once it has learned what it needs."""
 
     def embed(self, passages: Sequence[str]) -> Vectors:
@@ -41,10 +41,10 @@ class Embedder(Protocol):
 
     name: str
 
-    def train(self, passages: Sequence[str]) -> Trained:
+    def train(self, passages: Sequence[str]) -> TrainableEmbedder:
         """Learn from a sample of the project's passages; one that has learned elsewhere answers itself."""
 
-    def load(self, folder: Path) -> Trained:
+    def load(self, folder: Path) -> TrainableEmbedder:
         """What `Trained.save` wrote."""
 
 
@@ -68,10 +68,10 @@ class LearnedLetters:
         import numpy as np
 
         found = np.zeros((len(passages), self.directions.shape[1]), dtype=np.float32)
-        for row, (groups, weights) in enumerate(map(self._weighed, passages)):
+        for row, (groups, weights) in enumerate(map(self._weigh_passage, passages)):
             if len(groups):
                 found[row] = weights @ self.directions[groups]
-        return normalised(found)
+        return normalise_rows(found)
 
     def save(self, folder: Path) -> None:
         """As `Trained.save`."""
@@ -80,9 +80,9 @@ class LearnedLetters:
         np.save(folder / "rarity.npy", self.rarity)
         np.save(folder / "directions.npy", self.directions)
 
-    def _weighed(self, passage: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def _weigh_passage(self, passage: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         groups, often = groups_of(passage)
-        return groups, weighed(groups, often, self.rarity)
+        return groups, weigh_groups(groups, often, self.rarity)
 
 
 class ProjectEmbedder:
@@ -100,7 +100,7 @@ class ProjectEmbedder:
         for groups, _ in counted:
             standing[groups] += 1
         rarity = (np.log((1 + len(counted)) / (1 + standing)) + 1).astype(np.float32)
-        rows = [(groups, weighed(groups, often, rarity)) for groups, often in counted if len(groups)]
+        rows = [(groups, weigh_groups(groups, often, rarity)) for groups, often in counted if len(groups)]
         width = min(DIMENSIONS + 16, max(2, len(rows)))
         basis = chance.standard_normal((FEATURES, width), dtype=np.float32)
         for _ in range(_ROUNDS):
@@ -137,7 +137,7 @@ def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return groups.astype(np.int64), often.astype(np.int64)
 
 
-def weighed(
+def weigh_groups(
     groups: NDArray[np.int64], often: NDArray[np.int64], rarity: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """The weights of the groups of one passage: of length 1 together."""
@@ -148,7 +148,7 @@ def weighed(
     return weights / np.float32(length) if length else weights
 
 
-def normalised(vectors: Vectors) -> Vectors:
+def normalise_rows(vectors: Vectors) -> Vectors:
     """The rows of length 1; rows of zeros stay."""
     import numpy as np
 

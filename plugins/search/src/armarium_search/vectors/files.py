@@ -26,16 +26,16 @@ _HELD = "search.vectors"
 
 def folder_of(library: Library) -> Path:
     """The folder of the vectors in use."""
-    return library.derived / "search" / "vectors"
+    return library.derived_folder / "search" / "vectors"
 
 
 def making_of(library: Library, job_id: str) -> Path:
     """The folder in which a job makes new ones."""
-    return library.derived / "search" / f"making-{job_id}"
+    return library.derived_folder / "search" / f"making-{job_id}"
 
 
 @dataclass
-class Kept:
+class KeptVectors:
     """The vectors of a project as they lie there."""
 
     folder: Path
@@ -58,7 +58,7 @@ class Kept:
         return np.clip(np.where(cosines <= self.unrelated, low, high), 0, 1)
 
 
-def read(library: Library) -> Kept | None:
+def read(library: Library) -> KeptVectors | None:
     """The vectors of a project, None where there are none; read once, and again when they were made anew."""
     import numpy as np
 
@@ -66,7 +66,7 @@ def read(library: Library) -> Kept | None:
     try:
         written = (folder / "about.json").read_bytes()
         about = orjson.loads(written)
-        held: Kept | None = library.held.get(_HELD)
+        held: KeptVectors | None = library.held.get(_HELD)
         if held is not None and held.made == about["made"]:
             return held
         pages = orjson.loads((folder / "pages.json").read_bytes())
@@ -74,7 +74,7 @@ def read(library: Library) -> Kept | None:
         rows = np.repeat(np.arange(len(pages["rows"])), pages["rows"])
         if len(rows) != len(matrix):
             return None
-        kept = Kept(
+        kept = KeptVectors(
             folder,
             about["made"],
             about["embedder"],

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, ServiceError, raw_of, withheld_pages
 from armarium_search.vectors.embedders import GROUP
-from armarium_search.vectors.files import Kept, read
+from armarium_search.vectors.files import KeptVectors, read
 from armarium_source_model.api import page_texts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Standing(NamedTuple):
     missing: int
 
 
-def standing_of(library: Library, conn: Connection, kept: Kept | None) -> Standing:
+def standing_of(library: Library, conn: Connection, kept: KeptVectors | None) -> Standing:
     """How the vectors stand to the pages that *conn* sees; remembered until something is written."""
     key = (library.db.commits, "" if kept is None else kept.made)
     sees_all = withheld_pages(conn) is None
@@ -94,7 +94,7 @@ _HELD = "search.vectors.standing"
 
 
 def _best(
-    kept: Kept, likeness: np.ndarray[Any, Any], seen: frozenset[str], min_score: float, most: int
+    kept: KeptVectors, likeness: np.ndarray[Any, Any], seen: frozenset[str], min_score: float, most: int
 ) -> dict[str, float]:
     import numpy as np
 

@@ -69,7 +69,7 @@ def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
     checked.add(row.pass_id)
 
 
-def once(ids: Sequence[str]) -> Sequence[str]:
+def check_unique(ids: Sequence[str]) -> Sequence[str]:
     """*ids*, refused when one is named twice."""
     seen: set[str] = set()
     for one in ids:
@@ -110,7 +110,7 @@ def write_version(ctx: ActionContext, row: SegmentRow, changes: dict[str, Any]) 
         f"UPDATE segment SET {columns}version = ?, updated_at = ? WHERE id = ?",
         (*values, row.version + 1, ctx.now, row.id),
     )
-    ctx.changed(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
+    ctx.note_changes(segment_ids=[row.id], pass_ids=[row.pass_id], document_ids=[row.document_id])
 
 
 def set_deleted(ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str | None) -> None:
@@ -121,7 +121,7 @@ def set_deleted(ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str 
         [(deleted_at, by_hand, ctx.now, row.id) for row in rows],
     )
     ctx.target(*(row.id for row in rows))
-    ctx.changed(
+    ctx.note_changes(
         segment_ids=[row.id for row in rows],
         pass_ids=[row.pass_id for row in rows],
         document_ids=[row.document_id for row in rows],

@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from armarium.api import ActionContext, Conflict, Example, NotFound, action, new_id
 from armarium_documents.api import require_live
-from armarium_source_model.actions.edits import editable_rows, once
+from armarium_source_model.actions.edits import check_unique, editable_rows
 from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import OtherPage
 from armarium_source_model.models import order_entries
@@ -170,7 +170,7 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
     provisional id; then nothing is written.
     """
     order = writable_order(ctx, p.order_id)
-    rows = editable_rows(ctx, once([one.segment_id for one in p.segments]), [None] * len(p.segments))
+    rows = editable_rows(ctx, check_unique([one.segment_id for one in p.segments]), [None] * len(p.segments))
     there = ctx.conn.exec_driver_sql(
         "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ?",
         (order.id,),
@@ -199,7 +199,7 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
         made.append(levels.add(row.id, row.document_id, parent, ctx.now))
     levels.write(ctx)
     ctx.target(order.id)
-    ctx.changed(
+    ctx.note_changes(
         document_ids=dict.fromkeys([order.document_id, *(row.document_id for row in rows)]),
         pass_ids=[order.pass_id],
         segment_ids=[row.id for row in rows],

@@ -16,7 +16,10 @@ def forward_undo(undo: UndoContext) -> None:
     """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
     ctx = undo.step
     found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
-    add_notes(ctx, [one for note in found for one in (_restated(note) if undo.redo else _back(ctx, note))])
+    add_notes(
+        ctx,
+        [one for note in found for one in (_restate_note(note) if undo.redo else _restore_note(ctx, note))],
+    )
 
 
 def _first_step(ctx: ActionContext, audit_id: str) -> str:
@@ -28,7 +31,7 @@ def _first_step(ctx: ActionContext, audit_id: str) -> str:
         audit_id = row[0]
 
 
-def _back(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
+def _restore_note(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     if note["kind"] == "restored":
         # What was brought back is withdrawn again as it was before: merged into another, or deleted.
@@ -46,7 +49,7 @@ def _back(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
                 yield document_id, part, "merged", (old,), None
 
 
-def _restated(note: dict[str, Any]) -> Iterator[Note]:
+def _restate_note(note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     yield document_id, old, note["kind"], note["new_segment_ids"], note["reason"]
     if note["kind"] == "split":

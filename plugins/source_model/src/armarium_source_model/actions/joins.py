@@ -8,9 +8,9 @@ from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, Route, action, json_text, new_id, raw_of
 from armarium_source_model.actions.edits import (
+    check_unique,
     editable,
     editable_rows,
-    once,
     one_pass,
     set_deleted,
     write_version,
@@ -58,7 +58,7 @@ def _merge_example(ex: Example) -> dict[str, Any]:
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid; and Conflict where a
     machine would put its joined text beside a person's reading, which goes on to count."""
-    once(p.segment_ids)
+    check_unique(p.segment_ids)
     refuse_provisional(p.keep_id, *p.segment_ids)
     if p.expected_versions and len(p.expected_versions) != len(p.segment_ids):
         raise Invalid(
@@ -260,7 +260,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     for _, follower in ctx.engine.plugins.contributions("segment_followers"):
         follower.split(ctx, row.id, ids)
     ctx.target(*ids)
-    ctx.changed(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
+    ctx.note_changes(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
     items = parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))
     return {"segment_ids": ids, "items": items}
 

@@ -64,7 +64,7 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
     if p.from_id == p.to_id:
         raise Invalid("A thing is not linked with itself; name two ends.", code="equal_ends")
     pages = [_check_end(ctx, p.from_kind, p.from_id), _check_end(ctx, p.to_kind, p.to_id)]
-    standing = standing_link(ctx.conn, kind.key, p.from_id, p.to_id, kind.directed)
+    standing = standing_link(ctx.conn, kind.key, p.from_id, p.to_id, kind.is_directed)
     if standing is not None:
         raise Conflict(f"These two are linked by {kind.key} already.", code="already_exists", id=standing.id)
     link_id = new_id()
@@ -109,11 +109,11 @@ def _answer(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     # A link says something of both its ends, and its row belongs to the page of one: a lock over either refuses it.
     pages = [found.document_id for found in rows_named(ctx.conn, lines).values()]
     ctx.target(link_id, row.from_id, row.to_id, *pages)
-    ctx.changed(segment_ids=lines)
+    ctx.note_changes(segment_ids=lines)
     if row.document_id is not None:
-        ctx.changed(document_ids=[row.document_id])
+        ctx.note_changes(document_ids=[row.document_id])
     kind = LINK_TYPES[row.link_type]
-    return {"ok": True, "result": {"link_id": link_id, "link_type": kind.key, "directed": kind.directed}}
+    return {"ok": True, "result": {"link_id": link_id, "link_type": kind.key, "directed": kind.is_directed}}
 
 
 def _link_example(ex: Example) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
     if row.deleted_at is None:
         raise Conflict(f"Link {row.id} was not withdrawn.", code="not_deleted")
     standing = standing_link(
-        ctx.conn, row.link_type, row.from_id, row.to_id, LINK_TYPES[row.link_type].directed
+        ctx.conn, row.link_type, row.from_id, row.to_id, LINK_TYPES[row.link_type].is_directed
     )
     if standing is not None:
         raise Conflict("Another link like it stands by now.", code="already_exists", id=standing.id)

@@ -87,7 +87,7 @@ def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
 
 def _answer(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
     ctx.target(row.id)
-    ctx.changed(document_ids=[row.document_id], segment_ids=[row.from_segment_id, row.to_segment_id])
+    ctx.note_changes(document_ids=[row.document_id], segment_ids=[row.from_segment_id, row.to_segment_id])
     return row._asdict()
 
 
@@ -283,5 +283,5 @@ def _carry_readings(
         )
     if new:
         add_representations(ctx, tuple(new[0]), [tuple(row.values()) for row in new])
-    ctx.changed(representation_ids=copies.values())
+    ctx.note_changes(representation_ids=copies.values())
     return list(copies.items()), left

@@ -93,7 +93,7 @@ def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
 def _answer(ctx: ActionContext, order_id: str) -> dict[str, Any]:
     answer = ORDERS.require(ctx.conn, order_id)
     ctx.target(order_id)
-    ctx.changed(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
+    ctx.note_changes(document_ids=[answer["document_id"]], pass_ids=[answer["pass_id"]])
     return answer
 
 
@@ -154,7 +154,7 @@ def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
             .values(position=position, parent_entry_id=p.parent_entry_id, version=present.version + 1)
         )
     ctx.target(order.id, entry_id, segment.id)
-    ctx.changed(
+    ctx.note_changes(
         document_ids=[order.document_id, segment.document_id],
         pass_ids=[order.pass_id],
         segment_ids=[segment.id],
@@ -292,5 +292,7 @@ def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
         )
     ctx.conn.execute(order_entries.delete().where(order_entries.c.id == entry.id))
     ctx.target(order.id, entry.id)
-    ctx.changed(document_ids=[order.document_id], pass_ids=[order.pass_id], segment_ids=[entry.segment_id])
+    ctx.note_changes(
+        document_ids=[order.document_id], pass_ids=[order.pass_id], segment_ids=[entry.segment_id]
+    )
     return {"status": "deleted", "id": entry.id}

@@ -79,7 +79,7 @@ def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
     """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=ctx.now))
-    return {**_touched(ctx, row.id, row.document_id), "status": "deleted"}
+    return {**_answer_change(ctx, row.id, row.document_id), "status": "deleted"}
 
 
 def _restore_example(ex: Example) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
         )
     require_live(ctx.conn, row.document_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=None))
-    return _touched(ctx, row.id, row.document_id)
+    return _answer_change(ctx, row.id, row.document_id)
 
 
 def _choose_example(ex: Example) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def choose(ctx: ActionContext, p: PassChoose) -> dict[str, Any]:
             .where(table.c.document_id == row.document_id)
             .values(pass_id=row.id, **ctx.provenance())
         )
-    return _touched(ctx, row.id, row.document_id)
+    return _answer_change(ctx, row.id, row.document_id)
 
 
 _BY_A_PERSON: RowRule[GroundTruth] = RowRule(
@@ -183,10 +183,10 @@ def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
     """Raises Invalid when a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
-    return _touched(ctx, row.id, row.document_id)
+    return _answer_change(ctx, row.id, row.document_id)
 
 
-def _touched(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:
+def _answer_change(ctx: ActionContext, pass_id: str, document_id: str) -> dict[str, Any]:
     ctx.target(pass_id)
-    ctx.changed(pass_ids=[pass_id], document_ids=[document_id])
+    ctx.note_changes(pass_ids=[pass_id], document_ids=[document_id])
     return get_pass_answer(ctx.conn, pass_id, reading_rule(ctx.conn))

@@ -41,7 +41,7 @@ from armarium_source_model.schemas.readings import (
     ReadingOut,
     Retract,
 )
-from armarium_source_model.spans import Corrected
+from armarium_source_model.spans import ReadingChange
 
 SEEDED_KINDS = {
     "transcription": "Transcription",
@@ -173,7 +173,7 @@ def write_correction(
         return made, []
     old = READINGS.require(ctx.conn, before)
     return made, move_spans(
-        ctx, Corrected(segment.document_id, segment.id, before, made, old["content"] or "", text)
+        ctx, ReadingChange(segment.document_id, segment.id, before, made, old["content"] or "", text)
     )
 
 
@@ -213,7 +213,7 @@ def _touch(
     ctx: ActionContext, segment_id: str, document_id: str, pass_id: str, *representation_ids: str
 ) -> None:
     ctx.target(segment_id, *representation_ids)
-    ctx.changed(
+    ctx.note_changes(
         segment_ids=[segment_id],
         document_ids=[document_id],
         pass_ids=[pass_id],

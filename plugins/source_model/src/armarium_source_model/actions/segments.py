@@ -12,10 +12,10 @@ from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Ro
 from armarium_documents.api import is_picture_of, require_document
 from armarium_source_model.actions.edits import (
     check_page,
+    check_unique,
     check_version,
     editable,
     editable_rows,
-    once,
     one_pass,
     present_rows,
     set_deleted,
@@ -165,7 +165,7 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     )  # fmt: skip
     ids = [str(row[0]) for row in rows]
     ctx.target(*ids)
-    ctx.changed(
+    ctx.note_changes(
         segment_ids=ids,
         pass_ids=dict.fromkeys(one.pass_id for one in new),
         document_ids=dict.fromkeys(one.document_id for one in new),
@@ -310,7 +310,7 @@ def delete(ctx: ActionContext, p: SegmentDelete) -> dict[str, Any]:
             "send one version for each id.",
             code="uneven_lists",
         )
-    rows = editable_rows(ctx, once(p.segment_ids), p.expected_versions)
+    rows = editable_rows(ctx, check_unique(p.segment_ids), p.expected_versions)
     one_pass(rows)
     set_deleted(ctx, rows, ctx.now)
     add_notes(ctx, [(row.document_id, row.id, "deleted", (), p.reason) for row in rows])
@@ -335,7 +335,7 @@ def _undelete_example(ex: Example) -> dict[str, Any]:
 )
 def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
     """Raises NotFound, Conflict for a segment that is not deleted, Invalid for a provisional id."""
-    rows = present_rows(ctx, once(p.segment_ids))
+    rows = present_rows(ctx, check_unique(p.segment_ids))
     checked: set[str] = set()
     for row in rows:
         if row.deleted_at is None:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, exists, func, or_
 
-from armarium.api import ActionContext, among, provenance_columns
+from armarium.api import ActionContext, is_among, provenance_columns
 from armarium_documents.api import ANNOTATIONS, ancestor_ids, annotation_table
-from armarium_source_model.spans import Corrected, Why, span_in_new_text
+from armarium_source_model.spans import ReadingChange, Why, span_in_new_text
 
 
-def move_spans(ctx: ActionContext, corrected: Corrected) -> list[dict[str, str]]:
+def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[dict[str, str]]:
     """Move every span on the old reading to the new one; `{id, why}` of those that stay where they are."""
     left = _move_annotations(ctx, corrected)
     for _, mover in ctx.engine.plugins.contributions("span_movers"):
@@ -30,21 +30,21 @@ def _annotations_at(
     target = func.json_each(a.targets).table_valued("value").c.value
     into_segment = exists().where(func.json_extract(target, "$.segment_id") == segment_id)
     into_reading = func.json_extract(a.anchor, "$.representation_id") == reading_id
-    here = among(a.document_id, ancestor_ids(conn, document_id))
+    here = is_among(a.document_id, ancestor_ids(conn, document_id))
     return ANNOTATIONS.all(conn, here, or_(into_segment, into_reading), order=(a.created_at, a.id))
 
 
-def _move_annotations(ctx: ActionContext, corrected: Corrected) -> list[Why]:
+def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     left: list[Why] = []
     for found in _annotations_at(ctx.conn, corrected.document_id, corrected.segment_id, corrected.old_id):
         changes: dict[str, Any] = {}
         reasons: dict[str, None] = {}
-        moved = [_moved(one, corrected, reasons) for one in found["targets"]]
+        moved = [_move_span(one, corrected, reasons) for one in found["targets"]]
         if moved != found["targets"]:
             changes["targets"] = moved
         place = found["anchor"]
         if place is not None and place.get("representation_id") == corrected.old_id:
-            there = _moved(place, corrected, reasons, segment_id=None)
+            there = _move_span(place, corrected, reasons, segment_id=None)
             if there != place:
                 changes["anchor"] = there | {"representation_id": corrected.new_id}
         if changes:
@@ -53,8 +53,8 @@ def _move_annotations(ctx: ActionContext, corrected: Corrected) -> list[Why]:
     return left
 
 
-def _moved(
-    span: dict[str, Any], corrected: Corrected, reasons: dict[str, None], segment_id: str | None = ""
+def _move_span(
+    span: dict[str, Any], corrected: ReadingChange, reasons: dict[str, None], segment_id: str | None = ""
 ) -> dict[str, Any]:
     """*span* with its place in the new reading; itself where it is of another segment or cannot be placed."""
     if segment_id is not None and span.get("segment_id") != corrected.segment_id:

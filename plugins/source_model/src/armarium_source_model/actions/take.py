@@ -78,8 +78,8 @@ def _rendition(ctx: ActionContext, document_id: str, rendition_id: str | None) -
 
 
 def _new_line(line: FoundLineIn) -> NewSegment:
-    polygon = None if line.polygon is None else _within(line.polygon)
-    baseline = None if line.baseline is None else _within(line.baseline)
+    polygon = None if line.polygon is None else _clip_points(line.polygon)
+    baseline = None if line.baseline is None else _clip_points(line.baseline)
     sound = sound_geometry(polygon, baseline, _rect_within(line.rect))
     if sound.rect is None:
         raise BadGeometry(f"Line {line.key}: {sound.problem}", code="bad_geometry", key=line.key)
@@ -94,11 +94,11 @@ def _new_line(line: FoundLineIn) -> NewSegment:
         is_furniture=line.is_furniture,
         direction=line.direction,
         confidence=line.confidence,
-        metadata=_stated(line, sound.problem),
+        metadata=_collect_stated(line, sound.problem),
     )
 
 
-def _stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
+def _collect_stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
     """What is kept beside the shape: when the line is spoken, and what was wrong with its shape."""
     stated = {
         "start_seconds": line.start_seconds,
@@ -108,7 +108,7 @@ def _stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
     return {name: value for name, value in stated.items() if value is not None}
 
 
-def _within(points: Points) -> Points:
+def _clip_points(points: Points) -> Points:
     """Points brought into the image when all are numbers; others are left for the check to refuse in words."""
     return clip_points(points) if all(math.isfinite(x) and math.isfinite(y) for x, y in points) else points
 

@@ -47,7 +47,7 @@ def correct_page(page: str, kind: str | None) -> None:
             raise Refused(f"{name} has no line that was read; armarium read {shlex.quote(page)} reads it.")
         place = _written_out(name, [shown for _, shown in lines])
         try:
-            edited = _edited(place, len(lines))
+            edited = _edit_lines(place, len(lines))
             changed = [
                 (number, span, words.replace(BREAK, "\n") if shown != said[number - 1] else words)
                 for number, ((span, shown), words) in enumerate(zip(lines, edited, strict=True), start=1)
@@ -60,7 +60,11 @@ def correct_page(page: str, kind: str | None) -> None:
                     f"Line {empty[0]} is empty, and a reading says something. "
                     "armarium readings ID --retract ID takes one out of the count."
                 )
-            done = _saved(session, changed) if changed else {"items": [], "count": 0, "audit_id": None}
+            done = (
+                _save_corrections(session, changed)
+                if changed
+                else {"items": [], "count": 0, "audit_id": None}
+            )
         except (KeyboardInterrupt, typer.Abort) as stopped:
             raise Refused(f"Stopped. Nothing was saved; what you wrote is in {place}.") from stopped
         except Refused as refused:
@@ -72,12 +76,12 @@ def correct_page(page: str, kind: str | None) -> None:
     words = f"Corrected {plural(done['count'], 'line')} of {name}. Take it back with: armarium undo {done['audit_id']}"
     unplaced = [one for item in done["items"] for one in item["unplaced"]]
 
-    def told() -> None:
+    def print_outcome() -> None:
         typer.echo(words if changed else f"Nothing was changed in {name}.")
         for one in unplaced:
             typer.echo(f"  not moved along: {one['id']}: {one['why']}")
 
-    answer({"document_id": identity, **done}, told)
+    answer({"document_id": identity, **done}, print_outcome)
 
 
 def _written_out(name: str, shown: list[str]) -> Path:
@@ -94,7 +98,7 @@ def _written_out(name: str, shown: list[str]) -> Path:
     return Path(path)
 
 
-def _edited(place: Path, number: int) -> list[str]:
+def _edit_lines(place: Path, number: int) -> list[str]:
     """The lines after the editor was closed; where one is missing or too many, the caller may go on editing."""
     while True:
         _run_editor(place)
@@ -149,7 +153,7 @@ def _lines_of(place: Path, number: int) -> list[str]:
     return words
 
 
-def _saved(session: Any, changed: list[tuple[int, dict[str, Any], str]]) -> dict[str, Any]:
+def _save_corrections(session: Any, changed: list[tuple[int, dict[str, Any], str]]) -> dict[str, Any]:
     """Write the corrections, all or none; a clash is told with the number of its line."""
     corrections = [
         {

@@ -51,7 +51,7 @@ def add(
         for side, end, kind in (("from_id", one, from_kind), ("to_id", other, to_kind)):
             body[side] = document_id(session, end) if kind == "document" else end
         made = session.post(ROOT, body)
-    answer(made, f"Linked ({made['result']['link_id']}). {_back(made)}")
+    answer(made, f"Linked ({made['result']['link_id']}). {_undo_hint(made)}")
 
 
 def of(
@@ -101,15 +101,15 @@ def withdraw(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> No
     """Withdraw a link; it can be restored."""
     with project_session() as session:
         gone = session.delete(f"{ROOT}/{id_of(link)}")
-    answer(gone, f"Withdrawn. {_back(gone)}")
+    answer(gone, f"Withdrawn. {_undo_hint(gone)}")
 
 
 def restore(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> None:
     """Bring a withdrawn link back."""
     with project_session() as session:
         back = session.post(f"{ROOT}/{id_of(link)}/restore")
-    answer(back, f"Restored. {_back(back)}")
+    answer(back, f"Restored. {_undo_hint(back)}")
 
 
-def _back(written: dict[str, Any]) -> str:
+def _undo_hint(written: dict[str, Any]) -> str:
     return f"Take it back with: armarium undo {written['audit_id']}"

@@ -120,7 +120,7 @@ def new(
             "seed_from_pass": seed,
         }
         made = session.post(ROOT, body)
-    answer(made, f"Order {made['id']} with {made['entry_count']} entries. {_back(made)}")
+    answer(made, f"Order {made['id']} with {made['entry_count']} entries. {_undo_hint(made)}")
 
 
 def place(
@@ -145,38 +145,38 @@ def place(
     }
     with project_session() as session:
         made = session.post(f"{ROOT}/{id_of(order)}/place", body)
-    answer(made, f"Entry {made['id']}, version {made['version']}. {_back(made)}")
+    answer(made, f"Entry {made['id']}, version {made['version']}. {_undo_hint(made)}")
 
 
 def remove(order: Order, entry: Annotated[str, typer.Argument(help="Id of the entry.")]) -> None:
     """Take an entry out of an order; the segment stays."""
     with project_session() as session:
         gone = session.delete(f"{ROOT}/{id_of(order)}/entries/{id_of(entry)}")
-    answer(gone, f"Taken out. {_back(gone)}")
+    answer(gone, f"Taken out. {_undo_hint(gone)}")
 
 
 def renumber(order: Order) -> None:
     """Make room between the entries of an order again."""
-    _changed(order, "renumber", "Renumbered.")
+    _print_change(order, "renumber", "Renumbered.")
 
 
 def withdraw(order: Order) -> None:
     """Withdraw an order; it can be restored."""
     with project_session() as session:
         gone = session.delete(f"{ROOT}/{id_of(order)}")
-    answer(gone, f"Withdrawn. {_back(gone)}")
+    answer(gone, f"Withdrawn. {_undo_hint(gone)}")
 
 
 def restore(order: Order) -> None:
     """Bring a withdrawn order back."""
-    _changed(order, "restore", "Restored.")
+    _print_change(order, "restore", "Restored.")
 
 
-def _changed(order: str, verb: str, said: str) -> None:
+def _print_change(order: str, verb: str, said: str) -> None:
     with project_session() as session:
         changed = session.post(f"{ROOT}/{id_of(order)}/{verb}")
-    answer(changed, f"{said} {_back(changed)}")
+    answer(changed, f"{said} {_undo_hint(changed)}")
 
 
-def _back(written: dict[str, Any]) -> str:
+def _undo_hint(written: dict[str, Any]) -> str:
     return f"Take it back with: armarium undo {written['audit_id']}"

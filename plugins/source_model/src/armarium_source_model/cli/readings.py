@@ -112,9 +112,9 @@ def correct(
     with project_session() as session:
         written = session.post(f"/api/segments/{id_of(what)}/correct", body)
 
-    def told() -> None:
+    def print_outcome() -> None:
         typer.echo(f"Corrected. Take it back with: armarium undo {written['audit_id']}")
         for one in written["unplaced"]:
             typer.echo(f"  not moved along: {one['id']}: {one['why']}")
 
-    answer(written, told)
+    answer(written, print_outcome)

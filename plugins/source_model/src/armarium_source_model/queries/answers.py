@@ -12,7 +12,7 @@ from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, unknown_segment
 from armarium_source_model.geometry import validate_rect
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
-from armarium_source_model.queries.legacy import narrowed, old_geometry_of, old_pass, old_segment
+from armarium_source_model.queries.legacy import narrow_segments, old_geometry_of, old_pass, old_segment
 from armarium_source_model.queries.passes import (
     get_pass,
     list_passes,
@@ -72,7 +72,7 @@ def list_of_page(
         conn, doc_id, pass_id=pass_id, artifact_id=artifact_id, kind=kind, area=rect, rule=rule
     )
     if old and rect is None:
-        segments = narrowed(old, pass_id=pass_id, artifact_id=artifact_id, kind=kind) + segments
+        segments = narrow_segments(old, pass_id=pass_id, artifact_id=artifact_id, kind=kind) + segments
     read_by = next((one["id"] for one in passes if one["working_basis"]), None)
     notice = notice_of_text_elsewhere(conn, doc_id, read_by)
     return {"document_id": doc_id, "passes": passes, "segments": segments, "notice": notice}

@@ -207,7 +207,7 @@ def old_segment(conn: Connection, segment_id: str) -> tuple[OldGeometry, dict[st
     raise unknown_segment(segment_id)
 
 
-def narrowed(
+def narrow_segments(
     old: Sequence[OldGeometry],
     *,
     pass_id: str | None = None,

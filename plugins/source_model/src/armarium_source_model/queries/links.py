@@ -63,7 +63,7 @@ def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) ->
                 "id": row.id,
                 "link_type": kind.key,
                 "label": kind.inverse_label if inbound else kind.label,
-                "directed": kind.directed,
+                "directed": kind.is_directed,
                 "inbound": inbound,
                 "other_kind": row.from_kind if inbound else row.to_kind,
                 "other_id": row.from_id if inbound else row.to_id,

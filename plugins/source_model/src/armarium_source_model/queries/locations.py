@@ -94,7 +94,7 @@ def resolve_location(
     for field in ("annotationId", "claimId"):
         identity = getattr(asked, field)
         if identity is not None:
-            place = _located(engine, conn, field, identity)
+            place = _locate_row(engine, conn, field, identity)
             if segment_id is None and place.get("segmentId") is not None:
                 # What is said of a segment is where the segment is, whichever node it was said on.
                 segment_id = place["segmentId"]
@@ -151,7 +151,7 @@ def _agree(found: dict[str, Any], document_id: str) -> None:
     found["documentId"] = document_id
 
 
-def _located(engine: Engine, conn: Connection, field: str, identity: str) -> dict[str, Any]:
+def _locate_row(engine: Engine, conn: Connection, field: str, identity: str) -> dict[str, Any]:
     for _, locator in engine.plugins.contributions("locators"):
         if locator.field == field:
             place: dict[str, Any] | None = locator.locate(conn, identity)

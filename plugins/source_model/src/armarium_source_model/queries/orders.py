@@ -150,12 +150,12 @@ def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[st
     return {
         "order_id": order_id,
         "segment_id": segment_id,
-        "before": _beside(conn, order_id, entry, after=False),
-        "after": _beside(conn, order_id, entry, after=True),
+        "before": _find_beside(conn, order_id, entry, after=False),
+        "after": _find_beside(conn, order_id, entry, after=True),
     }
 
 
-def _beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, Any] | None:
+def _find_beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, Any] | None:
     """The nearest entry after (or before) one that is read by itself. Of one that is not, all it holds is skipped."""
     at = entry
     into = after and _reads(conn, order_id, entry)
@@ -164,7 +164,7 @@ def _beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> di
         if found is None and after:
             found = _next_outside(conn, order_id, at)
         elif found is None:
-            found = _before(conn, order_id, at)
+            found = _find_before(conn, order_id, at)
         if found is None:
             return None
         if _reads(conn, order_id, found):
@@ -182,7 +182,7 @@ def _next_outside(conn: Connection, order_id: str, at: Entry) -> Entry | None:
     return None
 
 
-def _before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
+def _find_before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
     """The last entry inside the one before, else that one, else the one it stands in."""
     found = _sibling(conn, order_id, at, after=False)
     if found is None:

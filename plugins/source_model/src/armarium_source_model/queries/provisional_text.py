@@ -14,7 +14,7 @@ from armarium_source_model.queries.boxes import BoxWriting, page_proportion
 from armarium_source_model.queries.legacy import old_pass
 from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.text import PageTextResult
-from armarium_source_model.text import Omitted, Piece, assemble
+from armarium_source_model.text import Piece, SegmentLeftOut, assemble
 
 IS_PROVISIONAL = (
     "The pass is provisional: it stands for boxes of an older result, which are no segments yet; converting the older "
@@ -78,13 +78,13 @@ def provisional_text(
     if order_id is not None:
         raise OrderOfOtherPass(order_id, standing_order(conn, order_id).pass_id, pass_id)
     pieces: list[Piece] = []
-    omitted: list[Omitted] = []
+    omitted: list[SegmentLeftOut] = []
     for one in found.segments:
         if one["text"]:
             block = one["id"] if one["kind"] == "region" else None
             pieces.append(Piece(one["id"], one["id"], one["text"], block, found.direction))
         elif one["kind"] == "line":
-            omitted.append(Omitted(one["id"], "unknown"))
+            omitted.append(SegmentLeftOut(one["id"], "unknown"))
     assembled = assemble(pieces)
     assembled.omitted = omitted
     return PageTextResult(document_id, assembled.text, found.pass_id, "named", found.name, None, assembled)

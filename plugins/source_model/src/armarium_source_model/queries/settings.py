@@ -58,20 +58,20 @@ def resolve_settings(
     elif node is not None:
         require_document(conn, node)
         pass_id, _ = working_pass(conn, node, reading_rule(conn))
-    ladder = Ladder(page_facts(conn, node, pass_id), _around(conn, segment_id))
+    ladder = Ladder(page_facts(conn, node, pass_id), _list_holders(conn, segment_id))
     facts: dict[str, Fact] = {}
     writing: PageWriting | None = None
     for key in KEYS:
-        statement = ladder.stated(key, segment_id)
+        statement = ladder.find_stated(key, segment_id)
         if statement is not None:
-            facts[key] = _stated(conn, statement, segment_id, node)
+            facts[key] = _describe_statement(conn, statement, segment_id, node)
         elif key == "language":
             facts[key] = NEVER
         else:
             if writing is None:
                 writing = _writing(library, conn, segment, node, pass_id, ladder)
             answer = writing.script(segment_id) if key == "script" else writing.direction(segment_id)
-            facts[key] = NEVER if answer is None else _derived(answer)
+            facts[key] = NEVER if answer is None else _describe_derived(answer)
     facts["encoding"] = _encoding(library, facts["script"])
     return {
         "document_id": node,
@@ -90,7 +90,7 @@ SELECT id, language, script, direction, name, parent FROM up ORDER BY steps
 """
 
 
-def _around(conn: Connection, segment_id: str | None) -> list[tuple[Holder, str | None]]:
+def _list_holders(conn: Connection, segment_id: str | None) -> list[tuple[Holder, str | None]]:
     """A segment, withdrawn or not, and the live ones that hold it."""
     if segment_id is None:
         return []
@@ -115,7 +115,7 @@ def _writing(
         return page
     # A withdrawn segment, or a word whose line is read whole, is asked beside what the page is read by.
     own = counting_of_segments(conn, [segment.id], rule=rule)
-    return page.beside(
+    return page.with_segment(
         Shape(
             segment.id,
             segment.kind,
@@ -133,7 +133,9 @@ def _writing(
     )
 
 
-def _stated(conn: Connection, statement: Statement, segment_id: str | None, node: str | None) -> Fact:
+def _describe_statement(
+    conn: Connection, statement: Statement, segment_id: str | None, node: str | None
+) -> Fact:
     """A statement with who made it, in words."""
     holder, key = statement.holder, statement.key
     if holder.kind == "segment":
@@ -193,7 +195,7 @@ def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:
     return _source(_provenance(conn, "SELECT provenance_kind FROM segment WHERE id = ?", segment_id))
 
 
-def _derived(answer: Answer) -> Fact:
+def _describe_derived(answer: Answer) -> Fact:
     return Fact(answer.value, "known", "default", answer.basis, "derived")
 
 

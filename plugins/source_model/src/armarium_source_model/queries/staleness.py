@@ -19,7 +19,7 @@ from armarium_source_model.queries.text import page_text
 from armarium_source_model.text import text_fingerprint
 
 
-class Derived(NamedTuple):
+class DerivedRow(NamedTuple):
     """A row that came from the counting transcription of a segment, or (without one) from the text of a page."""
 
     id: str
@@ -36,7 +36,7 @@ def segment_fingerprints(
     return {segment_id: text_fingerprint(one.text) for segment_id, one in texts.items()}
 
 
-def stale_rows(conn: Connection, rows: Iterable[Derived], rule: ReadingRule = "strict") -> list[str]:
+def stale_rows(conn: Connection, rows: Iterable[DerivedRow], rule: ReadingRule = "strict") -> list[str]:
     """The ids of *rows* whose text is another by now, or is not there any more, in the order given.
 
     One query for all segments, one page text for each page: give a page's rows together.
@@ -75,12 +75,12 @@ def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "stri
     for segment_id in made:
         for one in readings_of(conn, segment_id, rule=rule)["items"]:
             source = one["derived_from_representation_id"]
-            if source is not None and not one["retracted"] and (one["stale"] or _retired(conn, source)):
+            if source is not None and not one["retracted"] and (one["stale"] or _is_retired(conn, source)):
                 found.append({**one, "stale": True})
     return found
 
 
-def _retired(conn: Connection, representation_id: str) -> bool:
+def _is_retired(conn: Connection, representation_id: str) -> bool:
     """Whether a reading, of whatever segment, is retracted or corrected by a person."""
     row = conn.exec_driver_sql(
         f"SELECT r.retracted OR EXISTS (SELECT 1 FROM {representations} c WHERE c.corrects_representation_id = r.id "

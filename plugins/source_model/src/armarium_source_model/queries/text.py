@@ -18,8 +18,8 @@ from armarium_source_model.queries.readings import CountingText, counting_of_pas
 from armarium_source_model.queries.shapes import read_page, writing_of_pass
 from armarium_source_model.text import (
     AssembledText,
-    Omitted,
     Piece,
+    SegmentLeftOut,
     assemble,
     first_strong_direction,
     text_fingerprint,
@@ -148,16 +148,16 @@ def text_in_order(
     return assembled
 
 
-def _absent(conn: Connection, pass_id: str, segment_id: str) -> Omitted:
+def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:
     """Why a segment that an order names is not among the live ones of its pass."""
     row = conn.exec_driver_sql(
         "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)
     ).one_or_none()
     if row is None:
-        return Omitted(segment_id, "unknown")
+        return SegmentLeftOut(segment_id, "unknown")
     if row[1] is not None:
-        return Omitted(segment_id, "deleted")
-    return Omitted(segment_id, "other_pass", row[0])
+        return SegmentLeftOut(segment_id, "deleted")
+    return SegmentLeftOut(segment_id, "other_pass", row[0])
 
 
 def text_of_boxes(
@@ -194,7 +194,7 @@ def assemble_in_order(
     read = _read_inside(by_id, {one: texts[one] for one in sequence if one in texts})
     furniture: set[str] = set()
     pieces: list[Piece] = []
-    omitted: dict[str, Omitted] = {}
+    omitted: dict[str, SegmentLeftOut] = {}
     for identity in sequence:
         shape = by_id[identity]
         parent = by_id.get(shape.parent_id) if shape.parent_id else None
@@ -202,13 +202,13 @@ def assemble_in_order(
             furniture.add(identity)
             if not include_furniture:
                 if shape.is_furniture or shape.kind == "line":
-                    omitted[identity] = Omitted(identity, "furniture")
+                    omitted[identity] = SegmentLeftOut(identity, "furniture")
                 continue
         counting = texts.get(identity)
         words = counting.text if counting is not None else ""
         if counting is None or not words:
             if shape.kind == "line":
-                omitted[identity] = Omitted(identity, "unknown")
+                omitted[identity] = SegmentLeftOut(identity, "unknown")
             continue
         if shape.kind == "region":
             if identity not in read:

@@ -61,7 +61,7 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
     Raises NotFound, Invalid for a file, a folder that cannot be written to or holds the project, no formats, or a folder to
     arrange that no project folder came from; Conflict beside another tie.
     """
-    place = _checked(ctx, p.path)
+    place = _check_folder(ctx, p.path)
     root = root_of(ctx.conn, str(place))
     if p.mode == "keep-arranged" and root is None:
         raise came_from_nowhere(p.path)
@@ -97,7 +97,7 @@ def _tops(ctx: ActionContext) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _checked(ctx: ActionContext, path: MaterialPath) -> Path:
+def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
     """The folder, which is made where only it is missing; the refusals of a place that cannot be tied."""
     place = path.real
     try:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import ActionContext, Example, UndoContext, action, new_id
 from armarium_documents.api import clean_name, find_node, place_on_disk
 from armarium_sync.actions.folders import kept_example
-from armarium_sync.arranging import Planned, begin, carry_out, journal_of, plan_of
+from armarium_sync.arranging import PlannedMove, begin, carry_out, journal_of, plan_of
 from armarium_sync.disk import Unusable
 from armarium_sync.errors import (
     folder_gone,
@@ -189,7 +189,7 @@ def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
     place_on_disk(ctx, node.id, os.path.join(folder.path, *parts))
     forget_at(ctx.conn, folder.id, row.path)
     ctx.target(node.id)
-    ctx.changed(document_ids=[node.id])
+    ctx.note_changes(document_ids=[node.id])
     return {"document_id": node.id, "path": row.path}
 
 
@@ -255,7 +255,7 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     plan = {
         (one.document_id, one.from_path, one.to_path): one for one in plan_of(ctx.conn, folder, disk).moves
     }
-    planned: list[Planned] = []
+    planned: list[PlannedMove] = []
     for one in p.moves:
         known = plan.get((one.document_id, one.from_path, one.to_path))
         if known is None:
@@ -267,6 +267,6 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     begin(ctx.conn, ctx.audit_id, folder.id, planned)
     ids = list(dict.fromkeys(one.document_id for one in planned))
     ctx.target(folder.id, *ids)
-    ctx.changed(document_ids=ids)
+    ctx.note_changes(document_ids=ids)
     _carry_out_then(ctx, folder.id)
     return {"moves": [one.model_dump(mode="json") for one in p.moves]}

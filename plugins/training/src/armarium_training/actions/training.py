@@ -135,7 +135,7 @@ def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     return {"job_id": p.job_id, "state": told["state"]}
 
 
-def _hidden(undo: UndoContext) -> None:
+def _hide_files(undo: UndoContext) -> None:
     """An undo of taking a model in hides its files, a redo shows them again: what was trained is not lost."""
     library = undo.step.project
     assert library is not None
@@ -148,8 +148,8 @@ def _hidden(undo: UndoContext) -> None:
     result=Landed,
     summary="Take in the model of a training that has finished.",
     words="Took in a trained model",
-    after_undo=_hidden,
-    example=lambda ex: {"job_id": samples.finished(ex)},
+    after_undo=_hide_files,
+    example=lambda ex: {"job_id": samples.make_finished(ex)},
 )
 def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     """Weights and card go into the project's models; done again it changes nothing. Conflict where nothing is finished."""
@@ -207,7 +207,7 @@ def _global_again(undo: UndoContext) -> None:
     route=Route("POST", "/api/training/models/make-global"),
     words="Made a trained model global",
     after_undo=_global_again,
-    example=lambda ex: {"model": samples.landed(ex)},
+    example=lambda ex: {"model": samples.make_landed(ex)},
 )
 def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
     """The card goes byte for byte, and the project keeps its copy. NotFound, and Conflict for an id that is there."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, Use, now, withheld
+from armarium.api import JobContext, JobKind, NameOrMaterialPath, ServiceError, Use, find_withheld, now
 from armarium_documents.api import page_image, primary_row, require_live, still_image
 from armarium_reading.api import choose
 from armarium_training import cards
@@ -68,7 +68,7 @@ def _page(
     """The scores of a candidate on a page; {error} where it could not read it."""
     args: EvaluationArgs = job.args
     use: Use = "cloud-model" if candidate.get("is_far") else "local-model"
-    why = withheld(job.library, job.principal, [page], use).get(page)
+    why = find_withheld(job.library, job.principal, [page], use).get(page)
     if why is not None:
         return {"error": why}
     checked = frozen.get(page)
@@ -82,7 +82,7 @@ def _page(
                 return {"error": "Its picture was changed while it was measured."}
         shapes = checked.in_pixels(picture.width, picture.height)
         if candidate["provider"] is not None:
-            texts, seconds = _asked(job, candidate, page, checked, shapes)
+            texts, seconds = _ask_model(job, candidate, page, checked, shapes)
             cpu_seconds = None
         else:
             with still_image(job.library, picture) as path:
@@ -128,7 +128,7 @@ def _read(
     )
 
 
-def _asked(
+def _ask_model(
     job: JobContext, candidate: dict[str, Any], page: str, checked: FrozenPage, shapes: list[dict[str, Any]]
 ) -> tuple[list[str], float]:
     """What a provider's model says of each line's picture."""

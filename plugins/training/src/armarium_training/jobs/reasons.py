@@ -79,7 +79,7 @@ def _gather_page(
             job.log("warning", error.detail, document_id=line.document_id, segment_id=line.segment_id)
         else:
             has_reasons = bool(asked.answer.reasons.strip())
-            thought = _thought(job, line, asked.episode_id)
+            thought = _has_thinking(job, line, asked.episode_id)
         kept = {
             **kept,
             "lines": kept["lines"] + 1,
@@ -92,7 +92,7 @@ def _gather_page(
     return kept
 
 
-def _thought(job: JobContext, line: TaughtLine, episode_id: str | None) -> bool:
+def _has_thinking(job: JobContext, line: TaughtLine, episode_id: str | None) -> bool:
     """Whether the model's thinking came with its answer: the ledger keeps it."""
     with job.library.db.read_all() as conn:
         episodes = list_episodes(conn, job_id=job.job_id, document_id=line.document_id, limit=100_000)

@@ -217,20 +217,23 @@ class Scale:
         spelled = json.dumps([given["model"], lines], ensure_ascii=False, sort_keys=True).encode()
         given["checksum"] = hashlib.sha256(spelled).hexdigest()
 
-        def counted(answer: dict[str, Any]) -> dict[str, Any]:
+        def count_answer(answer: dict[str, Any]) -> dict[str, Any]:
             name = "already" if answer["already"] else "landed"
             return {**kept, name: kept[name] + 1}
 
         try:
             outcome = self.job.act(
-                "training.land_page", given, checkpoint=counted, done=kept["landed"] + kept["already"] + 1
+                "training.land_page",
+                given,
+                checkpoint=count_answer,
+                done=kept["landed"] + kept["already"] + 1,
             )
         except ServiceError as refusal:
             self.job.log("warning", refusal.detail, document_id=page["document_id"])
             self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
             self.job.save(self.kept)
         else:
-            self.kept = counted(outcome.result or {})
+            self.kept = count_answer(outcome.result or {})
 
     def _wait(self) -> None:
         until = time.monotonic() + self.compute.seconds_between

@@ -52,7 +52,7 @@ class Training(FarSteps):
             trainer, base = self._trainer()
             if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
                 self._prepare(trainer)
-            given = self._given(trainer, base)
+            given = self._collect_params(trainer, base)
             if self.args.place is not None:
                 self._land(trainer, base, self._train_there(given))
             else:
@@ -125,7 +125,7 @@ class Training(FarSteps):
         self.kept = {**self.kept, "training_set": told, "held_out": held_out, "curve": [], "lines": []}
         self.job.save(self.kept)
 
-    def _given(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
+    def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         """What every call of the trainer's worker carries."""
         given: dict[str, Any] = {
             "folder": str(self.folder),
@@ -174,7 +174,7 @@ class Training(FarSteps):
         best = max((number for number, one in enumerate(curve) if one["best"]), default=-1)
         return len(curve) - 1 - best if curve else 0
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         done = len(self.kept["curve"])
         if self.args.card == "regions":
             # The epochs of a detector are the most there are to be.
@@ -187,7 +187,7 @@ class Training(FarSteps):
 
     def _train(self, trainer: type[Trainer], given: dict[str, Any]) -> None:
         self._enter("running")
-        while not self._over():
+        while not self._is_over():
             self.job.check()
             number = len(self.kept["curve"]) + 1
             told = self._ask(trainer, "epoch", given, epoch=number)
@@ -198,12 +198,12 @@ class Training(FarSteps):
                 **self.kept,
                 "curve": [*self.kept["curve"], point],
                 "lines": [*self.kept["lines"], words][-20:],
-                "measured": self._measured(told),
+                "measured": self._sum_measures(told),
             }
             self.job.save(self.kept, done=number, total=self._total())
             self.job.log("info", words)
 
-    def _measured(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _sum_measures(self, told: dict[str, Any]) -> dict[str, Any]:
         before = self.kept.get("measured") or {}
         return {
             "peak_memory_mb": max(told["peak_memory_mb"], before.get("peak_memory_mb", 0)),
@@ -236,16 +236,16 @@ class Training(FarSteps):
         model = Path(told["model"])
         if not model.is_file() or not model.resolve().is_relative_to(self.folder.resolve()):
             raise Unavailable("The trainer wrote no model.", code="worker_failed")
-        card = self._card(trainer, base, self._finished(told))
+        card = self._card(trainer, base, self._finish_model(told))
         write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False).encode())
 
-        def kept(answer: dict[str, Any]) -> dict[str, Any]:
+        def keep_answer(answer: dict[str, Any]) -> dict[str, Any]:
             return {**self.kept, "landed": answer["id"]}
 
-        outcome = self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=kept)
-        self.kept = kept(outcome.result or {})
+        outcome = self.job.act("training.land", {"job_id": self.job.job_id}, checkpoint=keep_answer)
+        self.kept = keep_answer(outcome.result or {})
 
-    def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
         """What is still done to a model that was trained, before it lands; what the card is to know of it."""
         if Path(told["model"]).name == cards.CONFIG:
             (Path(told["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
@@ -352,7 +352,7 @@ _TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "ste
 TRAIN_HERE = JobKind(name=HERE, lane="local-model", summary="Train a model on this machine.", **_TREATED)
 
 
-def _placed(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
+def _find_placement(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
     named = None if settings.base is None else NameOrMaterialPath(settings.base)
     base = base_of(engine, library, named)
     return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
@@ -376,6 +376,6 @@ TRAIN_A_MODEL = RecipeJob(
     compare="characters wrong of all characters on held-out pages, before and after",
     each="scope",
     model_setting="base",
-    place=_placed,
+    place=_find_placement,
     example=samples.recipe_page,
 )

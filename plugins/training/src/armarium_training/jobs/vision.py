@@ -8,7 +8,7 @@ from typing import Any
 
 from armarium.api import ServiceError, now
 from armarium_training import errors
-from armarium_training.arms import Shared, exchange_of, shared_lines
+from armarium_training.arms import SharedLines, exchange_of, shared_lines
 from armarium_training.asking_lines import line_pictures
 from armarium_training.cards import MADE_BY
 from armarium_training.jobs.training import Training, seen_by
@@ -70,7 +70,7 @@ class VisionTraining(Training):
         self.kept = {**self.kept, "training_set": told, "held_out": found.held_out, "curve": [], "lines": []}
         self.job.save(self.kept)
 
-    def _lay_out(self, found: LineSet, shared: Shared) -> None:
+    def _lay_out(self, found: LineSet, shared: SharedLines) -> None:
         """The lines' pictures and their exchanges in the folder; a line whose picture cannot be cut is left out."""
         vision = self.vision
         by_page: dict[str, list[TaughtLine]] = {}
@@ -110,7 +110,7 @@ class VisionTraining(Training):
             one["for_validation"] = len(told) >= EVERY and number % EVERY == EVERY - 1
         write_whole(self.folder / LINES, json.dumps({"lines": told}, ensure_ascii=False).encode())
 
-    def _given(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
+    def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
         assert base is not None
         place = {"repo": base.name} if base.path is None else {"path": str(base.path)}
         return {
@@ -136,7 +136,7 @@ class VisionTraining(Training):
             "results": [MERGED],
         }
 
-    def _finished(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
         """The whole model converted to fewer bits, in the folder that lands."""
         converter = converter_of(self.job.engine)
         given = {"model": told["model"], "target": str(self.folder / MODEL)}

@@ -31,7 +31,7 @@ def read_training(conn: Connection, job_id: str) -> dict[str, Any]:
 )
 def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
     """Each read from its card, of the project's models and the global ones; the shipped ones are not among them."""
-    held = _all(engine, library)
+    held = _read_all(engine, library)
     items = [_answer(engine, *both) for both in held.values()]
     items.sort(key=lambda one: (one["trained_at"] or "", one["id"]), reverse=True)
     return {"items": items, "count": len(items)}
@@ -40,7 +40,7 @@ def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str,
 @query("/api/training/model", summary="One model that was trained here, with its whole card", answer=OneModel)
 def read_model(conn: Connection, engine: Engine, library: Library, model: str) -> dict[str, Any]:
     """NotFound for a model that was not trained here."""
-    both = _all(engine, library).get(model)
+    both = _read_all(engine, library).get(model)
     if both is None:
         raise errors.unknown_model(model)
     place = both[0] or both[1]
@@ -52,7 +52,7 @@ def read_model(conn: Connection, engine: Engine, library: Library, model: str) -
     }
 
 
-def _all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:
+def _read_all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:
     """Model id to its card in the project and in the global store."""
     ours = {one.model_id: one for one in cards.cards_in(library.models)}
     everyones = {one.model_id: one for one in cards.cards_in(cards.global_folder(engine))}

@@ -10,7 +10,7 @@ from armarium_workflows.chaining import check_chain
 from armarium_workflows.models import chains
 from armarium_workflows.queries import CHAINS
 from armarium_workflows.schemas import Chain, ChainFields, ChainNamed, Deleted, SaveChainParams
-from armarium_workflows.shown import stored_workflow
+from armarium_workflows.workflow_answers import stored_workflow
 
 
 def an_example(ex: Example) -> dict[str, Any]:

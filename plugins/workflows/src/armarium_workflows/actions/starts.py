@@ -47,8 +47,8 @@ from armarium_workflows.schemas import (
     StartedRun,
 )
 from armarium_workflows.scope import subjects_under
-from armarium_workflows.shown import stored_workflow
 from armarium_workflows.values import settings_of
+from armarium_workflows.workflow_answers import stored_workflow
 
 
 def new_run(ctx: ActionContext, workflow: Mapping[str, Any], **values: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def check_run(ctx: ActionContext, run: Mapping[str, Any]) -> None:
             continue
         settings = settings_of(node, jobs[node.tool], run, {})
         ctx.engine.paths.check(settings, ctx.principal)
-        jobs[node.tool].placed(ctx.engine, ctx.project, settings)
+        jobs[node.tool].find_placement(ctx.engine, ctx.project, settings)
 
 
 def _put_in(

@@ -9,7 +9,7 @@ from armarium_workflows.errors import faulty_graph, system_workflow
 from armarium_workflows.graph import Graph, problems_of
 from armarium_workflows.models import workflows
 from armarium_workflows.schemas import Deleted, SaveWorkflowParams, Workflow, WorkflowFields, WorkflowNamed
-from armarium_workflows.shown import shown_workflow, stored_workflow
+from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
 
 
 def an_example(ex: Example | None = None) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _check(engine: Engine, p: WorkflowFields) -> None:
         raise faulty_graph(problems)
 
 
-def _own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
+def _get_own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
     """A workflow of the project; Forbidden for one that ships, NotFound."""
     found = stored_workflow(ctx.conn, ctx.engine, workflow_id)
     if found["is_system"]:
@@ -67,7 +67,7 @@ def _own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
 )
 def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
     """The whole of it, as `workflow.create` takes it. Runs that go on keep the graph they began with."""
-    found = _own(ctx, p.workflow_id)
+    found = _get_own(ctx, p.workflow_id)
     _check(ctx.engine, p)
     changes = {**p.model_dump(mode="json", exclude={"workflow_id"}), "updated_at": ctx.now}
     ctx.conn.execute(workflows.update().where(workflows.c.id == p.workflow_id).values(changes))
@@ -86,7 +86,7 @@ def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
 )
 def delete(ctx: ActionContext, p: WorkflowNamed) -> dict[str, Any]:
     """Its runs stay, and what they made."""
-    _own(ctx, p.workflow_id)
+    _get_own(ctx, p.workflow_id)
     ctx.conn.execute(workflows.delete().where(workflows.c.id == p.workflow_id))
     ctx.target(p.workflow_id)
     return {"status": "deleted", "id": p.workflow_id}

@@ -11,7 +11,7 @@ from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.models import documents
 from armarium_documents.queries.carrying import Vocabulary
-from armarium_documents.queries.carrying.tables import quoted
+from armarium_documents.queries.carrying.tables import quote_name
 from armarium_documents.queries.transfers import record
 from armarium_documents.queries.tree import id_list
 
@@ -49,7 +49,7 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
             _remove_words(ctx, vocabulary, _copied_keys(raw, vocabulary.table, transfer_id))
         set_state(raw, transfer_id, "target", "taken-back", reason=why)
         library = ctx.project
-        orphans = sorted(digest for digest in digests if not purge.referenced(digest))
+        orphans = sorted(digest for digest in digests if not purge.is_referenced(digest))
         ctx.on_commit(lambda: remove_files(library, purge, orphans))
 
     parts.part("given_up", remove, {"transfer_id": transfer_id})
@@ -57,11 +57,11 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
 
 def _copied_keys(raw: Any, table: str, transfer_id: str) -> list[str]:
     """The keys of the rows of *table* that the parts of this transfer made."""
-    key = raw.execute(f"SELECT name FROM pragma_table_info({quoted(table)}) WHERE pk = 1").fetchone()[0]
+    key = raw.execute(f"SELECT name FROM pragma_table_info({quote_name(table)}) WHERE pk = 1").fetchone()[0]
     return [
         row[0]
         for row in raw.execute(
-            f"SELECT DISTINCT {quoted(key)} FROM {quoted(f'{table}__history')} WHERE op = 'I'"
+            f"SELECT DISTINCT {quote_name(key)} FROM {quote_name(f'{table}__history')} WHERE op = 'I'"
             " AND audit_seq IN (SELECT seq FROM audit WHERE set_id = ?)",
             (transfer_id,),
         )
@@ -81,7 +81,7 @@ def _remove_words(ctx: ActionContext, vocabulary: Vocabulary, keys: Sequence[str
             for key in waiting
             if not any(
                 raw.execute(
-                    f"SELECT 1 FROM {quoted(table)} WHERE {quoted(column)} = ? LIMIT 1", (key,)
+                    f"SELECT 1 FROM {quote_name(table)} WHERE {quote_name(column)} = ? LIMIT 1", (key,)
                 ).fetchone()
                 for table, column in users
             )

@@ -29,7 +29,14 @@ from armarium.api import (
 )
 from armarium_documents.actions.transfer.abandoning import abandon
 from armarium_documents.actions.transfer.journal import begin, note, set_state
-from armarium_documents.actions.transfer.planning import Journey, agree, load_of, planned, select, split_words
+from armarium_documents.actions.transfer.planning import (
+    Journey,
+    agree,
+    describe_plan,
+    load_of,
+    select,
+    split_words,
+)
 from armarium_documents.errors import transfer_failed
 from armarium_documents.queries.carrying import CarriedTable, Selection, Vocabulary
 from armarium_documents.queries.tree import folder_path
@@ -59,7 +66,7 @@ def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
     from armarium_documents.actions.transfer.recovery import carry_on
 
     assert conductor.library is not None
-    with conductor.engine.across():
+    with conductor.engine.lock_across():
         try:
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         except Conflict as refusal:
@@ -86,7 +93,7 @@ def plan(engine: Engine, target: Library, principal: Principal, p: TransferParam
     """What the transfer would do; nothing is written in either project."""
     journey = agree(engine, target, principal, p)
     with make_selection(engine, journey) as selection:
-        return planned(engine, load_of(engine), journey, selection, dry_run=True)
+        return describe_plan(engine, load_of(engine), journey, selection, dry_run=True)
 
 
 class _Transfer:
@@ -109,7 +116,7 @@ class _Transfer:
         self.selection = selection
         self.items = [{"source_id": top, "id": selection.new_id_of(top)} for top in journey.tops]
         self.files: list[str] = []
-        self.result = planned(self.engine, self.load, journey, selection, dry_run=False)
+        self.result = describe_plan(self.engine, self.load, journey, selection, dry_run=False)
 
     def carry_out(self) -> Outcome:
         """Copy, check, make live; for a move, send the source's to its Trash."""
@@ -196,7 +203,9 @@ class _Transfer:
         whole = self._pointing_in_circles()
         for table in self.selection.tables:
             special = SPECIAL.get(table.name, {})
-            for chunk, long in self.selection.copies(table, special, self._given() if special else {}):
+            for chunk, long in self.selection.copies(
+                table, special, self._collect_params() if special else {}
+            ):
                 part.append((table, chunk))
                 rows += len(chunk)
                 size += long
@@ -217,7 +226,7 @@ class _Transfer:
             seen.add(table.name)
         return False
 
-    def _given(self) -> dict[str, Any]:
+    def _collect_params(self) -> dict[str, Any]:
         with self.journey.target.db.read() as conn:
             path = folder_path(conn, self.journey.parent_id)
         info = {

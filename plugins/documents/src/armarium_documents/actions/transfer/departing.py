@@ -12,7 +12,7 @@ from armarium.api import ActionContext, Engine, raw_of, rules_of
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.queries.carrying import CarriedTable
-from armarium_documents.queries.carrying.tables import quoted
+from armarium_documents.queries.carrying.tables import quote_name
 from armarium_documents.queries.tree import id_list, nodes_of
 
 
@@ -51,7 +51,7 @@ def cut_aliases(ctx: ActionContext, documents: Sequence[str]) -> None:
     ids = [identity for identity, _ in _aliases(ctx.conn, documents)]
     if ids:
         send_to_trash(ctx, nodes_of(ctx.conn, ids))
-        ctx.changed(document_ids=ids)
+        ctx.note_changes(document_ids=ids)
 
 
 def _aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str]]:
@@ -83,7 +83,7 @@ def changed_since(
     for table in tables.values():
         mark = marks.get(table.name, 0)
         tracked = rules_of(table.table).kind == "tracked"
-        source = quoted(f"{table.name}__history") if tracked else quoted(table.name)
+        source = quote_name(f"{table.name}__history") if tracked else quote_name(table.name)
         if not raw.execute(f"SELECT 1 FROM {source} WHERE rowid > ? LIMIT 1", (mark,)).fetchone():
             continue
         moved = "(SELECT value FROM json_each(?1))"
@@ -91,10 +91,10 @@ def changed_since(
         join = ""
         if tracked:
             keys = " AND ".join(
-                f"t.{quoted(column.name)} = h.{quoted(column.name)}"
+                f"t.{quote_name(column.name)} = h.{quote_name(column.name)}"
                 for column in table.table.primary_key.columns
             )
-            join = f" LEFT JOIN {quoted(table.name)} t ON {keys}"
+            join = f" LEFT JOIN {quote_name(table.name)} t ON {keys}"
             asked.append(f"{_owner(tables, table, 't')} IN {moved}")
         if table.name == "document":
             # An image of a change holds the columns that moved: one that stayed is the row's own.
@@ -110,15 +110,15 @@ def changed_since(
 def _owner(tables: Mapping[str, CarriedTable], table: CarriedTable, alias: str, depth: int = 0) -> str:
     """SQL: the document that a row of *table* hangs on, by its own column or its parents'."""
     if table.owner is not None:
-        return f"{alias}.{quoted(table.owner)}"
+        return f"{alias}.{quote_name(table.owner)}"
     for column, parent in table.required:
         if parent in tables and parent != table.name and depth < 8:
             other = tables[parent]
             key = _pointed_at(table.table, column)
             inner = f"p{depth}"
             return (
-                f"(SELECT {_owner(tables, other, inner, depth + 1)} FROM {quoted(parent)} {inner}"
-                f" WHERE {inner}.{quoted(key)} = {alias}.{quoted(column)})"
+                f"(SELECT {_owner(tables, other, inner, depth + 1)} FROM {quote_name(parent)} {inner}"
+                f" WHERE {inner}.{quote_name(key)} = {alias}.{quote_name(column)})"
             )
     return "NULL"
 

@@ -185,7 +185,7 @@ def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) 
         ]
 
 
-def planned(
+def describe_plan(
     engine: Engine, load: Load, journey: Journey, selection: Selection, *, dry_run: bool
 ) -> dict[str, Any]:
     """The answer as far as it is known before anything is written."""

@@ -27,10 +27,10 @@ SET_BACK_HERE = (
 TAKEN_FROM = "The other project was set back to a time before this move, so what was moved is here again."
 
 
-def opened(engine: Engine, library: Library) -> None:
+def settle_transfers(engine: Engine, library: Library) -> None:
     """When a project is opened: finish what concerns it and projects that are open already."""
     try:
-        with engine.across(wait=5.0):
+        with engine.lock_across(wait=5.0):
             carry_on(engine, library)
     except ServiceError as error:
         log.warning("transfers of %s are looked at later: %s", library.path.name, error.detail)
@@ -71,7 +71,7 @@ def carry_on(engine: Engine, library: Library) -> int:
 def is_gone(engine: Engine, own: Record) -> bool:
     """Whether the other project is neither where it was nor at any other place that the registry knows."""
     places = {own.other_path} | {
-        one["path"] for one in engine.libraries.registered() if one["library_uuid"] == own.other_uuid
+        one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == own.other_uuid
     }
     return not any(_holds(Path(place), own.other_uuid) for place in places)
 

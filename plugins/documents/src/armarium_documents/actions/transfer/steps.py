@@ -125,7 +125,7 @@ def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
     state = "moving" if p.mode == "move" else "done"
     set_state(raw, arrival.transfer_id, "target", state, audit_id=ctx.audit_id)  # type: ignore[arg-type]
     ctx.target(*arrival.roots)
-    ctx.changed(document_ids=ids)
+    ctx.note_changes(document_ids=ids)
     return arrival.result
 
 
@@ -202,5 +202,5 @@ def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
     gone = send_to_trash(ctx, nodes, info)
     set_state(raw, p.transfer_id, "source", "done", audit_id=ctx.audit_id)
     ctx.target(*tops)
-    ctx.changed(document_ids=gone)
+    ctx.note_changes(document_ids=gone)
     return {"transfer_id": p.transfer_id, "item_count": len(gone), "cuts": cuts}

@@ -15,7 +15,7 @@ from typing import Any, Self
 from sqlalchemy import Table
 
 from armarium.api import Library, new_id, rules_of
-from armarium_documents.queries.carrying.tables import CarriedTable, quoted
+from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
 from armarium_documents.queries.tree import id_list
 
 _ID = re.compile("[0-9a-f]{32}")
@@ -113,20 +113,20 @@ class Choice:
             self.db.execute(f"INSERT OR IGNORE INTO carried SELECT id FROM {sel(table)} ORDER BY id")
 
     def _choose_rows(self, table: CarriedTable) -> None:
-        told_apart = [f"t.{quoted(column.name)}" for column in table.table.primary_key.columns]
-        identity = f"t.{quoted(table.identity)}" if table.identity else " || '/' || ".join(told_apart)
+        told_apart = [f"t.{quote_name(column.name)}" for column in table.table.primary_key.columns]
+        identity = f"t.{quote_name(table.identity)}" if table.identity else " || '/' || ".join(told_apart)
         select = f"INSERT OR IGNORE INTO {sel(table)} (k, id) SELECT t.{table.row_key}, {identity}"
         if table.owner is not None:
             self.db.execute(
-                f"{select} FROM sel_document s JOIN source.{quoted(table.name)} t ON t.{quoted(table.owner)} = s.id"
+                f"{select} FROM sel_document s JOIN source.{quote_name(table.name)} t ON t.{quote_name(table.owner)} = s.id"
                 f" ORDER BY t.{table.row_key}"
             )
         else:
             for column, parent in table.required:
                 if parent != table.name and any(parent == other.name for other in self.tables):
                     self.db.execute(
-                        f"{select} FROM {quoted(f'sel_{parent}')} s JOIN source.{quoted(table.name)} t"
-                        f" ON t.{quoted(column)} = s.id ORDER BY t.{table.row_key}"
+                        f"{select} FROM {quote_name(f'sel_{parent}')} s JOIN source.{quote_name(table.name)} t"
+                        f" ON t.{quote_name(column)} = s.id ORDER BY t.{table.row_key}"
                     )
         self._note_ids(table)
 
@@ -141,14 +141,14 @@ class Choice:
                     if parent == companion.name:
                         self.db.execute(
                             f"INSERT OR IGNORE INTO {sel(companion)} (k, id)"
-                            f" SELECT p.{companion.row_key}, p.{quoted(identity)} FROM {self.rows_of(table)}"
-                            f" JOIN source.{quoted(parent)} p ON p.{quoted(identity)} = t.{quoted(column)}"
+                            f" SELECT p.{companion.row_key}, p.{quote_name(identity)} FROM {self.rows_of(table)}"
+                            f" JOIN source.{quote_name(parent)} p ON p.{quote_name(identity)} = t.{quote_name(column)}"
                         )
             self._note_ids(companion)
 
     def rows_of(self, table: CarriedTable) -> str:
         """SQL: the chosen rows of *table* as t, with their place s."""
-        return f"{sel(table)} s JOIN source.{quoted(table.name)} t ON t.{table.row_key} = s.k"
+        return f"{sel(table)} s JOIN source.{quote_name(table.name)} t ON t.{table.row_key} = s.k"
 
     def survey(self, table: CarriedTable) -> dict[str, tuple[bool, bool]]:
         """Of each column that may name a row: whether it names some that go along, and some that do not."""
@@ -156,7 +156,7 @@ class Choice:
             columns = [column for column, _ in table.required if column != table.owner]
             columns += [*(column for column, _ in table.optional), *table.soft]
             tests = [
-                f"max(t.{quoted(column)} {how} (SELECT id FROM carried))"
+                f"max(t.{quote_name(column)} {how} (SELECT id FROM carried))"
                 for column in columns
                 for how in ("IN", "NOT IN")
             ]
@@ -176,8 +176,8 @@ class Choice:
                 if column == table.owner or not self.survey(table)[column][1]:
                     continue
                 for number, identity, points_at in self.db.execute(
-                    f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
-                    f" WHERE t.{quoted(column)} NOT IN (SELECT id FROM carried)"
+                    f"SELECT s.n, s.id, t.{quote_name(column)} FROM {self.rows_of(table)}"
+                    f" WHERE t.{quote_name(column)} NOT IN (SELECT id FROM carried)"
                 ):
                     if number not in gone:
                         why = f"This {table.label} belongs to the {parent} {points_at}, which stays."
@@ -200,7 +200,7 @@ class Choice:
         self.db.execute("CREATE TABLE loose (v TEXT PRIMARY KEY) WITHOUT ROWID")
         for table in self.tables:
             for column in (column for column in table.soft if self.survey(table)[column][1]):
-                value = f"t.{quoted(column)}"
+                value = f"t.{quote_name(column)}"
                 self.db.execute(
                     f"INSERT OR IGNORE INTO loose SELECT DISTINCT {value} FROM {self.rows_of(table)}"
                     f" WHERE {value} IS NOT NULL AND {_IS_ID.format(value)} AND {value} NOT IN (SELECT id FROM carried)"
@@ -209,16 +209,16 @@ class Choice:
             keys = [column.name for column in other.primary_key.columns]
             if rules_of(other).kind == "tracked" and len(keys) == 1:
                 self.db.execute(
-                    f"INSERT OR IGNORE INTO outside SELECT v FROM loose JOIN source.{quoted(other.name)} t"
-                    f" ON t.{quoted(keys[0])} = loose.v"
+                    f"INSERT OR IGNORE INTO outside SELECT v FROM loose JOIN source.{quote_name(other.name)} t"
+                    f" ON t.{quote_name(keys[0])} = loose.v"
                 )
 
     def _pointing_outside(self, table: CarriedTable, column: str) -> list[tuple[Any, ...]]:
         if not self.survey(table)[column][1]:
             return []
         return self.db.execute(
-            f"SELECT s.n, s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
-            f" WHERE t.{quoted(column)} IN (SELECT v FROM outside)"
+            f"SELECT s.n, s.id, t.{quote_name(column)} FROM {self.rows_of(table)}"
+            f" WHERE t.{quote_name(column)} IN (SELECT v FROM outside)"
         ).fetchall()
 
     def _leave_those_that_must_name(self) -> bool:
@@ -240,9 +240,9 @@ class Choice:
             for column, _ in table.optional:
                 if (table.name, column) != ("document", "parent_id") and self.survey(table)[column][1]:
                     for identity, points_at in self.db.execute(
-                        f"SELECT s.id, t.{quoted(column)} FROM {self.rows_of(table)}"
-                        f" WHERE t.{quoted(column)} IS NOT NULL"
-                        f" AND t.{quoted(column)} NOT IN (SELECT id FROM carried)"
+                        f"SELECT s.id, t.{quote_name(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quote_name(column)} IS NOT NULL"
+                        f" AND t.{quote_name(column)} NOT IN (SELECT id FROM carried)"
                     ).fetchall():
                         self._cut(table, column, identity, points_at, stays=False)
             for column in (column for column in table.soft if table.nullable(column)):
@@ -263,13 +263,13 @@ class Choice:
         keys = table.own_keys
         if not keys or table.name == "document":
             return
-        some = " OR ".join(f"t.{quoted(key)} IS NOT NULL" for key in keys)
+        some = " OR ".join(f"t.{quote_name(key)} IS NOT NULL" for key in keys)
         if self.db.execute(f"SELECT 1 FROM {self.rows_of(table)} WHERE {some} LIMIT 1").fetchone() is None:
             return
         self.db.execute("CREATE TABLE placed (n INTEGER PRIMARY KEY, k UNIQUE, id TEXT UNIQUE, root TEXT)")
         ready = " AND ".join(
-            f"(t.{quoted(key)} IS NULL OR t.{quoted(key)} NOT IN (SELECT id FROM carried)"
-            f" OR t.{quoted(key)} IN (SELECT id FROM placed))"
+            f"(t.{quote_name(key)} IS NULL OR t.{quote_name(key)} NOT IN (SELECT id FROM carried)"
+            f" OR t.{quote_name(key)} IN (SELECT id FROM placed))"
             for key in keys
         )
         insert = f"INSERT INTO placed (k, id, root) SELECT s.k, s.id, s.root FROM {self.rows_of(table)}"
@@ -292,7 +292,7 @@ class Choice:
 
 def sel(table: CarriedTable) -> str:
     """The scratch table of the chosen rows of *table*, as an SQL identifier."""
-    return quoted(f"sel_{table.name}")
+    return quote_name(f"sel_{table.name}")
 
 
 class Renewal:

@@ -9,7 +9,7 @@ from typing import Any
 from armarium.api import Library, rules_of
 from armarium_documents.queries.carrying.carrier import Vocabulary
 from armarium_documents.queries.carrying.choosing import Choice, sel
-from armarium_documents.queries.carrying.tables import CarriedTable, quoted
+from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
 from armarium_documents.queries.tree import id_list
 
 CHUNK = 500
@@ -39,7 +39,8 @@ class Selection(Choice):
     def new_ids(self, table: str) -> list[str]:
         """The ids of the copies of a table's rows."""
         return [
-            row[0] for row in self.db.execute(f"SELECT renewed(id) FROM {quoted(f'sel_{table}')} ORDER BY n")
+            row[0]
+            for row in self.db.execute(f"SELECT renewed(id) FROM {quote_name(f'sel_{table}')} ORDER BY n")
         ]
 
     def documents(self) -> list[str]:
@@ -54,8 +55,8 @@ class Selection(Choice):
                 found |= {
                     row[0]
                     for row in self.db.execute(
-                        f"SELECT DISTINCT t.{quoted(column)} FROM {self.rows_of(table)}"
-                        f" WHERE t.{quoted(column)} IS NOT NULL"
+                        f"SELECT DISTINCT t.{quote_name(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quote_name(column)} IS NOT NULL"
                     )
                 }
         return sorted(found)
@@ -67,8 +68,8 @@ class Selection(Choice):
             for column in (column.name for column in table.table.columns if column.info.get("object")):
                 if table.owner is not None:
                     found += self.db.execute(
-                        f"SELECT DISTINCT t.{quoted(table.owner)}, t.{quoted(column)} FROM {self.rows_of(table)}"
-                        f" WHERE t.{quoted(column)} IN (SELECT value FROM json_each(?))",
+                        f"SELECT DISTINCT t.{quote_name(table.owner)}, t.{quote_name(column)} FROM {self.rows_of(table)}"
+                        f" WHERE t.{quote_name(column)} IN (SELECT value FROM json_each(?))",
                         (id_list(digests),),
                     ).fetchall()
         return sorted(set(found))
@@ -79,7 +80,7 @@ class Selection(Choice):
         sometimes = {column for column, _ in table.optional} | set(table.soft)
         found = {}
         for column in table.columns:
-            value = f"t.{quoted(column)}"
+            value = f"t.{quote_name(column)}"
             if column in special:
                 found[column] = special[column]
             elif column in always:
@@ -141,7 +142,7 @@ class Selection(Choice):
             for place in places:
                 text = values[place]
                 if text is not None and len(text) > 33:
-                    values[place] = _replaced(text, known)
+                    values[place] = _replace_ids(text, known)
             changed.append(tuple(values))
         return changed
 
@@ -152,14 +153,14 @@ class Selection(Choice):
         for table in self.tables:
             values = self.expressions(table, {})
             keys = [table.identity] if table.identity else [c.name for c in table.table.primary_key.columns]
-            same = " AND ".join(f"c.{quoted(key)} = {values[key]}" for key in keys)
+            same = " AND ".join(f"c.{quote_name(key)} = {values[key]}" for key in keys)
             own = set(special.get(table.name, ()))
             plain = [
-                c for c in table.columns if values[c] == f"t.{quoted(c)}" and c not in (*table.json, *own)
+                c for c in table.columns if values[c] == f"t.{quote_name(c)}" and c not in (*table.json, *own)
             ]
-            says = "".join(f" AND c.{quoted(column)} IS t.{quoted(column)}" for column in plain)
+            says = "".join(f" AND c.{quote_name(column)} IS t.{quote_name(column)}" for column in plain)
             (count,) = self.db.execute(
-                f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quoted(table.name)} c ON {same}{says}"
+                f"SELECT count(*) FROM {self.rows_of(table)} JOIN target.{quote_name(table.name)} c ON {same}{says}"
             ).fetchone()
             if count:
                 found[table.name] = int(count)
@@ -174,14 +175,14 @@ class Selection(Choice):
                 named |= {
                     row[0]
                     for row in self.db.execute(
-                        f"SELECT DISTINCT t.{quoted(column)} FROM {self.rows_of(carried[name])}"
-                        f" WHERE t.{quoted(column)} IS NOT NULL"
+                        f"SELECT DISTINCT t.{quote_name(column)} FROM {self.rows_of(carried[name])}"
+                        f" WHERE t.{quote_name(column)} IS NOT NULL"
                     )
                 }
-        table, key = quoted(vocabulary.table), quoted(vocabulary.key)
+        table, key = quote_name(vocabulary.table), quote_name(vocabulary.key)
         up = (
-            f" UNION SELECT v.{quoted(vocabulary.parent)} FROM up JOIN source.{table} v ON v.{key} = up.k"
-            f" WHERE v.{quoted(vocabulary.parent)} IS NOT NULL"
+            f" UNION SELECT v.{quote_name(vocabulary.parent)} FROM up JOIN source.{table} v ON v.{key} = up.k"
+            f" WHERE v.{quote_name(vocabulary.parent)} IS NOT NULL"
             if vocabulary.parent
             else ""
         )
@@ -194,10 +195,10 @@ class Selection(Choice):
 
     def word_rows(self, vocabulary: Vocabulary, columns: Sequence[str], keys: Sequence[str]) -> list[Any]:
         """The source's rows of these keys."""
-        listed = ", ".join(quoted(column) for column in columns)
+        listed = ", ".join(quote_name(column) for column in columns)
         return self.db.execute(
-            f"SELECT {listed} FROM source.{quoted(vocabulary.table)}"
-            f" WHERE {quoted(vocabulary.key)} IN (SELECT value FROM json_each(?))",
+            f"SELECT {listed} FROM source.{quote_name(vocabulary.table)}"
+            f" WHERE {quote_name(vocabulary.key)} IN (SELECT value FROM json_each(?))",
             (id_list(keys),),
         ).fetchall()
 
@@ -209,11 +210,11 @@ class Selection(Choice):
             kind = rules_of(table).kind
             name = f"{table.name}__history" if kind == "tracked" else table.name
             if kind in ("tracked", "append-only"):
-                (last,) = self.db.execute(f"SELECT max(rowid) FROM source.{quoted(name)}").fetchone()
+                (last,) = self.db.execute(f"SELECT max(rowid) FROM source.{quote_name(name)}").fetchone()
                 found[str(table.name)] = int(last or 0)
         return found
 
 
-def _replaced(text: str, known: Mapping[str, str]) -> str:
+def _replace_ids(text: str, known: Mapping[str, str]) -> str:
     """*text* with the strings in it that name a carried row naming its copy."""
     return _QUOTED_ID.sub(lambda match: f'"{known.get(match[1], match[1])}"', text)

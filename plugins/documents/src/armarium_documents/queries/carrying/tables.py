@@ -43,7 +43,7 @@ class CarriedTable:
         """SQL that tells source rows apart in few bytes."""
         if self.table.dialect_options["sqlite"]["with_rowid"] is not False:
             return "rowid"
-        keys = [quoted(column.name) for column in self.table.primary_key.columns]
+        keys = [quote_name(column.name) for column in self.table.primary_key.columns]
         return keys[0] if len(keys) == 1 else f"json_array({', '.join(keys)})"
 
     @property
@@ -56,7 +56,7 @@ class CarriedTable:
         return bool(self.table.c[column].nullable)
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """*name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -83,10 +83,10 @@ def carried_tables(
         if not more:
             break
         chosen |= more
-    return _ordered([_described(table, stay) for table in kept if table.name in chosen])
+    return _order_tables([_describe_table(table, stay) for table in kept if table.name in chosen])
 
 
-def _described(table: Table, words: set[str]) -> CarriedTable:
+def _describe_table(table: Table, words: set[str]) -> CarriedTable:
     pointing = {key.parent.name: key.column.table.name for key in table.foreign_keys}
     keys = [column.name for column in table.primary_key.columns]
     identity: str | None = None
@@ -119,7 +119,7 @@ def _holds_an_id(column: Column[object]) -> bool:
     return isinstance(column.type, Text) and column.name.endswith("_id")
 
 
-def _ordered(found: list[CarriedTable]) -> list[CarriedTable]:
+def _order_tables(found: list[CarriedTable]) -> list[CarriedTable]:
     """Tables pointed at first. Where tables point at each other in a circle, the order given decides."""
     waiting, ordered = list(found), []
     placed: set[str] = set()

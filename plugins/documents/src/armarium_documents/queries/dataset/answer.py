@@ -48,7 +48,7 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
             found = find(keeper.table(raw_of(everything)), query, hidden)
         except Damaged:
             # The file was removed or broken after it was opened: the columns are read from this snapshot again.
-            found = find(keeper.rebuilt(raw_of(everything)), query, hidden)
+            found = find(keeper.rebuild(raw_of(everything)), query, hidden)
         if query.parent_id is not None:
             known = raw.execute("SELECT 1 FROM document WHERE id = ?", (query.parent_id,)).fetchone()
             if known is None:
@@ -78,7 +78,7 @@ def keeper_of(library: Library) -> Keeper:
 
 def columns_folder(library: Library) -> Path:
     """Where the project's columns lie on the disk; OSError when a link there leads out of the package."""
-    folder = library.derived / "dataset"
+    folder = library.derived_folder / "dataset"
     if folder.resolve() != library.path.resolve() / "derived" / "dataset":
         raise OSError(f"{folder} leads out of the package")
     return folder

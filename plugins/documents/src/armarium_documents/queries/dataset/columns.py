@@ -173,7 +173,7 @@ class Table:
             if len(column.rows) == number:
                 dense = column.codes
             else:
-                dense = _scattered(number, column.rows, column.codes)
+                dense = _scatter_codes(number, column.rows, column.codes)
             codes.append((dense + offset).cast(pl.UInt32) if offset else dense)
             values.append(column.values)
             offset += column.values.height
@@ -192,7 +192,7 @@ class Table:
             self._folders = found
         return self._folders
 
-    def merged(self) -> ReadPart:
+    def merge_parts(self) -> ReadPart:
         """The same documents as one part, without values that no row has any longer."""
         keep = ~self.gone
         rows = pl.concat([part.rows for part in self.parts]).filter(keep)
@@ -206,7 +206,7 @@ class Table:
             if not len(used):
                 continue
             numbers = pl.arange(1, len(used) + 1, dtype=pl.UInt32, eager=True)
-            renumbered = _scattered(values.height, used, numbers)
+            renumbered = _scatter_codes(values.height, used, numbers)
             columns[name] = Column(
                 there.arg_true().cast(pl.UInt32),
                 renumbered.gather(codes.filter(there)),
@@ -215,7 +215,7 @@ class Table:
         return ReadPart(rows, columns)
 
 
-def _scattered(number: int, at: pl.Series, codes: pl.Series) -> pl.Series:
+def _scatter_codes(number: int, at: pl.Series, codes: pl.Series) -> pl.Series:
     """*number* codes: those of *codes* where *at* says, else 0."""
     found = np.zeros(number, np.uint32)
     found[at.to_numpy()] = codes.to_numpy()

@@ -44,7 +44,7 @@ class Keeper:
                 if self._state.step == step:
                     return self._table
                 try:
-                    table = self._followed(raw, self._table, self._state)
+                    table = self._follow_changes(raw, self._table, self._state)
                 except Damaged:
                     table = None
                 if table is not None:
@@ -53,7 +53,7 @@ class Keeper:
             assert self._table is not None
             return self._table
 
-    def rebuilt(self, raw: sqlite3.Connection) -> Table:
+    def rebuild(self, raw: sqlite3.Connection) -> Table:
         """As `table`, from the database alone; *raw*'s transaction may have begun.
 
         It may see less than another has seen meanwhile: the next one follows the history from there again. What is
@@ -66,10 +66,10 @@ class Keeper:
     def _read_anew(self, raw: sqlite3.Connection) -> ReadPart:
         self._table = self._state = None
         part = read_documents(raw)
-        self._settled(part, _state_of(raw))
+        self._settle(part, _state_of(raw))
         return part
 
-    def _settled(self, part: ReadPart, state: State) -> Table:
+    def _settle(self, part: ReadPart, state: State) -> Table:
         """*part* as all there is, in a file when it is worth one and the disk takes it."""
         kept = save(self._library, part, state) if part.rows.height >= SAVED_ROWS else None
         return self._take(Table([kept or part], _none_of(part)), state)
@@ -78,19 +78,19 @@ class Keeper:
         self._table, self._state = table, state
         return table
 
-    def _compacted(self, table: Table, state: State) -> Table:
+    def _compact(self, table: Table, state: State) -> Table:
         """*table* with few parts: those read since are put together, and with the first when they have become many."""
         first = table.parts[0].rows.height
         changed = len(table.ids) - first + int(table.gone[:first].sum())
         if changed > max(SAVED_ROWS, first // 20):
-            return self._settled(table.merged(), state)
+            return self._settle(table.merge_parts(), state)
         if len(table.parts) > MOST_PARTS:
-            later = Table(table.parts[1:], table.gone[first:]).merged()
+            later = Table(table.parts[1:], table.gone[first:]).merge_parts()
             gone = pl.concat([table.gone[:first], _none_of(later)])
             table = Table([table.parts[0], later], gone)
         return self._take(table, state)
 
-    def _followed(self, raw: sqlite3.Connection, table: Table, before: State) -> Table | None:
+    def _follow_changes(self, raw: sqlite3.Connection, table: Table, before: State) -> Table | None:
         """The table with what changed since; None when that cannot be told from the history.
 
         A change of a document leaves a row in its history. Empty Trash removes rows of it, so the last change seen
@@ -117,7 +117,7 @@ class Keeper:
         (there,) = raw.execute("SELECT count(*) FROM document").fetchone()
         if there != len(table.ids) - table.gone.sum():
             return None
-        return self._compacted(table, _state_of(raw))
+        return self._compact(table, _state_of(raw))
 
 
 def _none_of(part: Part) -> pl.Series:

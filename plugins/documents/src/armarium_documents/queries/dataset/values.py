@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium_documents.queries.edtf import packed
+from armarium_documents.queries.edtf import pack_date
 
 READINGS = pl.Schema(
     {
@@ -76,11 +76,11 @@ def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -
         written, number, date = orjson.dumps(value).decode(), None, None
         # Most texts are words, and asking each whether it is a number or a date takes long.
         if not value[:1].isalpha() or value[0] in "XY":
-            number, date = _number_in(value), packed(value)
+            number, date = _number_in(value), pack_date(value)
         return written, value, value.casefold(), number, 0, date
     if isinstance(value, int):
         text = str(value)
-        return _FLAGS[value] if flags else text, text, text, *number_parts(value), packed(value)
+        return _FLAGS[value] if flags else text, text, text, *number_parts(value), pack_date(value)
     kind, stored, text = next(asked)
     number, low = number_parts(stored) if kind in ("integer", "real") else (None, 0)
     if kind in ("true", "false"):

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, insert, or_, select
 
-from armarium.api import ActionContext, among, versions
+from armarium.api import ActionContext, is_among, versions
 from armarium_documents.api import representations
 from armarium_reading.ledger import episode_row
 from armarium_reading.models import episodes
@@ -74,19 +74,19 @@ def note_consequences(ctx: ActionContext) -> None:
         return
     segments = list(ctx.changes.get("segment_ids", ()))
     touched = list(ctx.changes.get("representation_ids", ()))
-    rows = ctx.conn.execute(select(*_READING).where(among(_R.segment_id, segments))).all()
+    rows = ctx.conn.execute(select(*_READING).where(is_among(_R.segment_id, segments))).all()
     readings = {row.id: row._asdict() for row in rows}
     calls = _Calls(ctx.conn)
     wanted = dict.fromkeys(_notes_due(ctx.conn, readings, calls))
     one = _made_by_one_call(ctx.conn, touched, readings) or {}
-    if (call := calls.of(one)) and one["id"] not in readings:
+    if (call := calls.episode_of(one)) and one["id"] not in readings:
         wanted[_Note("invalidation", call)] = None
     is_near = or_(
-        among(episodes.c.segment_id, segments),
-        episodes.c.segment_id.is_(None) & among(episodes.c.corrects_episode_id, calls.call_ids),
+        is_among(episodes.c.segment_id, segments),
+        episodes.c.segment_id.is_(None) & is_among(episodes.c.corrects_episode_id, calls.call_ids),
     )
     documents = list(ctx.changes.get("document_ids", ()))
-    there = _standing(ctx.conn, among(episodes.c.document_id, documents), is_near)
+    there = _standing(ctx.conn, is_among(episodes.c.document_id, documents), is_near)
     new = [
         _row(ctx, calls, _Note("invalidation", note.episode_id, note.segment_id, note.reading_id), identity)
         for identity, note in there.items()
@@ -103,22 +103,22 @@ def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[
     for reading in sorted(readings.values(), key=lambda one: (one["created_at"], one["id"])):
         segment_id, said = reading["segment_id"], reading["content"]
         if reading["producer_tool"] is not None:
-            if reading["retracted"] and (call := calls.of(reading)):
+            if reading["retracted"] and (call := calls.episode_of(reading)):
                 yield _Note("invalidation", call, segment_id, reading["id"])
         elif (
             reading["provenance_kind"] == "human"
             and not reading["retracted"]
-            and (call := calls.of(_corrected(reading, readings)))
+            and (call := calls.episode_of(_find_corrected(reading, readings)))
         ):
             yield _Note("correction", call, segment_id, reading["id"], said)
     for segment_id in dict.fromkeys(reading["segment_id"] for reading in readings.values()):
         for chosen in standing_choices(conn, segment_id).values():
             reading = readings.get(chosen) or {}
-            if call := calls.of(reading):
+            if call := calls.episode_of(reading):
                 yield _Note("correction", call, segment_id, chosen, reading["content"])
 
 
-def _corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[str, Any]:
+def _find_corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[str, Any]:
     """The model's reading that *reading* corrects, over however many others; empty where there is none."""
     seen = set[str]()
     while reading and reading["producer_tool"] is None and reading["id"] not in seen:
@@ -154,7 +154,7 @@ class _Calls:
         """The calls that were found so far."""
         return list(self.rows)
 
-    def of(self, reading: Mapping[str, Any]) -> str | None:
+    def episode_of(self, reading: Mapping[str, Any]) -> str | None:
         """The episode of the call; None for a person's reading, and where the ledger knows of none."""
         if reading.get("producer_tool") is None:
             return None

@@ -25,13 +25,13 @@ from armarium.api import (
 )
 from armarium_formats.batches.disk import disk_refuses
 from armarium_formats.batches.names import Folder, sent_place
-from armarium_formats.batches.staging import ReceivedFile, Staged
+from armarium_formats.batches.staging import BatchPlan, ReceivedFile
 
 if TYPE_CHECKING:
     from armarium.api import IsClosed
 
 
-def named_on_disk(paths: Sequence[MaterialPath], staged: Staged) -> list[ReceivedFile]:
+def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[ReceivedFile]:
     """The files that *paths* name on this machine; one that cannot be taken is refused by itself, in words."""
     found: list[ReceivedFile] = []
     seen: set[Path] = set()
@@ -76,8 +76,8 @@ def received_files(files: Iterable[tuple[str, Path]]) -> list[ReceivedFile]:
     return found
 
 
-def unpacked(
-    files: Iterable[ReceivedFile], folder: Path, staged: Staged, is_closed: IsClosed
+def unpack_archives(
+    files: Iterable[ReceivedFile], folder: Path, staged: BatchPlan, is_closed: IsClosed
 ) -> list[ReceivedFile]:
     """The files with each ZIP archive replaced by what is in it, laid into the scratch *folder*.
 
@@ -106,7 +106,7 @@ def _is_zip(given: ReceivedFile, is_closed: IsClosed) -> bool:
 
 
 def _members(
-    given: ReceivedFile, folder: Path, start: int, staged: Staged, is_closed: IsClosed
+    given: ReceivedFile, folder: Path, start: int, staged: BatchPlan, is_closed: IsClosed
 ) -> list[ReceivedFile]:
     with given.open(is_closed) as file:
         members = check_archive(Path(f"/dev/fd/{file.fileno()}"), name=given.name)
@@ -121,7 +121,7 @@ def _unpack(
     given: ReceivedFile,
     folder: Path,
     start: int,
-    staged: Staged,
+    staged: BatchPlan,
     is_closed: IsClosed,
 ) -> list[ReceivedFile]:
     found: list[ReceivedFile] = []

@@ -10,7 +10,7 @@ from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.models_bakeoffs import bakeoffs
 
 
-def opened(engine: Engine, library: Library) -> None:
+def write_missing_files(engine: Engine, library: Library) -> None:
     """Write the files that are not there, each as its bake-off stands now."""
     with library.db.read_all() as conn:
         missing = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, or_, select
 
-from armarium.api import Library, Principal, among, withheld
+from armarium.api import Library, Principal, find_withheld, is_among
 from armarium_documents.api import documents, pages_under, representations
 from armarium_source_model.api import passes
 from armarium_training.api import checked_lines, checksum_of
@@ -17,7 +17,7 @@ PERSON = "human"
 
 
 @dataclass
-class Corrected:
+class CorrectedPages:
     """Pages with corrected lines, {document_id, name, lines} each, and those that were left out and why."""
 
     pages: list[dict[str, Any]] = field(default_factory=list)
@@ -37,11 +37,11 @@ class Corrected:
 
 def corrected_pages(
     conn: Connection, library: Library, principal: Principal, page_ids: Sequence[str] | None
-) -> Corrected:
+) -> CorrectedPages:
     """Of the pages at and beneath *page_ids* (None: of all that a person worked on) those with corrected lines."""
     candidates = _touched_by_persons(conn) if page_ids is None else pages_under(conn, page_ids)
-    kept_back = withheld(library, principal, candidates, "local-model")
-    found = Corrected()
+    kept_back = find_withheld(library, principal, candidates, "local-model")
+    found = CorrectedPages()
     for page in candidates:
         why, lines = kept_back.get(page), 0
         if why is None and checksum_of(conn, page) is None:
@@ -72,7 +72,7 @@ def _touched_by_persons(conn: Connection) -> list[str]:
     ids = sorted(set(conn.execute(made).scalars()) | set(conn.execute(read).scalars()))
     live = set(
         conn.execute(
-            select(documents.c.id).where(among(documents.c.id, ids), documents.c.deleted_at.is_(None))
+            select(documents.c.id).where(is_among(documents.c.id, ids), documents.c.deleted_at.is_(None))
         ).scalars()
     )
     return pages_under(conn, [one for one in ids if one in live]) if live else []

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarium.api import Engine, Library
 from armarium_reading.api import installed_readers
-from armarium_recipes.cards.shipped import gigabytes, materials_of, runtime_of
+from armarium_recipes.cards.shipped_cards import gigabytes, materials_of, runtime_of
 from armarium_recipes.schemas.cards import Card
 from armarium_training.api import TrainedModel, scores_on_cards, trained_models
 
@@ -70,7 +70,7 @@ def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> l
         before = newest.get(score["model"])
         if before is None or before["measured_at"] < score["measured_at"]:
             newest[score["model"]] = score
-    return [_scored(card, newest.get(_scored_as(card))) for card in cards]
+    return [_add_score(card, newest.get(_scored_as(card))) for card in cards]
 
 
 def _scored_as(card: Card) -> str:
@@ -81,7 +81,7 @@ def _scored_as(card: Card) -> str:
     return card.model or card.reader or ""
 
 
-def _scored(card: Card, score: Mapping[str, Any] | None) -> Card:
+def _add_score(card: Card, score: Mapping[str, Any] | None) -> Card:
     if score is None or "read-a-line" not in card.jobs:
         return card
     cer = next((score["cer"][one] for one in POLICIES if one in score["cer"]), None)

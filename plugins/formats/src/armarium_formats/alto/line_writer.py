@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from armarium_formats.alto.lines import derived_space
+from armarium_formats.alto.line_reader import derived_space
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
-from armarium_formats.alto.reading import checksum
+from armarium_formats.alto.reader_state import checksum
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
-from armarium_formats.alto.writing import Writing, is_moved
+from armarium_formats.alto.writer_state import Writing, is_moved
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -56,7 +56,7 @@ class Textlines(Writing):
         box = {key: attributes[key] for key in _BOX} if shape else {}
         if line.baseline:
             attributes["BASELINE"] = self.places(line.baseline)[1]
-        self._others("TextLine", stated, attributes, entry)
+        self._write_other_attributes("TextLine", stated, attributes, entry)
         strings = self._strings(line, box, entry, indent + "  ")
         if entry:
             self.own_segments[attributes["ID"]] = entry
@@ -150,7 +150,7 @@ class Textlines(Writing):
             attributes["WC"] = _ratio(first.confidence)
         inside = self._inside_string(first, line.texts[1:], attributes, entry)
         leftover: dict[str, Any] = {}
-        self._others("String", stated, attributes, leftover)
+        self._write_other_attributes("String", stated, attributes, leftover)
         if leftover:
             self.lose(
                 "attributes of String",
@@ -209,7 +209,7 @@ class Textlines(Writing):
             entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
         if bad := illegal_characters(text):
             self.lose("control characters in texts", "XML cannot hold them", bad)
-        self._others("String", stated, attributes, entry)
+        self._write_other_attributes("String", stated, attributes, entry)
         if entry:
             self.own_segments[attributes["ID"]] = entry
         return (

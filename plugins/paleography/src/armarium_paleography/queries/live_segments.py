@@ -56,7 +56,7 @@ def live_ids(conn: Connection, segment_id: str) -> list[str]:
     return found
 
 
-def listed(
+def list_rows(
     rows: Rows,
     conn: Connection,
     *where: ColumnElement[bool],

@@ -19,7 +19,7 @@ from armarium_documents.api import (
 )
 from armarium_search.contributions import Scope, scopes_of
 from armarium_search.dates import required_days
-from armarium_search.language import Parsed, Scoped
+from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
 from armarium_search.schemas import Filters, SearchParams
@@ -32,14 +32,14 @@ ENTITY_SCOPES = frozenset({"people", "places", "organizations"})
 
 
 @dataclass
-class Asked:
+class SearchQuestion:
     """One question of one caller, in one snapshot of the project."""
 
     conn: Connection
     engine: Engine
     library: Library
     params: SearchParams
-    parsed: Parsed
+    parsed: ParsedQuery
     conditions: list[str] = field(default_factory=lambda: [SEARCHED])
     values: dict[str, Any] = field(default_factory=dict)
     partial: frozenset[str] | None = None
@@ -51,7 +51,7 @@ class Asked:
         return raw_of(self.conn)
 
     @property
-    def where(self) -> str:
+    def where_sql(self) -> str:
         """SQL of what a document `d` must be, with the values named in `values`."""
         return " AND ".join(self.conditions)
 
@@ -61,7 +61,7 @@ class Asked:
         self.values[name] = value
         return f":{name}"
 
-    def listed(self, ids: Iterable[str]) -> str:
+    def select_ids(self, ids: Iterable[str]) -> str:
         """SQL: the rows of a list of ids."""
         return f"(SELECT value FROM json_each({self.bind(orjson.dumps(list(ids)).decode())}))"
 
@@ -71,20 +71,22 @@ class Asked:
         return found
 
 
-def ask(conn: Connection, engine: Engine, library: Library, params: SearchParams, parsed: Parsed) -> Asked:
+def ask(
+    conn: Connection, engine: Engine, library: Library, params: SearchParams, parsed: ParsedQuery
+) -> SearchQuestion:
     """*params* with their filters and scopes as conditions. NotFound for a parent_id that names nothing."""
-    asked = Asked(conn, engine, library, params, parsed, partial=withheld_pages(conn))
+    asked = SearchQuestion(conn, engine, library, params, parsed, partial=withheld_pages(conn))
     _filter(asked, params.filters or Filters())
     for scoped in parsed.scopes:
-        ids = asked.listed(_documents_of(asked, scoped))
+        ids = asked.select_ids(_documents_of(asked, scoped))
         asked.conditions.append(f"d.id {'NOT ' if scoped.excluded else ''}IN {ids}")
     _exclude(asked)
     return asked
 
 
-def _exclude(asked: Asked) -> None:
+def _exclude(asked: SearchQuestion) -> None:
     """Leave out documents whose text, name or description has an excluded term."""
-    for term in asked.parsed.unwanted:
+    for term in asked.parsed.excluded_terms:
         wanted = (replace(term, excluded=False),)
         text, name = asked.bind(expression(wanted)), asked.bind(expression(wanted, None))
         asked.conditions += [
@@ -95,7 +97,7 @@ def _exclude(asked: Asked) -> None:
         ]
 
 
-def _filter(asked: Asked, filters: Filters) -> None:
+def _filter(asked: SearchQuestion, filters: Filters) -> None:
     add = asked.conditions.append
     if filters.parent_id is not None:
         require_document(asked.conn, filters.parent_id)
@@ -111,9 +113,9 @@ def _filter(asked: Asked, filters: Filters) -> None:
         ("source_authority", filters.source_authority),
     ):
         if words is not None:
-            add(f"d.{column} IN {asked.listed(words)}")
+            add(f"d.{column} IN {asked.select_ids(words)}")
     if filters.languages is not None:
-        tags = asked.listed(one.lower() for one in filters.languages)
+        tags = asked.select_ids(one.lower() for one in filters.languages)
         add(
             f"EXISTS (SELECT 1 FROM {tags} t WHERE lower(d.language) = t.value "
             "OR substr(lower(d.language), 1, length(t.value) + 1) = t.value || '-')"
@@ -141,22 +143,22 @@ def _filter(asked: Asked, filters: Filters) -> None:
 # ---------------------------------------------------------------------------------------------------------- scopes
 
 
-def _documents_of(asked: Asked, scoped: Scoped) -> set[str]:
+def _documents_of(asked: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
     """The documents that a question to a scope finds: ours, and those of the families that add to it."""
     found: set[str] = set()
     if scoped.scope == "name":
-        found |= _named(asked, scoped.text)
+        found |= _find_named(asked, scoped.text)
     elif scoped.scope == "tag":
-        found |= _tagged(asked, scoped.text)
+        found |= _find_tagged(asked, scoped.text)
     elif scoped.scope == "dates":
-        found |= _dated(asked, scoped.text)
+        found |= _find_dated(asked, scoped.text)
     added: list[Scope] = scopes_of(asked.engine).get(scoped.scope, [])
     for one in added:
         found |= set(one.documents(asked.conn, scoped.text))
     return found
 
 
-def _named(asked: Asked, text: str) -> set[str]:
+def _find_named(asked: SearchQuestion, text: str) -> set[str]:
     words = words_of(text)
     if not words:
         return set()
@@ -169,7 +171,7 @@ def _named(asked: Asked, text: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-def _tagged(asked: Asked, text: str) -> set[str]:
+def _find_tagged(asked: SearchQuestion, text: str) -> set[str]:
     words = words_of(text)
     fits = [
         tag
@@ -193,7 +195,7 @@ def _tagged(asked: Asked, text: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-def _dated(asked: Asked, text: str) -> set[str]:
+def _find_dated(asked: SearchQuestion, text: str) -> set[str]:
     first, last = required_days(text)
     rows = asked.rows(
         f"SELECT document_id FROM {names} WHERE first_day <= :last AND last_day >= :first",

@@ -81,7 +81,7 @@ def _machine() -> Machine:
 def _chip() -> str | None:
     """The name of the processor, as the system says it."""
     if platform.system() == "Darwin":
-        return _asked("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or None
+        return _ask_machine("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or None
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -91,7 +91,7 @@ def _chip() -> str | None:
     return platform.processor() or platform.machine() or None
 
 
-def _asked(*command: str) -> str | None:
+def _ask_machine(*command: str) -> str | None:
     import subprocess
 
     try:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from armarium.api import Engine
 from armarium_reading.api import installed_readers, model_note, served_models
-from armarium_recipes.cards.shipped import card_of_reader, models_of
+from armarium_recipes.cards.shipped_cards import card_of_reader, models_of
 from armarium_recipes.schemas.cards import Card
 
 ASKED_WITH_PICTURES = ("read-a-line", "identify-signs")

@@ -150,7 +150,7 @@ class Reading(Notes):
             found.extras = found.extras or {}
             merge(found.extras.setdefault("alto", {}), leftover)
         if "sequence" in entry:
-            found.children = self.resequenced(found.children, entry["sequence"])
+            found.children = self.resequence(found.children, entry["sequence"])
         if "texts" in entry:
             self._restore_texts(found, entry["texts"])
         if "id" in entry and entry["id"] not in self.ids:
@@ -158,7 +158,7 @@ class Reading(Notes):
             self.given_back[found.id] = entry["id"]
             found.id = entry["id"]
 
-    def resequenced(self, segments: list[PageSegment], sequence: list[str]) -> list[PageSegment]:
+    def resequence(self, segments: list[PageSegment], sequence: list[str]) -> list[PageSegment]:
         """Brothers in the sequence that a tag of ours states, when it names every one of them."""
         places = {self.given_back.get(identity, identity): place for place, identity in enumerate(sequence)}
         if any(segment.id not in places for segment in segments):

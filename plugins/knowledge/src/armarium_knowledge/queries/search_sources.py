@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
-from armarium.api import among
+from armarium.api import is_among
 from armarium_documents.api import documents
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_sources, claims, entities, interpretations, mentions
 from armarium_knowledge.queries.claims import claim
 from armarium_knowledge.queries.entities import ENTITIES, in_words, shown_entities
-from armarium_knowledge.queries.visible import Hidden
+from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_search.api import Hit, Kind, Scope
 
 SCOPED_TYPES = {"people": "person", "places": "location", "organizations": "organization"}
@@ -26,7 +26,7 @@ def _fits(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[boo
 
 def _visible(table: Table, hidden: list[str]) -> Iterator[ColumnElement[bool]]:
     if hidden:
-        yield ~among(table.c.id, hidden)
+        yield ~is_among(table.c.id, hidden)
 
 
 def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[str]]:
@@ -37,7 +37,7 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
             entities.c.entity_type == entity_type,
             entities.c.curation_state != "merged",
             in_words(entities.c.folded_names, text),
-            *_visible(entities, Hidden(conn).entities),
+            *_visible(entities, HiddenKnowledge(conn).entities),
         )
         there = select(mentions.c.document_id).distinct().where(mentions.c.entity_id.in_(named))
         return list(conn.execute(there).scalars())
@@ -50,7 +50,7 @@ def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[H
         conn,
         entities.c.curation_state != "merged",
         _fits(entities.c.folded_names, words),
-        *_visible(entities, Hidden(conn).entities),
+        *_visible(entities, HiddenKnowledge(conn).entities),
         order=(func.length(entities.c.canonical_name), entities.c.canonical_name, entities.c.id),
         limit=most,
         offset=0,
@@ -65,7 +65,7 @@ def _claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit
         .where(
             claims.c.merged_into_id.is_(None),
             _fits(claims.c.folded_text, words),
-            *_visible(claims, Hidden(conn).claims),
+            *_visible(claims, HiddenKnowledge(conn).claims),
         )
         .order_by(claims.c.created_at.desc(), claims.c.id)
         .limit(most)
@@ -115,7 +115,9 @@ SCOPES = tuple(Scope(word, _documents_naming(kind)) for word, kind in SCOPED_TYP
 def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
     """An entity as answered, for whoever asks where it was; None where there is none, or the caller may not see it."""
     row = ENTITIES.get(conn, entity_id)
-    return None if row is None or entity_id in Hidden(conn).entities else shown_entities(conn, [row])[0]
+    return (
+        None if row is None or entity_id in HiddenKnowledge(conn).entities else shown_entities(conn, [row])[0]
+    )
 
 
 def place_mentions(conn: Connection, document_id: str) -> list[dict[str, Any]]:

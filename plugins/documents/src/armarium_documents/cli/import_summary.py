@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, finished, legible, plural
+from armarium.commandline import Refused, Session, follow_job, legible, plural
 from armarium_documents.remarks import count_remarks, remark_pattern
 
 Found = dict[str, Any]
@@ -38,7 +38,7 @@ def bring_archives(
             raise
         return {"files": 0, "documents": 0, "already": len(refused.body["refused"])}, []
     if answer["job_id"]:
-        finished(session, answer["job_id"], "Thumbnails")
+        follow_job(session, answer["job_id"], "Thumbnails")
     notes: list[Found] = []
     for one in answer["passes"]:
         count_remarks(notes, one["file"], one["notes"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Library, among
+from armarium.api import ActionContext, Library, is_among
 from armarium_checking.models import verdicts
 from armarium_documents.api import representations
 from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints, text_fingerprint
@@ -26,7 +26,7 @@ class RestingVerdicts:
         rows = conn.execute(
             select(v.id, v.document_id, r.segment_id, r.content, v.correction)
             .join(representations, r.id == v.target_id)
-            .where(among(r.document_id, document_ids), v.layer == LAYER, r.segment_id.is_not(None))
+            .where(is_among(r.document_id, document_ids), v.layer == LAYER, r.segment_id.is_not(None))
             .order_by(v.created_at, v.id)
         ).all()
         newest = {row.segment_id: row for row in rows}

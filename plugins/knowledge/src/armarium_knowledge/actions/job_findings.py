@@ -72,5 +72,5 @@ def _add(
         ctx.conn.execute(update(entities).where(entities.c.id == entity_id).values(changes))
         touched[entity_id] = None
     ctx.target(document_id, *touched)
-    ctx.changed(entity_ids=list(touched), document_ids=[document_id])
+    ctx.note_changes(entity_ids=list(touched), document_ids=[document_id])
     return {"entity_ids": list(touched)}

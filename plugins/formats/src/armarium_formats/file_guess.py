@@ -91,7 +91,7 @@ def _is_table(text: str) -> bool:
     return False
 
 
-def misnamed(filename: str, data: bytes) -> str | None:
+def find_true_kind(filename: str, data: bytes) -> str | None:
     """What a file is rather than the plain text that its characters would make, by its name; None where that allows it."""
     ending = PurePath(filename).suffix.casefold()
     if ending in _MARKUP_ENDINGS and b"<" not in data:

@@ -203,11 +203,11 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
 def _language_data(engine: Engine, reader: Any) -> tuple[Card, ...]:
     """Data of Tesseract's makers that is not on this machine."""
     here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
-    return _published(reader, here)
+    return _list_published(reader, here)
 
 
 @lru_cache(4)
-def _published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
+def _list_published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
     cards = (
         card_of_reader(
             reader,

@@ -9,14 +9,14 @@ from typing import Any
 
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
-from armarium_formats.alto.reading import DIRECTIONS
+from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
 from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of
 from armarium_formats.markup.identities import Identities
-from armarium_formats.page_model import PageModel, PageSegment, Point, ordered
+from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
 
 IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
 """The ids in a fragment of ALTO."""
@@ -148,7 +148,7 @@ class Writing:
             found = [(max(0, x), max(0, y)) for x, y in found]
         return found, " ".join([f"{x} {y}" for x, y in found])
 
-    def _others(
+    def _write_other_attributes(
         self, element: str, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
     ) -> None:
         """Attributes that were kept: where ALTO 4.4 has them as they are, else in our tag."""
@@ -160,7 +160,7 @@ class Writing:
             if key in attributes:
                 continue
             if kind in ("refs", "ref"):
-                found, lost = self._resolved(value)
+                found, lost = self._resolve_references(value)
                 if found and (kind == "refs" or not lost):
                     attributes[key] = " ".join(found)
                 if lost:
@@ -171,7 +171,7 @@ class Writing:
             else:
                 self._leave(entry, "attributes", value, key)
 
-    def _resolved(self, value: str) -> tuple[list[str], list[str]]:
+    def _resolve_references(self, value: str) -> tuple[list[str], list[str]]:
         """References as they are written now, and those that point at nothing."""
         found: list[str] = []
         lost: list[str] = []
@@ -181,7 +181,7 @@ class Writing:
         return found, lost
 
     def _refs_only(self, where: str, stated: dict[str, str]) -> str:
-        found, lost = self._resolved(stated.get("STYLEREFS", ""))
+        found, lost = self._resolve_references(stated.get("STYLEREFS", ""))
         if lost:
             self._leave(self.own_page, "attributes", " ".join(lost), f"{where}/STYLEREFS")
         return f' STYLEREFS="{attribute_of(" ".join(found))}"' if found else ""
@@ -203,4 +203,4 @@ class Writing:
 
 def is_moved(segments: list[PageSegment]) -> bool:
     """Whether brothers are written in another sequence than they stand in: by the positions they state."""
-    return any(one is not other for one, other in zip(ordered(segments), segments, strict=True))
+    return any(one is not other for one, other in zip(order_siblings(segments), segments, strict=True))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Library, among
+from armarium.api import ActionContext, Library, is_among
 from armarium_documents.api import ancestor_ids
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_source_model.api import StaleRow
@@ -29,7 +29,7 @@ class RestingExports:
                 select(f.export_id, f.path)
                 .join(kept_exports, kept_exports.c.id == f.export_id)
                 .join(changed_pages, (c.export_id == f.export_id) & (c.document_id == page))
-                .where(among(f.document_id, ancestor_ids(conn, page)), f.checksum.is_not(None))
+                .where(is_among(f.document_id, ancestor_ids(conn, page)), f.checksum.is_not(None))
                 .order_by(f.path)
             )
             found += [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.numbers import signed
+from armarium_formats.numbers import parse_signed
 from armarium_formats.page_model import PageOrder
 from armarium_formats.pagexml.keeping import Keeper
 
@@ -49,7 +49,7 @@ def _group(
     for child in element:
         if "Region" in str(child.tag) or "Group" in str(child.tag):
             node = _group(child, known, given_back, keeper)
-            stated = signed(child.get("index"))
+            stated = parse_signed(child.get("index"))
             if node is not None:
                 items.append((stated if stated is not None else len(items), node))
         else:

@@ -26,7 +26,7 @@ class RestingModels:
         taught = [
             (place.model_id, page, texts)
             for place in cards_in(library.models)
-            for page, texts in _taught(place.card.get("training_set"))
+            for page, texts in _list_taught(place.card.get("training_set"))
             if page in asked
         ]
         now = segment_fingerprints(
@@ -44,7 +44,7 @@ class RestingModels:
         return False
 
 
-def _taught(training_set: object) -> list[tuple[str, dict[str, str]]]:
+def _list_taught(training_set: object) -> list[tuple[str, dict[str, str]]]:
     documents = training_set.get("documents") if isinstance(training_set, dict) else None
     return [
         (one["document_id"], one["texts"])

@@ -9,14 +9,14 @@ from dataclasses import replace
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
 from armarium_formats.page_model import PageSegment, PageText
 from armarium_formats.tei.facts import beyond_markup
-from armarium_formats.tei.marking import marked
+from armarium_formats.tei.marking import mark_up
 from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 Lose = Callable[..., None]
 
 
-def bare(text: str, lose: Lose) -> str:
+def escape_text(text: str, lose: Lose) -> str:
     """A text as character data."""
     if bad := illegal_characters(text):
         lose("control characters in texts", "XML cannot hold them", bad)
@@ -51,7 +51,7 @@ def attributes_for(text: PageText) -> dict[str, str]:
     return found
 
 
-def written(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
+def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
     """The texts of a line, word or region with its words, which are written already, in sequence."""
     texts = stated_texts(segment, lose)
     tag = language_tag(segment.language, segment.script) if segment.kind == "line" else None
@@ -71,7 +71,7 @@ def written(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
             "the line has words with places, or markup of the file it was read from",
             len(unsaid),
         )
-    body = markup or (joint.join(words) if joint is not None else marked(first, lose))
+    body = markup or (joint.join(words) if joint is not None else mark_up(first, lose))
     stated = attributes_for(first)
     kind = _word_of_kind(first, lose)
     if markup:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from armarium.api import raw_of
 from armarium_documents.api import annotation_table, representations
-from armarium_formats.assembling import Assembled
+from armarium_formats.assembling import AssembledPage
 from armarium_formats.driver import Loss
 from armarium_formats.tei.vocabulary import EDITED_KIND
 from armarium_source_model.api import ladder_of_pass, links, segments
@@ -34,7 +34,7 @@ SELECT count(*) FROM (
 
 
 def losses_beside(
-    conn: Connection, document_id: str, pass_id: str, kind: str, assembled: Assembled, format_name: str
+    conn: Connection, document_id: str, pass_id: str, kind: str, assembled: AssembledPage, format_name: str
 ) -> list[Loss]:
     """Readings of other kinds, languages of readings, annotations and links that no format carries."""
     raw = raw_of(conn)

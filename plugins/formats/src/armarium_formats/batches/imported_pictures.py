@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from armarium.api import ServiceError, json_text
-from armarium_documents.api import Found, clean_name, documents
+from armarium_documents.api import FoundEntry, clean_name, documents
 from armarium_formats.batches.names import Folder, plain
 from armarium_formats.batches.pairing import PictureFile
 from armarium_formats.opening import MAX_COMPANION_BYTES
@@ -20,7 +20,7 @@ Place = tuple[str, ...]
 
 
 def brought_in(
-    raw: sqlite3.Connection, parent_id: str, above: Place, files: Iterable[tuple[Found, Folder]]
+    raw: sqlite3.Connection, parent_id: str, above: Place, files: Iterable[tuple[FoundEntry, Folder]]
 ) -> list[PictureFile]:
     """The documents that *files* are, each with the folder that pairing sees it in; one that did not come in has none.
     *above*: the folder beneath the parent that the imported folder became.

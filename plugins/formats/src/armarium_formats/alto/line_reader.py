@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.shapes import number, read_baseline, read_shape
 from armarium_formats.alto.strings import touch
 from armarium_formats.page_model import PageSegment, PageText
@@ -128,7 +128,7 @@ def _take_words(
     if parted and any(stated):
         extras["spaces"] = stated
     if hyphen is not None:
-        kept = _measured(reading.attributes(hyphen), reading)
+        kept = _keep_measures(reading.attributes(hyphen), reading)
         mark = kept.setdefault("CONTENT", "-")
         if mark and pieces[-1].endswith(mark) and strings[-1].get("SUBS_TYPE") == "HypPart1":
             reading.note("The hyphen of a line stands in its last String and as HYP; it was read once")
@@ -148,7 +148,7 @@ def _space(
     """What an SP says that its neighbours do not say already; an empty one behind the last word says that it is there."""
     if space is None:
         return None
-    attributes = _measured(reading.attributes(space), reading)
+    attributes = _keep_measures(reading.attributes(space), reading)
     if index == len(words) - 1:
         return attributes
     return attributes if attributes != derived_space(words[index], words[index + 1]) else None
@@ -168,15 +168,15 @@ def derived_space(before: PageSegment, after: PageSegment) -> dict[str, str]:
     return {"WIDTH": str(right - left), "VPOS": str(top), "HPOS": str(left)}
 
 
-def _measured(attributes: dict[str, str], reading: Reading) -> dict[str, str]:
+def _keep_measures(attributes: dict[str, str], reading: Reading) -> dict[str, str]:
     scale = reading.scale
     return {
-        key: value if scale.is_plain and value.isdigit() else scale.attribute(key, _whole(value))
+        key: value if scale.is_plain and value.isdigit() else scale.attribute(key, _whole_number(value))
         for key, value in attributes.items()
     }
 
 
-def _whole(value: str) -> str:
+def _whole_number(value: str) -> str:
     return value[:-2] if value.endswith(".0") else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.numbers import whole
+from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageSegment, PageText
 from armarium_formats.pagexml.fragments import keep
 from armarium_formats.pagexml.keeping import Keeper
@@ -76,7 +76,7 @@ def sort_texts(found: PageSegment, keeper: Keeper) -> None:
     """The text with the lowest index counts; one without an index stands after those that have one, else as in the file."""
 
     def index(text: PageText) -> tuple[bool, int]:
-        stated = whole(((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index"))
+        stated = parse_unsigned(((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index"))
         return stated is None, stated or 0
 
     found.texts.sort(key=index)

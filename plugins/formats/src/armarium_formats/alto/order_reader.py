@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armarium_formats.alto.reading import Reading
+from armarium_formats.alto.reader_state import Reading
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _node(
     return PageOrder(references[0] if references else None, items, name == "OrderedGroup", kept)
 
 
-def chained(page: PageModel, reading: Reading) -> PageOrder | None:
+def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
     """The order that IDNEXT makes of the page's blocks; it takes the attribute off them, as the order says it."""
     following: dict[str, str] = {}
     blocks: dict[str, PageSegment] = {one.id: one for one in page.walk() if one.kind == "region"}
