@@ -152,7 +152,7 @@ def _loop(python: Path, rounds: int) -> Result:
             bare.wait(30)
 
 
-def held_out(pages: list[str]) -> list[str]:
+def pages_held_out(pages: list[str]) -> list[str]:
     """The pages that are never taught: the last one of each volume, or the last ones where there is one volume."""
     volumes = {page.rpartition("_")[0]: page for page in pages}
     return list(volumes.values()) if len(volumes) > 1 else pages[len(pages) - HELD_OUT + (len(pages) < FEW) :]
@@ -162,7 +162,7 @@ def _hand(python: Path, name: str, pages: dict[str, list[Line]]) -> list[Result]
     """Row 29, of one hand: some whole pages are held out, lines of the others are taught in their order."""
     from armarium_reader_hand.model import LineModel
 
-    last = held_out(list(pages))
+    last = pages_held_out(list(pages))
     held = [line for page in last for line in pages[page]]
     taught = [line for page, lines in pages.items() if page not in last for line in lines]
     before = error_rate(LineModel.load_shipped(1), held)
@@ -190,7 +190,7 @@ def _hand(python: Path, name: str, pages: dict[str, list[Line]]) -> list[Result]
     return found
 
 
-class Taught(NamedTuple):
+class Training(NamedTuple):
     """What a training came to."""
 
     model: Path
@@ -201,7 +201,7 @@ class Taught(NamedTuple):
     """The n-grams with which its readings are weighed."""
 
 
-def teach(python: Path, folder: Path) -> Taught:
+def teach(python: Path, folder: Path) -> Training:
     """What a training's job does: epoch after epoch, until five bring nothing or ten minutes of the core are over, then the n-grams."""
     from armarium_reader_hand.teaching import fit_text
 
@@ -222,7 +222,7 @@ def teach(python: Path, folder: Path) -> Taught:
     finally:
         trainer.kill()
     fitted = fit_text(_Call({"folder": str(folder), "model": model}))  # type: ignore[arg-type]
-    return Taught(Path(model), epochs, seconds, fitted["chosen"])
+    return Training(Path(model), epochs, seconds, fitted["chosen"])
 
 
 class _Call:
