@@ -10,40 +10,22 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from armarium.api import Engine, Library, new_id
 from armarium.samples import manuscript_page
-from armarium_worker import FoundLine, LineReading, LineShape, Page, Reader
 from benchmarks.harness import Result
 from benchmarks.places import OWNER, running_engine, scratch_folder
 from benchmarks.reading_hands import draw_lines, import_pages
+from benchmarks.waiting_reader import WAITS, Waiting
 
-WAITS = 10.0
-"""Seconds that a shard waits; one of fifty pages takes longer to read."""
 SHARDS = 8
 PAGES = 8
 """That are really read, two a shard."""
 PATIENCE = 3_600.0
-
-
-class Waiting(Reader):
-    """Reads nothing and takes its time over it."""
-
-    name, label = "waiting", "Waiting"
-    can = frozenset({"find_lines", "read_lines", "read_page"})
-
-    def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """None, after a while."""
-        time.sleep(WAITS)
-        yield from ()
-
-    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """None."""
-        yield from ()
 
 
 def measure(rounds: int) -> list[Result]:

@@ -16,6 +16,7 @@ import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
+from armarium_hand_trainer.direction import is_right_to_left
 from armarium_training.trainers import TORCH
 from armarium_worker import WorkerProcess, WorkerRefused
 
@@ -59,6 +60,14 @@ def laid_out(folder: Path, texts: list[str], widths: list[int]) -> None:
     (folder / "lines.json").write_text(json.dumps({"lines": told}), "utf-8")
 
 
+@pytest.mark.parametrize(
+    ("text", "backward"),
+    [("שלום", True), ("بسم الله 12", True), ("Rabbi שלום of Worms", False), ("1794", False), ("", False)],
+)
+def test_the_direction_of_a_text_is_that_of_most_of_its_letters(text: str, backward: bool) -> None:
+    assert is_right_to_left(text) is backward
+
+
 def test_its_runtime_is_pinned() -> None:
     pins = pinned_versions(PACKAGE / "requirements.txt")
     assert {"torch", "onnx", "numpy"} <= set(pins)
@@ -70,7 +79,7 @@ def test_a_base_goes_through_the_trainer_and_comes_back_as_a_reader(tmp_path: Pa
     """Weights are read as they are, the alphabet grows, killed between epochs it goes on, and the file reads."""
     python = runtime_python()
     given = {"folder": str(tmp_path / "t"), "base": base(), "batch_size": 2}
-    laid_out(tmp_path / "t", ["abc de", "new letter Ж", "cab", "kept"], [320, 400, 200, 240])
+    laid_out(tmp_path / "t", ["abc de", "שלום", "new letter Ж", "cab", "kept"], [320, 200, 400, 200, 240])
     worker = start_worker(python)
     first = worker.call("epoch", {**given, "epoch": 1})
     worker.kill()
@@ -80,6 +89,7 @@ def test_a_base_goes_through_the_trainer_and_comes_back_as_a_reader(tmp_path: Pa
     second = worker.call("epoch", {**given, "epoch": 2})
     told = worker.call("finish", given)
     worker.stop()
+    # The line in Hebrew is left out, and none of its letters are learned.
     assert (second["epoch"], second["lines"], told["new_letters"]) == (2, 3, 1)
     from armarium_reader_hand.model import LineModel
 
@@ -126,12 +136,21 @@ def test_what_the_network_says_is_what_the_file_says(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("text", "width"), [("far too many letters", 16), ("", 1)])
-def test_lines_that_cannot_be_taught_are_refused_in_words(tmp_path: Path, text: str, width: int) -> None:
+@pytest.mark.parametrize(
+    ("text", "width", "why"),
+    [
+        ("far too many letters", 16, "narrower than their texts"),
+        ("", 1, "narrower than their texts"),
+        ("שלום עולם", 400, "right to left"),
+    ],
+)
+def test_lines_that_cannot_be_taught_are_refused_in_words(
+    tmp_path: Path, text: str, width: int, why: str
+) -> None:
     python = runtime_python()
     laid_out(tmp_path / "t", [text], [width])
     worker = start_worker(python)
-    with pytest.raises(WorkerRefused, match="narrower than their texts"):
+    with pytest.raises(WorkerRefused, match=why):
         worker.call("epoch", {"folder": str(tmp_path / "t"), "base": base(), "epoch": 1})
     with pytest.raises(WorkerRefused):
         worker.call("finish", {"folder": str(tmp_path / "t"), "base": {**base(), "path": __file__}})

@@ -164,6 +164,34 @@ def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.M
         assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
+def test_a_thousand_identical_lines_are_a_set_as_any(desk: Desk) -> None:
+    page, _ = desk.page(["the same line"] * 1_000)
+    told = desk.train([page], epochs=1)
+    assert (told["state"], told["training_set"]["lines"]) == ("done", 1_000)
+
+
+def test_two_trainings_on_one_machine_are_taught_one_after_the_other(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach, at_work, most = jobs.Training._train, [0], [0]
+
+    def count_train(self: Any, *given: Any) -> None:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        try:
+            teach(self, *given)
+        finally:
+            at_work[0] -= 1
+
+    monkeypatch.setattr(jobs.Training, "_train", count_train)
+    page, _ = desk.page(["one"])
+    begun = [desk.start([page], epochs=2) for _ in range(2)]
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert [desk.training(one)["state"] for one in begun] == ["done", "done"]
+    assert most == [1]
+    assert len({desk.training(one)["reader_id"] for one in begun}) == 2
+
+
 def test_without_a_base_the_projects_setting_says_who_trains(desk: Desk) -> None:
     page, _ = desk.page(["one"])
     desk.do("library.set", {"trainer": "nobody"})

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from armarium_hand_trainer.direction import is_right_to_left
 from armarium_hand_trainer.graph import onnx_model, weights_of
 from armarium_hand_trainer.lines import (
     Line,
@@ -138,7 +139,13 @@ class HandTrainer(EpochTrainer[Ready]):
 
 def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     lines = read_lines(folder)
+    lines = [line for line in lines if not is_right_to_left(line.text)]
     taught = [line for line in lines if not line.for_validation]
+    if not taught:
+        raise Refused(
+            "The lines are written from right to left. This reader's network reads from left to right and would never learn them; "
+            "train a reader of kraken instead."
+        )
     alphabet = grow_alphabet(base["alphabet"] if base else (), (line.text for line in taught))
     if base:
         net = base_net(weights_of(Path(base["path"])), len(alphabet) + 1)

@@ -1,0 +1,27 @@
+"""A reader that computes nothing: what is left of a shard's time is what sending and starting it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from armarium_worker import FoundLine, LineReading, LineShape, Page, Reader
+
+WAITS = 10.0
+"""Seconds that a page takes; a shard of fifty takes longer to read."""
+
+
+class Waiting(Reader):
+    """Reads nothing and takes its time over it."""
+
+    name, label = "waiting", "Waiting"
+    can = frozenset({"find_lines", "read_lines", "read_page"})
+
+    def find_lines(self, page: Page) -> Iterator[FoundLine]:
+        """None, after a while."""
+        time.sleep(WAITS)
+        yield from ()
+
+    def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
+        """None."""
+        yield from ()
