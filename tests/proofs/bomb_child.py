@@ -46,7 +46,7 @@ def open_as(kind: str, path: Path) -> Any:
         folder = path.with_suffix(".store")
         folder.mkdir(exist_ok=True)
         library: Any = SimpleNamespace(
-            is_closed=None, objects=ObjectStore(folder / "objects"), derived=folder / "derived"
+            is_closed=None, objects=ObjectStore(folder / "objects"), derived_folder=folder / "derived"
         )
         source = take_in(library, path, max_pixels=200_000_000)
         for index in range(source.pages):

@@ -169,7 +169,7 @@ class Splicing:
     def __getattr__(self, name: str) -> Any:
         return getattr(pl, name)
 
-    def splice(self, value: Any) -> pl.Expr:
+    def lit(self, value: Any) -> pl.Expr:
         return pl.sql_expr(f"'{value}'") if isinstance(value, str) else pl.lit(value)
 
 

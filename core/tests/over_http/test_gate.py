@@ -237,7 +237,7 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
     reply = ask("GET", "/api/broken")
     assert (reply.status, reply.code) == (500, "internal_error")
     assert "a line of the source" not in caplog.text + reply.body.decode()
-    assert "ValueError at broken" in caplog.text
+    assert "ValueError at fail" in caplog.text
 
 
 @pytest.mark.parametrize(
