@@ -84,7 +84,7 @@ def _bookkeeping(pages: int) -> Result:
             )
         }
 
-    def packed(job: Any, number: int, page_ids: Sequence[str], use: str) -> PackedShard:
+    def pack_empty(job: Any, number: int, page_ids: Sequence[str], use: str) -> PackedShard:
         folder = shard_folder(job, number)
         return PackedShard(Shard(number, folder, {"pages": [], "model_name": "hand"}), "0" * 64)
 
@@ -93,8 +93,8 @@ def _bookkeeping(pages: int) -> Result:
     )
     with (
         scratch_folder() as folder,
-        patch.object(scale, "pack", packed),
-        running_engine(folder, [*_installed(), plugin], jobs=True, compute_priority="fast") as (
+        patch.object(scale, "pack", pack_empty),
+        running_engine(folder, [*_installed_plugins(), plugin], jobs=True, compute_priority="fast") as (
             engine,
             library,
         ),
@@ -127,7 +127,7 @@ def _bookkeeping(pages: int) -> Result:
     )
 
 
-def _installed() -> list[Plugin]:
+def _installed_plugins() -> list[Plugin]:
     from armarium_checking.plugin import armarium_plugin as checking
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_images.plugin import armarium_plugin as images
@@ -142,7 +142,7 @@ def _installed() -> list[Plugin]:
 def _landing(few: int, many: int) -> list[Result]:
     with (
         scratch_folder() as folder,
-        running_engine(folder, _installed()) as (engine, library),
+        running_engine(folder, _installed_plugins()) as (engine, library),
     ):
         picture = _picture(library)
         made = 0

@@ -102,7 +102,10 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
             more / 300.0,
             limit=1.0,
         )
-        for name, more in (("JSON Lines", _added(as_lines)), ("Parquet", _added(as_parquet)))
+        for name, more in (
+            ("JSON Lines", _added_megabytes(as_lines)),
+            ("Parquet", _added_megabytes(as_parquet)),
+        )
     ]
     said = f"{SEGMENTS:,} segments with their readings"
     return [
@@ -114,7 +117,7 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
     ]  # fmt: skip
 
 
-def _added(work: Any) -> float:
+def _added_megabytes(work: Any) -> float:
     """Megabytes of the process at its largest while *work* runs, beyond those before."""
     work()
     Path("/proc/self/clear_refs").write_text("5")

@@ -171,7 +171,7 @@ def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
             unit = result["unit"]
             lines.append(
                 f"| {result['row']} | {result['what']} | {result['ratio']:.2f} | {limit} | {met} | {figure(result['engine'])} {unit} "
-                f"| {result['peer_name']}: {figure(result['peer'])} {unit} | {runs.index(_taken(kept[name])) + 1} |"
+                f"| {result['peer_name']}: {figure(result['peer'])} {unit} | {runs.index(_describe_run(kept[name])) + 1} |"
             )
             if result["note"]:
                 notes.append(f"- {result['what']}: {result['note']}")
@@ -184,9 +184,9 @@ def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _runs(kept: Mapping[str, Mapping[str, Any]], scripts: Sequence[str]) -> list[str]:
     """The different runs, in words, the oldest first."""
-    return sorted({_taken(kept[name]) for name in scripts})
+    return sorted({_describe_run(kept[name]) for name in scripts})
 
 
-def _taken(run: Mapping[str, Any]) -> str:
+def _describe_run(run: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
     return f"{run['date'][:10]}, {run['rounds']} rounds, {run['machine']}; {versions}"

@@ -155,7 +155,7 @@ def _hand(python: Path, folder: Path) -> list[Result]:
     for count in map(int, os.environ.get("ARMARIUM_BENCH_LINES", "50,100,200,250").split(",")):
         with scratch_folder() as place:
             lay_out(place / "training", taught[:count])
-            model, epochs, spent = _taught(python, place / "training")
+            model, epochs, spent = _teach(python, place / "training")
             after = error_rate(LineModel.of_file(model, 1), held)
         found.append(
             Result(
@@ -173,7 +173,7 @@ def _hand(python: Path, folder: Path) -> list[Result]:
     return found
 
 
-def _taught(python: Path, folder: Path) -> tuple[Path, int, float]:
+def _teach(python: Path, folder: Path) -> tuple[Path, int, float]:
     """Epoch after epoch until five bring nothing or ten minutes are over: the model, the epochs, the seconds."""
     trainer, begun, epochs, since_best = _trainer(python), time.monotonic(), 0, 0
     given = {"folder": str(folder), "base": _base(), "batch_size": 4}

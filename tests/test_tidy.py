@@ -152,7 +152,9 @@ BARE_PARTICIPLES = {
     "derived": "the kind of a table, as a declaration reads it",
     "written": "the model of an action's answer, made from its result: `written(Visit)`",
     "paged": "the model of a page of answers, made from their item: `paged(Visit)`",
+    "listed": "the model of a list as an answer, made from its item: `listed(Visit)`",
     "known": "a route: its function's name is its operation id",
+    "lit": "what polars calls a literal, for a double of it",
 }
 
 

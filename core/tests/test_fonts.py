@@ -50,7 +50,7 @@ def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_bundled_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fonts, "_bundled", tuple)
+    monkeypatch.setattr(fonts, "_bundled_paths", tuple)
 
 
 @pytest.mark.parametrize("size", [8.0, 9.5, 11.0, 12.3])

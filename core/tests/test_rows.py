@@ -113,7 +113,7 @@ def test_a_page_of_rows_counts_all_of_them(conn: Connection) -> None:
 
 
 def test_a_list_of_rows_is_counted(conn: Connection) -> None:
-    answer = BOOKS.listed(conn, books.c.pages > 1, order=(books.c.pages,))
+    answer = BOOKS.list_all(conn, books.c.pages > 1, order=(books.c.pages,))
     assert [item["pages"] for item in answer["items"]] == [2, 3, 4]
     assert answer["count"] == 3
     assert set(listed(Book).model_validate(answer).model_dump()) == {"items", "count"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from armarium_fonts import catalogue
-from armarium_fonts.catalogue import BundledFont, FontPackage, bundled_fonts, installed, packaged
+from armarium_fonts.catalogue import BundledFont, FontPackage, bundled_fonts, installed_fonts, packaged_fonts
 from armarium_fonts.shaping import has_letters, lacking, shape
 
 FONTS = bundled_fonts()
@@ -163,9 +163,9 @@ def test_a_font_that_is_not_installed_is_absent_from_the_list(
     tmp_path: Path,
 ) -> None:
     absent = FontPackage("fontpkg_that_is_not_here", ("Zzzz",))
-    assert [font.family for font in packaged([absent, *catalogue.FIRST])] == ["Cardo"]
-    assert list(packaged([FontPackage("json", ("Zzzz",), "absent.ttf", "Absent")])) == []
-    assert list(installed([tmp_path, tmp_path / "absent"])) == []
+    assert [font.family for font in packaged_fonts([absent, *catalogue.FIRST])] == ["Cardo"]
+    assert list(packaged_fonts([FontPackage("json", ("Zzzz",), "absent.ttf", "Absent")])) == []
+    assert list(installed_fonts([tmp_path, tmp_path / "absent"])) == []
 
 
 def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(
@@ -182,6 +182,6 @@ def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(
     (tmp_path / "catalogue.tsv").write_text(
         "One.ttf\tOne\tLatn,Grek\nTwo.ttf\tTwo\tLatn\nThree.ttf\tThree\tMong\n"
     )
-    (found,) = installed([tmp_path / "fonts"])
+    (found,) = installed_fonts([tmp_path / "fonts"])
     assert (found.name, found.scripts, found.path) == ("one", ("Latn", "Grek"), folder / "One.ttf")
     assert "SIL Open Font License" in found.licence_text

@@ -183,8 +183,8 @@ class PictureFont:
             return float(_open(run.path, self._fine).getlength(_for_pillow(run)))
         return self._shape(run).length
 
-    def _shape(self, run: _Run) -> shaping.Shaped:
-        return _shaped(run.path, self._fine, run.text, run.backward)
+    def _shape(self, run: _Run) -> shaping.ShapedText:
+        return _shape(run.path, self._fine, run.text, run.backward)
 
     def _runs(self, text: str) -> list[_Run]:
         """The text as runs from left to right; a word is of one font where one has all of its letters."""
@@ -284,7 +284,7 @@ def _has(path: str, char: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _shaped(path: str, size: float, text: str, backward: bool) -> shaping.Shaped:
+def _shape(path: str, size: float, text: str, backward: bool) -> shaping.ShapedText:
     return shaping.shape(path, size, text, "rtl" if backward else "ltr")
 
 
@@ -306,11 +306,11 @@ def _our_fonts() -> Path:
 
 
 def _fallbacks() -> tuple[str, ...]:
-    return (*_bundled(), *_system_fonts())
+    return (*_bundled_paths(), *_system_fonts())
 
 
 @lru_cache(maxsize=1)
-def _bundled() -> tuple[str, ...]:
+def _bundled_paths() -> tuple[str, ...]:
     return tuple(str(font.path) for font in bundled_fonts())
 
 

@@ -26,7 +26,7 @@ def is_ignorable(char: str) -> bool:
 
 def has_letters(path: str, letters: str) -> bool:
     """Whether a font has every character of *letters*; OSError where the file cannot be opened."""
-    covered = _covered(path)
+    covered = _covered_letters(path)
     return all(ord(char) in covered for char in letters if char not in _IGNORABLE)
 
 
@@ -42,7 +42,7 @@ def licence_in(path: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Shaped:
+class ShapedText:
     """Letters as glyphs: number, x and y of each in parts of a pixel from the pen's start, y upward."""
 
     path: str
@@ -72,7 +72,7 @@ class Shaped:
         picture.paste(ImageChops.lighter(picture.crop(box), ink), box[:2])
 
 
-def shape(path: str, size: float, text: str, way: Way) -> Shaped:
+def shape(path: str, size: float, text: str, way: Way) -> ShapedText:
     """*text* in the font at *path*, *size* pixels high; letters join, stack and turn as their script asks."""
     import uharfbuzz
 
@@ -87,7 +87,7 @@ def shape(path: str, size: float, text: str, way: Way) -> Shaped:
         glyphs.append((info.codepoint, x + place.x_offset, y + place.y_offset))
         x += place.x_advance
         y += place.y_advance
-    return Shaped(path, size, tuple(glyphs), (-y if way == "ttb" else x) / _PARTS)
+    return ShapedText(path, size, tuple(glyphs), (-y if way == "ttb" else x) / _PARTS)
 
 
 def lacking(path: str, text: str) -> int:
@@ -103,7 +103,7 @@ def _face(path: str) -> uharfbuzz.Face:
 
 
 @lru_cache(maxsize=256)
-def _covered(path: str) -> frozenset[int]:
+def _covered_letters(path: str) -> frozenset[int]:
     return frozenset(_face(path).unicodes)
 
 

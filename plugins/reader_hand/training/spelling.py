@@ -51,7 +51,7 @@ def tune(corpus: PreparedCorpus) -> None:
 
     print(f"no spelling: {rate([model.text(best_path(answer)[0]) for answer in answers]):.4f}")
     for weight, bonus in itertools.product(WEIGHTS, BONUSES):
-        spelling = Spelling.stated({"weight": weight, "bonus": bonus}, model.alphabet)
+        spelling = Spelling.from_card({"weight": weight, "bonus": bonus}, model.alphabet)
         texts = [model.text(likeliest(answer, 1, spelling=spelling)[0][0]) for answer in answers]
         print(f"weight {weight}, bonus {bonus}: {rate(texts):.4f}", flush=True)
 

@@ -35,7 +35,7 @@ class TruthfulProvider(LoopbackProvider):
             self.pictures += 1
             return Answer(self.line(self.pictures - 1))
         lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", said)
-        return Answer(json.dumps(self.filled(set(form.get("properties", {})), lines)))
+        return Answer(json.dumps(self.fill_form(set(form.get("properties", {})), lines)))
 
     def line(self, number: int) -> str:
         """A line of the truth, or with an error in it."""
@@ -47,7 +47,7 @@ class TruthfulProvider(LoopbackProvider):
         number = min(range(len(self.truth)), key=lambda one: Levenshtein.distance(self.truth[one], read))
         return self.line(number)
 
-    def filled(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
+    def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
         """The form whose fields are *asked*, about *lines* (id, what was read)."""
         first = lines[0][0]
         if "names" in asked:

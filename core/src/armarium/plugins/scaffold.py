@@ -152,7 +152,7 @@ NOTES = Rows(notes)
 @query("/api/@DASHED@/notes", summary="The notes", answer=listed(Note))
 def list_notes(conn: Connection) -> dict[str, Any]:
     """All of them, oldest first."""
-    return NOTES.listed(conn, order=(notes.c.id,))
+    return NOTES.list_all(conn, order=(notes.c.id,))
 '''
 
 _TEST = '''"""Its action does what every action must: it is audited, undone, redone, and refused to those without the right."""

@@ -106,7 +106,7 @@ class Rows:
         """Every row for which all of *where* holds, in *order*."""
         return [row._asdict() for row in conn.execute(self.select.where(*where).order_by(*order))]
 
-    def listed(
+    def list_all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
     ) -> dict[str, Any]:
         """As `all`, as the answer of a route: the rows and their count; `listed` describes it."""
@@ -154,7 +154,7 @@ def _kind(column: Column[Any]) -> Any:
 
 @cache
 def listed(item: type[Message]) -> type[Message]:
-    """The model of what `Rows.listed` answers of *item*s."""
+    """The model of what `Rows.list_all` answers of *item*s."""
     return _several(f"{item.__name__}List", item, "count")
 
 

@@ -42,7 +42,7 @@ class KrakenTrainer:
     def epoch(self, call: Call) -> dict[str, Any]:
         """Do the epoch of number *epoch* (from 1), unless it is done; what came of it."""
         folder, wanted = Path(str(call.params["folder"])), int(call.params["epoch"])
-        done = _done(folder)
+        done = _read_epochs(folder)
         while len(done) < wanted:
             done = self._one_epoch(call, folder, done)
         return dict(done[wanted - 1])
@@ -97,7 +97,7 @@ class KrakenTrainer:
             )
         )
 
-        class Told(Callback):  # type: ignore[misc]
+        class ReportProgress(Callback):  # type: ignore[misc]
             """Tells how far the epoch is, and stops it where it is to stop."""
 
             def on_train_batch_end(
@@ -115,7 +115,7 @@ class KrakenTrainer:
             enable_model_summary=False,
             enable_checkpointing=False,
             num_sanity_val_steps=0,
-            callbacks=[Told()],
+            callbacks=[ReportProgress()],
             default_root_dir=str(folder),
         )
         last = folder / LAST
@@ -169,7 +169,7 @@ class KrakenTrainer:
             raise _no_room("its checkpoint", error) from error
 
 
-def _done(folder: Path) -> list[dict[str, Any]]:
+def _read_epochs(folder: Path) -> list[dict[str, Any]]:
     path = folder / EPOCHS
     told: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return told

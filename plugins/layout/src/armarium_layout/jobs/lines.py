@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_layout.jobs.detected import detected
+from armarium_layout.jobs.detected import detect_regions
 from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
 from armarium_layout.queries import PageShapes, derived_order, is_current, rect_of, shapes_of
 from armarium_layout.schemas import fractions
@@ -36,7 +36,7 @@ def find_regions(job: JobContext, page_id: str) -> PageWork | None:
     if shapes.regions:
         raise PageSkipped("The page has regions already.")
     if job.args.model is not None:
-        return detected(job, page_id, shapes)
+        return detect_regions(job, page_id, shapes)
     return _from_white_space(job, page_id, shapes)
 
 
