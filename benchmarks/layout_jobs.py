@@ -72,7 +72,8 @@ def _sheet(image: Image.Image, longest: int = 2000) -> Any:
 
 def _tables(what: str, *, level: bool, upright: bool) -> list[Result]:
     from armarium_layout.finding.ink import Box, rows_of
-    from armarium_layout.finding.tables import tables_of, unruled_table
+    from armarium_layout.finding.tables import tables_of
+    from armarium_layout.finding.unruled import unruled_table
 
     right = found = there = 0
     for seed in range(TABLES):

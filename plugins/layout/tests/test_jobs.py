@@ -292,3 +292,23 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
         do("layout.split_pages", {"scope_ids": ["f" * 32]})
     with pytest.raises(Invalid, match="lines"):
         do("layout.refine_shapes", {"scope_ids": [folder], "lines": "some"})
+
+
+def test_a_picture_is_made_level_by_the_lines_that_are_known(
+    engine: Engine, library: Library, ground: Example
+) -> None:
+    """The ink of the sample letter is level; the lines that are known fall by two degrees, and count."""
+    page = samples.letter_page(ground)
+    lines = [
+        {
+            "key": str(number),
+            "rect": [0.1, 0.1 * number, 0.8, 0.05],
+            "baseline": [[0.1, 0.1 * number], [0.9, 0.1 * number + 0.8 * 600 / 800 * 0.0349]],
+        }
+        for number in range(1, 5)
+    ]
+    about = {"document_id": page, "name": "Lines", "provider": "sample-reader", "lines": lines}
+    ground.run("segment.take_lines", about)
+    work(engine, library, "prepare-the-image", page)
+    ((params,),) = rows(library, "SELECT params FROM rendition WHERE role = 'deskewed'")
+    assert orjson.loads(params)["degrees"] == pytest.approx(2.0, abs=0.01)
