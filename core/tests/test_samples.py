@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from armarium.samples import SamplePage, sample_documents, sample_pages, write_sample_pages
+from armarium.samples import SamplePage, manuscript_page, sample_documents, sample_pages, write_sample_pages
 from armarium.samples.__main__ import main
 from armarium.samples.layout import draw_ink, lay_out
 from armarium.samples.photograph import bend_between, bend_points
@@ -168,3 +168,14 @@ def _box(points: Sequence[tuple[float, float]]) -> tuple[float, float, float, fl
 def _middle(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     left, top, right, bottom = _box(points)
     return (left + right) / 2, (top + bottom) / 2
+
+
+def test_a_manuscript_page_wavers_the_same_on_every_call_and_its_truth_lies_on_the_ink() -> None:
+    page, again = manuscript_page(scale=SMALL), manuscript_page(scale=SMALL)
+    assert page.jpeg == again.jpeg
+    assert page.name not in {one.name for one in sample_pages(scale=SMALL)}
+    grey = np.asarray(page.picture.convert("L"), dtype=float)
+    for line in page.lines:
+        xs, ys = zip(*line.polygon, strict=True)
+        cut = grey[round(min(ys)) : round(max(ys)), round(min(xs)) : round(max(xs))]
+        assert cut.min() < cut.mean() - 50, line.text

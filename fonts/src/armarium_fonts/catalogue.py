@@ -47,6 +47,8 @@ NEXT = (
     FontPackage("fontpkg_noto_sans_thai", ("Thai",)),
     FontPackage("fontpkg_noto_sans_khmer", ("Khmr",)),
 )
+PEN = FontPackage("fontpkg_dancing_script", ("Latn",))
+"""As a pen writes; never taken by itself."""
 CJK = FontPackage(
     "noto_cjk_sans_jp_regular",
     ("Hani", "Hira", "Kana", "Hang", "Bopo"),
@@ -105,6 +107,11 @@ def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
     first = (next((font for font in fonts if has_letters(str(font.path), one)), None) for one in set(letters))
     found = {font.order: font for font in first if font is not None}
     return tuple(found[order] for order in sorted(found))
+
+
+def pen_font() -> BundledFont | None:
+    """The font whose letters are joined as those of a hand; None where its package is not installed."""
+    return next(packaged_fonts([PEN]), None)
 
 
 def number_fonts(fonts: Iterable[BundledFont]) -> tuple[BundledFont, ...]:

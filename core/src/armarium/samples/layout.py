@@ -21,6 +21,8 @@ Point = tuple[float, float]
 
 ASCENT, DESCENT = 0.80, 0.27
 """How far a line reaches above and below its baseline, as parts of its size."""
+CELL = 0.35
+"""The meshes of the net in which a hand wavers, as a part of a line's size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,32 @@ def draw_ink(
                 mask, start, base = font.mask(word.text)
                 lean = (1, page.hand.slope, -page.hand.slope * base, 0, 1, 0)
                 mask = mask.transform(mask.size, Image.Transform.AFFINE, lean, Image.Resampling.BICUBIC)
+                if page.hand.waver:
+                    mask = _waver(mask, line.size, page.hand.waver, rng)
                 box = (round(word.x) - start, round(word.y) - base)
                 faded = mask.point([value * word.ink // 255 for value in range(256)])
                 under = sheet.crop((*box, box[0] + mask.width, box[1] + mask.height))
                 sheet.paste(ImageChops.lighter(under, faded), box)
     return sheet
+
+
+def _waver(mask: Image.Image, size: float, waver: float, rng: random.Random) -> Image.Image:
+    """The ink as an unsteady hand draws it: the corners of a net over it are moved, and the ink between them with them."""
+    from PIL import Image
+
+    cell = max(4, round(size * CELL))
+    across, down = -(-mask.width // cell), -(-mask.height // cell)
+    net = [
+        [
+            (x * cell + rng.gauss(0, waver * size), y * cell + rng.gauss(0, waver * size))
+            for x in range(across + 1)
+        ]
+        for y in range(down + 1)
+    ]
+    pieces = []
+    for y in range(down):
+        for x in range(across):
+            box = (x * cell, y * cell, min(mask.width, (x + 1) * cell), min(mask.height, (y + 1) * cell))
+            corners = (net[y][x], net[y + 1][x], net[y + 1][x + 1], net[y][x + 1])
+            pieces.append((box, tuple(value for corner in corners for value in corner)))
+    return mask.transform(mask.size, Image.Transform.MESH, pieces, Image.Resampling.BICUBIC)

@@ -15,11 +15,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armarium.fonts import pen_font
 from armarium.samples import layout, photograph
 from armarium.samples.layout import LaidRegion
 from armarium.samples.photograph import PHOTOGRAPH, Bend, Point
 from armarium.samples.sheet import SHEET, DocumentText, PageText, RegionKind
-from armarium.samples.texts import DOCUMENTS, PAGES
+from armarium.samples.texts import DOCUMENTS, MANUSCRIPT, PAGES
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -158,6 +159,12 @@ def sample_pages(
             f"scale is {scale}; below 0.2 no letter stays legible, above 3 pages grow huge: stay between."
         )
     return [_page(text, number, seed, scale, font_path) for number, text in enumerate(PAGES[:count], 1)]
+
+
+def manuscript_page(seed: int = 1, *, scale: float = 1.0) -> SamplePage:
+    """A page that looks written by a hand, which readers of print misread: joined letters, of which no two are the same."""
+    font = pen_font()
+    return _page(MANUSCRIPT, len(PAGES) + 1, seed, scale, None if font is None else font.path)
 
 
 def sample_documents() -> list[SampleDocument]:
