@@ -82,6 +82,8 @@ _LATIN = (
 """The letters and signs beside those of ASCII that are usual in Latin texts."""
 _TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th"}
 """What stands for two letters while each sign of a text is one byte."""
+_UNKNOWN = b"?"
+"""What codecs put where a sign has no byte; a line that has it as its own is folded apart for nothing."""
 _UNEVEN: set[str] = set()
 """The characters met so far that become none or several, or marks that are kept."""
 _OF_SIGNS = _FoldingOfSigns()
@@ -102,9 +104,18 @@ def fold_letters(text: str) -> str:
 
 
 def fold_lines(lines: Sequence[str]) -> list[str]:
-    """Each line with its letters folded."""
-    folded = (_of_latin("\n".join(lines)) or "").split("\n")
-    return folded if len(folded) == len(lines) else [fold_letters(line) for line in lines]
+    """Each line with its letters folded; those of other than Latin letters, of which a page has few, one by one."""
+    to_bytes, folding, left_out = _latin()
+    encoded = codecs.charmap_encode("\n".join(lines), "replace", to_bytes)[0]
+    folded = _with_two(encoded.translate(folding, left_out).decode("ascii")).split("\n")
+    if len(folded) != len(lines):
+        return [fold_letters(line) for line in lines]
+    if _UNKNOWN in encoded:
+        parts = encoded.split(b"\n")
+        for number, part in enumerate(parts):
+            if _UNKNOWN in part:
+                folded[number] = fold_letters(lines[number])
+    return folded
 
 
 def _of_latin(text: str) -> str | None:
@@ -116,6 +127,10 @@ def _of_latin(text: str) -> str | None:
         )
     except UnicodeEncodeError:
         return None
+    return _with_two(folded)
+
+
+def _with_two(folded: str) -> str:
     for code, letters in _TWO.items():
         folded = folded.replace(code, letters)
     return folded
