@@ -77,11 +77,15 @@ class _FoldingOfSigns(dict[int, str]):
 
 _LATIN = (
     "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞōœŒſāăąćčďđēėęěğīįıłńňőřśşšťũūůűźżž"
-    "\u0303\u0304’‘“”„–—…·«»¿¡°ºª§¶¬\u00ad⁊"
+    "\u0303\u0304’‘“”„–—…·«»¿¡°ºª§¶¬\u00ad⁊ẽĩħẜȩꝑꝓꝗꝙꝯꝰꝵꝭ"
+    "\u0301\u0305\u033e\u0363\u0364\u0365\u0366\u0367\u0368\u036b\u036c\u036d\u1dd1\u1de4"
 )
-"""The letters and signs beside those of ASCII that are usual in Latin texts."""
-_TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th"}
+"""The letters and signs beside those of ASCII that are usual in Latin texts, those of medieval hands among them."""
+_TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th", "\5": "us"}
 """What stands for two letters while each sign of a text is one byte."""
+_LINE_END = b"\1"
+_UNKNOWN = bytes([2 + ord("?") - ord(" ")])
+"""What is put where a sign has no byte; a line that has it as its own is folded apart for nothing."""
 _UNEVEN: set[str] = set()
 """The characters met so far that become none or several, or marks that are kept."""
 _OF_SIGNS = _FoldingOfSigns()
@@ -102,35 +106,47 @@ def fold_letters(text: str) -> str:
 
 
 def fold_lines(lines: Sequence[str]) -> list[str]:
-    """Each line with its letters folded."""
-    folded = (_of_latin("\n".join(lines)) or "").split("\n")
-    return folded if len(folded) == len(lines) else [fold_letters(line) for line in lines]
+    """Each line with its letters folded; those of other than Latin letters, of which a page has few, one by one."""
+    to_bytes, folding, left_out = _latin()
+    encoded = codecs.charmap_encode("\n".join(lines), "replace", to_bytes)[0]
+    folded = _of_bytes(encoded, folding, left_out).split("\n")
+    if len(folded) != len(lines):
+        return [fold_letters(line) for line in lines]
+    if _UNKNOWN in encoded:
+        for number, part in enumerate(encoded.split(_LINE_END)):
+            if _UNKNOWN in part:
+                folded[number] = fold_letters(lines[number])
+    return folded
 
 
 def _of_latin(text: str) -> str | None:
     """A text of Latin letters and usual signs, in a tenth of the time; None for another."""
     to_bytes, folding, left_out = _latin()
     try:
-        folded = (
-            codecs.charmap_encode(text, "strict", to_bytes)[0].translate(folding, left_out).decode("ascii")
-        )
+        return _of_bytes(codecs.charmap_encode(text, "strict", to_bytes)[0], folding, left_out)
     except UnicodeEncodeError:
         return None
+
+
+def _of_bytes(encoded: bytes, folding: str, left_out: bytes) -> str:
+    folded = codecs.charmap_decode(encoded.translate(None, left_out), "strict", folding)[0]
     for code, letters in _TWO.items():
-        folded = folded.replace(code, letters)
+        if code in folded:
+            folded = folded.replace(code, letters)
     return folded
 
 
 @cache
-def _latin() -> tuple[Any, bytes, bytes]:
+def _latin() -> tuple[Any, str, bytes]:
     """The signs that have a byte, as codecs want them; what each byte becomes; and those that are left out."""
-    signs = "".join(map(chr, range(128))) + _LATIN
+    # A table that begins with NUL is the quick kind.
+    signs = "\0\n" + "".join(map(chr, range(32, 127))) + _LATIN
     becomes = [_OF_SIGNS[ord(sign)] for sign in signs]
     two = {letters: code for code, letters in _TWO.items()}
-    table = [letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes]
+    table = "".join(letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes)
     left_out = bytes(number for number, letters in enumerate(becomes) if not letters)
-    rest = 256 - len(signs)
-    return codecs.charmap_build(signs + "\ufffe" * rest), "".join(table).encode().ljust(256), left_out
+    rest = "\ufffe" * (256 - len(signs))
+    return codecs.charmap_build(signs + rest), table + rest, left_out
 
 
 def _of_any(text: str) -> str:
