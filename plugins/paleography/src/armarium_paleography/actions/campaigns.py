@@ -54,7 +54,9 @@ ONE_CAMPAIGN = RowLaw(
 def _of_a_live_campaign(raw: Any, after: Any) -> Withdrawn | None:
     if after["superseded_at"] is not None:
         return None
-    campaign = raw.execute("SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)).fetchone()
+    campaign = raw.execute(
+        "SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)
+    ).fetchone()
     ended = campaign is not None and campaign[0] is not None
     return Withdrawn("campaign", after["campaign_id"]) if ended else None
 
