@@ -33,8 +33,8 @@ class FontPackage:
 
 
 FIRST = (
-    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points, Gothic, runes.
-    FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Goth", "Runr", "Ital")),
+    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points. Of Gothic and most runes it has no picture.
+    FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Ital")),
 )
 NEXT = (
     FontPackage("fontpkg_noto_serif", ("Latn", "Grek", "Cyrl")),

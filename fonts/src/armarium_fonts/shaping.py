@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -11,8 +12,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Way = Literal["ltr", "rtl", "ttb"]
+Outline = tuple[tuple[float, ...], ...]
 _PARTS = 64
 """Places are counted in parts of a pixel."""
+_PLACEHOLDER = 5
+"""So many different letters of one picture: it is the picture of none of them."""
 _IGNORABLE = frozenset(
     map(chr, (0x00AD, 0x034F, 0x061C, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, *range(0x200B, 0x2010), 0x2060, *range(0xFE00, 0xFE10)))
 )  # fmt: skip
@@ -104,7 +108,45 @@ def _face(path: str) -> uharfbuzz.Face:
 
 @lru_cache(maxsize=256)
 def _covered_letters(path: str) -> frozenset[int]:
-    return frozenset(_face(path).unicodes)
+    """The characters that a font has a picture of: one that stands for many letters alike is none, and says only that some
+    letter was here (Cardo draws most runes and all of Gothic so)."""
+    known = frozenset(_face(path).unicodes)
+    # Within 256 characters, so of one script: an I looks alike in several, and is an I in each.
+    pictures: dict[tuple[int, Outline], list[int]] = {}
+    for code in known:
+        if unicodedata.category(chr(code))[0] in "LS" and unicodedata.east_asian_width(chr(code)) != "W":
+            pictures.setdefault((code >> 8, _outline(path, code)), []).append(code)
+    alike = (codes for (_, outline), codes in pictures.items() if outline and len(codes) >= _PLACEHOLDER)
+    # One picture may well stand for letters that are compatible, as the forms of an Arabic one are.
+    placeholders = (
+        codes
+        for codes in alike
+        if len({unicodedata.normalize("NFKC", chr(one)) for one in codes}) >= _PLACEHOLDER
+    )
+    return known.difference(*placeholders)
+
+
+def _outline(path: str, code: int) -> Outline:
+    font = _font(path, 32)
+    drawn: list[tuple[float, ...]] = []
+    number = font.get_nominal_glyph(code)
+    if number:
+        font.draw_glyph(number, _noting(), drawn)
+    return tuple(drawn)
+
+
+@lru_cache(maxsize=1)
+def _noting() -> uharfbuzz.DrawFuncs:
+    """Draws nothing, and writes down what it is asked to draw into the list that it is given."""
+    import uharfbuzz
+
+    pen = uharfbuzz.DrawFuncs()
+    pen.set_move_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_line_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_quadratic_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_cubic_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_close_path_func(lambda drawn: drawn.append(()))
+    return pen
 
 
 @lru_cache(maxsize=64)

@@ -172,8 +172,8 @@ def desk_picture(html: str) -> Any:
 
 
 @pytest.mark.slow
-def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
-    """By the validator of Allmaps itself, where npm is and brings it."""
+def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_path: Path) -> None:
+    """By the validator and the writer of Allmaps itself, where npm is and brings them."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed, so the validator of Allmaps cannot be asked")
     _, pass_id = desk.page()
@@ -182,8 +182,9 @@ def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
     annotation = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
     (tmp_path / "check.mjs").write_text(
-        "import fs from 'fs'; import { parseAnnotation } from '@allmaps/annotation';"
-        "console.log(JSON.stringify(parseAnnotation(JSON.parse(fs.readFileSync('a.json')))))"
+        "import fs from 'fs'; import { generateAnnotation, parseAnnotation } from '@allmaps/annotation';"
+        "const maps = parseAnnotation(JSON.parse(fs.readFileSync('a.json')));"
+        "console.log(JSON.stringify([maps, generateAnnotation(maps), generateAnnotation(maps[0])]))"
     )
     installed = subprocess.run(
         ["npm", "install", "--no-audit", "--no-fund", "@allmaps/annotation"],
@@ -195,6 +196,12 @@ def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
         pytest.skip("npm did not bring @allmaps/annotation")
     done = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
-    (parsed,) = orjson.loads(done.stdout)
+    (parsed,), *written = orjson.loads(done.stdout)
     assert len(parsed["gcps"]) == 4
     assert parsed["transformation"]["type"] == "thinPlateSpline"
+    # An annotation page with one annotation, and the annotation by itself.
+    for theirs in written:
+        read = read_annotation(theirs, (WIDTH, HEIGHT))
+        assert read.type == "thin-plate-spline"
+        for place, wanted in zip(read.points, SQUARE, strict=True):
+            assert place == pytest.approx(wanted)

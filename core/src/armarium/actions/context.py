@@ -135,6 +135,14 @@ class ActionContext:
                 self.guarded |= self.target_ids
             self.target_ids = earlier | self.target_ids
 
+    def heed(self, *names: str) -> None:
+        """Let the laws of the actions *names* hold for this step, its undo and its redo, as if they had run in it.
+
+        For rows of a family that follow a step of another one: it writes them without an action of its own.
+        """
+        for name in names:
+            self.ran.setdefault(name, self.engine.actions.get(name))
+
     def refuse_locked(self, *ids: str) -> None:
         """Refuse (403 node_locked) now what writing beneath one of the nodes *ids* is refused when the step ends.
 
