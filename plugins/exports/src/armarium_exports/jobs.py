@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 
 from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
-from armarium_exports.errors import folder_needed
+from armarium_exports.errors import folder_needed, no_folder
 from armarium_exports.keeping import JOB, write_kept
 from armarium_exports.models import kept_exports
 from armarium_exports.schemas import (
@@ -62,10 +64,16 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     return {"pages": len(args.page_ids), "output": kept}
 
 
-def _make_place(what: str) -> Any:
-    def place(_engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
+def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
+    """Refuses a step without a folder, and one whose folder (*needed* of it) is not there or not open to who asks."""
+
+    def place(engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
         if settings.folder is None:
             raise folder_needed(what)
+        engine.paths.check_for_caller(settings)
+        folder = needed(settings.folder.real)
+        if not folder.is_dir():
+            raise no_folder(str(folder))
         return Placement()
 
     return place
@@ -90,7 +98,7 @@ EXPORT = RecipeJob(
     settings=ExportSettings,
     writes=("export.keep", "export.write_kept"),
     each="scope",
-    place=_make_place("files"),
+    place=_make_place("files", lambda folder: folder),
     example=_example,
 )
 
@@ -104,6 +112,6 @@ PUBLISH = RecipeJob(
     settings=PublishSettings,
     writes=("export.publish",),
     each="scope",
-    place=_make_place("site"),
+    place=_make_place("site", lambda folder: folder.parent),
     example=_example,
 )

@@ -28,6 +28,9 @@ WITHOUT_MODEL = {
 }
 """Work that can be done with a model and also without one."""
 
+STAND_INS = frozenset({"find-names-tag-words"})
+"""Of that the work of which only a part is done without a model."""
+
 MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
 
 
@@ -166,6 +169,7 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
         availability_words="It comes with the engine and needs no model.",
         installed=True,
         note=note,
+        stands_in=job_id in STAND_INS,
     )
 
 

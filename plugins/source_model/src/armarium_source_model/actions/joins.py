@@ -90,7 +90,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
     for _, follower in ctx.engine.plugins.contributions("segment_followers"):
-        follower.merged(ctx, [row.id for row in ordered if row.id != keep.id], keep.id)
+        follower.follow_merge(ctx, [row.id for row in ordered if row.id != keep.id], keep.id)
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.conn))[0]
     return {**answer, "absorbed_ids": absorbed_ids}
