@@ -17,6 +17,7 @@ from armarium_exports.schemas import (
     PublishArgs,
     PublishSettings,
 )
+from armarium_exports.site.building import require_builder
 
 WRITE_KEPT = JobKind(
     name=JOB, lane="database", summary="Write a kept export", run=write_kept, args=KeptJobArgs
@@ -51,7 +52,7 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     if "site_id" not in kept:
         if args.folder is None:
             raise folder_needed("site")
-        given = {"folder": str(args.folder), "page_ids": args.page_ids}
+        given = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
         if args.site_title:
             given["site_title"] = args.site_title
         done = len(args.page_ids)
@@ -63,9 +64,11 @@ def publish_site(job: JobContext) -> dict[str, Any]:
 
 
 def _make_place(what: str) -> Any:
-    def place(_engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
+    def place(engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
         if settings.folder is None:
             raise folder_needed(what)
+        if isinstance(settings, PublishSettings) and settings.build:
+            require_builder(engine)
         return Placement()
 
     return place
@@ -97,7 +100,7 @@ EXPORT = RecipeJob(
 PUBLISH = RecipeJob(
     kind=JobKind(name="publish", lane="images", summary="Publish a site", run=publish_site, args=PublishArgs),
     name="Publish",
-    description="Writes a static site of the pages that any web host can show.",
+    description="Writes a static site of the pages that any web host can show, and builds it where that is asked for.",
     layer="output",
     takes=("files",),
     gives=("published",),
