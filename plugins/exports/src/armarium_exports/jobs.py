@@ -19,6 +19,7 @@ from armarium_exports.schemas import (
     PublishArgs,
     PublishSettings,
 )
+from armarium_exports.site.building import require_builder
 
 WRITE_KEPT = JobKind(
     name=JOB, lane="database", summary="Write a kept export", run=write_kept, args=KeptJobArgs
@@ -53,7 +54,7 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     if "site_id" not in kept:
         if args.folder is None:
             raise folder_needed("site")
-        given = {"folder": str(args.folder), "page_ids": args.page_ids}
+        given = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
         if args.site_title:
             given["site_title"] = args.site_title
         done = len(args.page_ids)
@@ -74,6 +75,8 @@ def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
         folder = needed(settings.folder.real)
         if not folder.is_dir():
             raise no_folder(str(folder))
+        if isinstance(settings, PublishSettings) and settings.build:
+            require_builder(engine)
         return Placement()
 
     return place
@@ -105,7 +108,7 @@ EXPORT = RecipeJob(
 PUBLISH = RecipeJob(
     kind=JobKind(name="publish", lane="images", summary="Publish a site", run=publish_site, args=PublishArgs),
     name="Publish",
-    description="Writes a static site of the pages that any web host can show.",
+    description="Writes a static site of the pages that any web host can show, and builds it where that is asked for.",
     layer="output",
     takes=("files",),
     gives=("published",),

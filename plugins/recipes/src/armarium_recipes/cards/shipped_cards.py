@@ -182,7 +182,7 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
         if reader is not None and why is not None and models_of(engine, reader):
             continue
         if reader is not None and reader.runtime is not None and runtime_folder(engine, reader) is None:
-            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtimes install {reader.runtime.name})."
+            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtime install {reader.runtime.name})."
             why = runtime if why is None else f"{runtime} {why}"
         elif reader is None and why is None:
             why = f"The reader {stated['reader']} is not installed in this engine."
