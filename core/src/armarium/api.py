@@ -72,6 +72,7 @@ from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
+from armarium.runtimes.commands import run_command
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
@@ -221,6 +222,7 @@ __all__ = [
     "refuse_locked",
     "refuse_withheld",
     "rules_of",
+    "run_command",
     "stored_file",
     "takes_upload",
     "tracked",

@@ -151,8 +151,6 @@ def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, p
     recipe = walk.set_up(purpose)
     jobs = [one["job"] for one in recipe["steps"]]
     assert set(PURPOSES[purpose].jobs) <= set(jobs)
-    if purpose == "entities":
-        walk.choose("names")
     plan = walk.desk.plan()
     assert (plan["refusals"], plan["skipped"]) == ([], [])
     before = walk.count_made()

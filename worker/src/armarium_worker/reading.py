@@ -24,7 +24,9 @@ class Runtime:
     """An isolated environment a driver's dependencies need; drivers of the same runtime name the same one.
 
     `requirements` is a file of pinned versions (no addresses) inside `package`; `probe` is a module that can be
-    imported there when the installation is whole; `size_mb` is what it roughly takes on disk.
+    imported there when the installation is whole; `size_mb` is what it roughly takes on disk. `node_packages` is a
+    folder inside `package` with a package.json and its lock, for a runtime whose requirements bring Node: the
+    packages of npm lie in the environment's `node_modules`.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Runtime:
     probe: str
     summary: str = ""
     size_mb: int = 0
+    node_packages: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,11 @@ from pydantic_core import core_schema
 from armarium.errors import BadRequest, Broken, Invalid, ProjectOutOfReach
 from armarium.guard.closed_places import Identity, PathNotAllowed
 from armarium.guard.places import look_over, open_plain
+from armarium.principals import LOCAL_OWNER, Principal, caller
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
     from armarium.engine import Engine
-    from armarium.principals import Principal
 
 OWN_FILES_KNOWN_FOR = 5.0
 """Seconds for which the files that the engine and the projects keep are not listed anew."""
@@ -149,6 +149,11 @@ class PathRules:
         """Check every named path in *value* (a model, a list, a path) for *principal*; the first refusal is raised."""
         for path in _paths_in(value):
             path._real = path.check(self, principal)
+
+    def check_for_caller(self, value: Any) -> None:
+        """As `check`, for who asks; what the engine looks at for itself, for the person at this machine."""
+        asks = caller()
+        self.check(value, asks.principal if asks is not None else LOCAL_OWNER)
 
     def material(self, text: str, principal: Principal) -> Path:
         """The place that *text* names, links followed, whether or not something is there.

@@ -11,8 +11,8 @@ from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
 from armarium.plugin import Plugin
+from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
-from armarium.runtimes.installer import InstallationStopped
 from armarium.runtimes.places import MARKER
 from armarium.runtimes.routes import router
 
@@ -116,7 +116,7 @@ def run_install(ctx: JobContext) -> dict[str, Any]:
 
     try:
         state = ctx.engine.runtimes.install(name, report, lambda: ctx.stop is not None)
-    except InstallationStopped:
+    except CommandStopped:
         ctx.check()
         raise
     return {"name": name, "size_bytes": state.size_bytes}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarium.errors import Conflict, NotFound, ServiceError, Unavailable
-from armarium.runtimes.installer import install
+from armarium.runtimes.installer import NODE_FILES, install
 from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
 
@@ -90,22 +90,30 @@ class Runtimes:
 
     def requirements_of(self, runtime: Runtime) -> Path:
         """The file of pinned versions that the runtime's package ships."""
+        return self._shipped(runtime, runtime.requirements)
+
+    def _shipped(self, runtime: Runtime, name: str) -> Path:
         spec = importlib.util.find_spec(runtime.package)
         places = list(spec.submodule_search_locations or ()) if spec else []
         for place in places:
-            path = Path(place) / runtime.requirements
+            path = Path(place) / name
             if path.is_file():
                 return path
         raise Unavailable(
-            f"The package {runtime.package} does not carry {runtime.requirements}, which says what the runtime "
+            f"The package {runtime.package} does not carry {name}, which says what the runtime "
             f"{runtime.name} consists of. Install the package anew.",
             code="runtime_broken",
         )
 
     def place_of(self, runtime: Runtime) -> Path:
         """The folder an installation of exactly these requirements has."""
-        digest = hashlib.sha256(self.requirements_of(runtime).read_bytes()).hexdigest()
-        return self.folder / runtime.name / digest[:FINGERPRINT_DIGITS]
+        digest = hashlib.sha256(self.requirements_of(runtime).read_bytes())
+        if runtime.node_packages:
+            digest.update(self._node_packages_of(runtime, NODE_FILES[1]).read_bytes())
+        return self.folder / runtime.name / digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+    def _node_packages_of(self, runtime: Runtime, name: str) -> Path:
+        return self._shipped(runtime, f"{runtime.node_packages}/{name}")
 
     def marker_of(self, runtime: Runtime) -> dict[str, Any] | None:
         """What the marker of a whole installation says; None when there is none."""
@@ -189,7 +197,10 @@ class Runtimes:
                 "Start it without that setting once, install the runtime, and work offline again.",
                 code="offline",
             )
-        install(runtime, self.place_of(runtime), self.requirements_of(runtime), on_progress, should_stop)
+        node = self._node_packages_of(runtime, NODE_FILES[0]).parent if runtime.node_packages else None
+        install(
+            runtime, self.place_of(runtime), self.requirements_of(runtime), node, on_progress, should_stop
+        )
         for place in self._places(name):
             if place != self.place_of(runtime):
                 shutil.rmtree(place, ignore_errors=True)

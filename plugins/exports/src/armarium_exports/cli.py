@@ -132,6 +132,9 @@ def site(
     unreviewed: Annotated[
         bool, typer.Option("--unreviewed", help="Statements that nobody has reviewed as well.")
     ] = False,
+    build: Annotated[
+        bool, typer.Option("--build", help="Build it as well; needs the runtime site-builder.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a site of the project that any web host can show, as a project for Eleventy."""
@@ -139,6 +142,7 @@ def site(
         "output_path": full_path(out),
         "overwrite": overwrite,
         "include_unreviewed": unreviewed,
+        "build": build,
     }
     if title is not None:
         body["site_title"] = title
@@ -151,7 +155,12 @@ def site(
         typer.echo(
             f"Wrote a site of {plural(written['document_count'], 'page')} to {written['output_path']}."
         )
-        typer.echo("Build it there with: npm install, then npm run build. The site is then in _site.")
+        if build:
+            typer.echo(f"Built it into {written['built']}, which any web host can show.")
+        else:
+            typer.echo("Build it there with: npm install, then npm run build. The site is then in _site.")
+        if written["earlier_build"]:
+            typer.echo(f"  built before this export, and as it was: {written['earlier_build']}", err=True)
         for one in written["left_behind"]:
             typer.echo(f"  could not be removed: {one}", err=True)
         _say_withheld(written)
