@@ -1,8 +1,9 @@
-"""Rows 28 and 29: the training loop against a bare one, and how much of a hand is learned from how many corrected lines.
+"""Rows 28 and 29: the training loop against a bare one, and how well a hand is learned from how many corrected lines.
 
-Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter with torch and
-onnx); row 29 needs the pages of one hand too, ALTO files beside their pictures, in the folder that ARMARIUM_BENCH_HAND names
-(``../shared/data/onehand-peraire``). What is missing is said in words. ARMARIUM_BENCH_LINES says how many lines are taught (``50,100,200,250``).
+Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter
+with torch and onnx); row 29 also needs the pages of one hand, ALTO files beside their pictures, in the folder that
+ARMARIUM_BENCH_HAND names (``../shared/data/onehand-peraire``). What is missing is reported. ARMARIUM_BENCH_LINES sets
+how many lines are trained on (``50,100,200,250``).
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from benchmarks.places import scratch_folder
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "onehand-peraire"
 HELD_OUT = 3
-"""Whole pages, the last ones, that are never taught."""
+"""Whole pages, the last ones, that are held out."""
 TEN_MINUTES = 600.0
 PATIENCE = 5
 LINES = 192
-"""Made lines of row 28."""
+"""Generated lines of row 28."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
+    """Measure the ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
     python = torch_python()
     if python is None:
         print(
@@ -56,7 +57,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def torch_python() -> Path | None:
-    """An interpreter with torch."""
+    """Return an interpreter with torch."""
     if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
@@ -81,7 +82,7 @@ def _trainer(python: Path) -> Any:
 
 
 def lay_out(folder: Path, lines: list[tuple[Any, str]]) -> None:
-    """Lines (ink, text) as a trainer's worker is given them; every tenth for validation."""
+    """Write lines (ink, text) in the form a trainer's worker takes; every tenth for validation."""
     folder.mkdir()
     (folder / "pictures.bin").write_bytes(b"".join(ink.tobytes() for ink, _ in lines))
     told = [
@@ -92,7 +93,7 @@ def lay_out(folder: Path, lines: list[tuple[Any, str]]) -> None:
 
 
 def _loop(python: Path, rounds: int) -> Result:
-    """Row 28: epochs of the trainer's worker, validation, averages and checkpoints in them, against steps alone."""
+    """Measure row 28: epochs of the trainer's worker, with validation, averages and checkpoints, against steps alone."""
     rng = np.random.default_rng(28)
     made = [
         ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
@@ -144,7 +145,7 @@ def _loop(python: Path, rounds: int) -> Result:
 
 
 def _hand(python: Path, folder: Path) -> list[Result]:
-    """Row 29."""
+    """Measure row 29."""
     from armarium_reader_hand.model import LineModel
 
     pages = [_lines_of(path) for path in sorted(folder.glob("*.xml"))]
@@ -174,7 +175,9 @@ def _hand(python: Path, folder: Path) -> list[Result]:
 
 
 def _taught(python: Path, folder: Path) -> tuple[Path, int, float]:
-    """Epoch after epoch until five bring nothing or ten minutes are over: the model, the epochs, the seconds."""
+    """Train epoch after epoch until five bring no improvement or ten minutes are over; return the model, the epochs,
+    the seconds.
+    """
     trainer, begun, epochs, since_best = _trainer(python), time.monotonic(), 0, 0
     given = {"folder": str(folder), "base": _base(), "batch_size": 4}
     try:
@@ -191,7 +194,7 @@ def _taught(python: Path, folder: Path) -> tuple[Path, int, float]:
 
 
 def _lines_of(path: Path) -> list[tuple[Any, str]]:
-    """The lines of an ALTO file with their texts, cut out of the picture beside it."""
+    """Return the lines of an ALTO file with their texts, cut from the picture beside it."""
     from lxml import etree
     from PIL import Image
 
@@ -222,7 +225,7 @@ def _lines_of(path: Path) -> list[tuple[Any, str]]:
 
 
 def error_rate(model: Any, lines: list[tuple[Any, str]]) -> float:
-    """Total distance over total characters, composed, white space as one space."""
+    """Return total distance over total characters, composed, with white space as one space."""
     from rapidfuzz.distance import Levenshtein
 
     wrong = letters = 0
