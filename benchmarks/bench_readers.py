@@ -1,4 +1,4 @@
-"""The hand reader under two more names, so that a bake-off has three candidates that work equally hard."""
+"""The hand reader under two more names, so that a bake-off has three candidates of equal cost."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Row 31, the engine's side: the bookkeeping of very many pages (queue and shard rows), and landing and its growth.
 
-ARMARIUM_BENCH_SCALE_PAGES says of how many pages the bookkeeping is simulated (20,000; 1,000,000 for the full figure): every shard is packed,
-sent, asked for and taken, without pictures and without pages in it. ARMARIUM_BENCH_LANDED_PAGES says after how many pages landing
-is looked at (``300,3000``; ``10000,100000`` for the full figures).
+ARMARIUM_BENCH_SCALE_PAGES sets for how many pages the bookkeeping is simulated (20,000; 1,000,000 for the full figure):
+every shard is packed, sent, polled and taken, without pictures and without pages in it. ARMARIUM_BENCH_LANDED_PAGES
+sets after how many pages landing is measured (``300,3000``; ``10000,100000`` for the full figures).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ PATIENCE = 3_600.0
 
 
 def measure(rounds: int) -> list[Result]:
-    """The time a page that the bookkeeping takes; a landing after many pages over one after few. Taken once, not in rounds."""
+    """Measure the bookkeeping time per page; and a landing after many pages over one after few. Taken once, not in
+    rounds.
+    """
     pages = int(os.environ.get("ARMARIUM_BENCH_SCALE_PAGES", "20000"))
     few, many = map(int, os.environ.get("ARMARIUM_BENCH_LANDED_PAGES", "300,3000").split(","))
     return [_bookkeeping(pages), *_landing(few, many)]

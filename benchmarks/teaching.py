@@ -1,4 +1,4 @@
-"""Rows 28 and 29: the training loop against a bare one, and how much of a hand is learned from how many corrected lines.
+"""Rows 28 and 29: the training loop against a bare one, and how well a hand is learned from how many corrected lines.
 
 Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter with torch and
 onnx); row 29 needs the folder of data that ARMARIUM_BENCH_DATA names too (``../shared/data``), with the pages of one hand in
@@ -36,14 +36,14 @@ HELD_OUT, FEW = 3, 6
 TEN_MINUTES = 600.0
 PATIENCE = 5
 LINES = 192
-"""Made lines of row 28."""
+"""Generated lines of row 28."""
 
 Line = tuple[Any, str]
 """A line's picture as ink, and its text."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
+    """Measure the ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
     python = torch_python()
     if python is None:
         print(
@@ -65,7 +65,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def torch_python() -> Path | None:
-    """An interpreter with torch."""
+    """Return an interpreter with torch."""
     if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
@@ -101,7 +101,7 @@ def lay_out(folder: Path, lines: list[Line]) -> None:
 
 
 def _loop(python: Path, rounds: int) -> Result:
-    """Row 28: epochs of the trainer's worker, validation, averages and checkpoints in them, against steps alone."""
+    """Measure row 28: epochs of the trainer's worker, with validation, averages and checkpoints, against steps alone."""
     rng = np.random.default_rng(28)
     made = [
         ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")

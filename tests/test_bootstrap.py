@@ -1,4 +1,4 @@
-"""The environment of a checkout: when it is made anew, where pip comes from, and what is said when it cannot be had."""
+"""The environment of a checkout: when it is recreated, where pip comes from, and the message when it cannot be created."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import bootstrap
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout of our shape in another place, with one distribution and empty locks."""
+    """A checkout of our layout in another place, with one distribution and empty locks."""
     (tmp_path / "part").mkdir()
     (tmp_path / "requirements").mkdir()
     (tmp_path / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["part"]\n')
@@ -40,7 +40,7 @@ def pretend_ready(profile: str) -> None:
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *working: str) -> list[str]:
-    """Commands that hold one of these words work, all others fail; the list grows with what was asked."""
+    """Run commands that contain one of these words with success; all others fail. The list grows with the commands."""
     asked: list[str] = []
 
     def run(command: Sequence[str | Path], **options: object) -> subprocess.CompletedProcess[bytes]:

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check, over every file of the checkout."""
+"""The coding rules that a machine can check, over every file of the checkout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from checkout import ROOT, Dist, dists, families, files, imported_names, is_test
 
 PYTHON = files(".py")
 LONGEST = {"code": 400, "test": 600}
-# written in pieces, so that this file does not hold what it looks for
+# written in pieces, so that this file does not contain what it looks for
 OPEN_ENDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|raise NotImple" r"mentedError")
 MACHINE_PATHS = re.compile(r"(?<![\w.:])/(wo" r"rk|ro" r"ot|fa" r"rm|Us" r"ers/\w+|ho" r"me/\w+)(/|\b)")
 REGISTRIES = re.compile(
@@ -65,7 +65,7 @@ def test_nothing_is_left_open_in_the_code() -> None:
 
 
 def test_what_is_told_names_things_and_not_routes() -> None:
-    """A refusal is read by people at the command line, too: it says the thing, not the route to ask for it."""
+    """Refusals are also read at the command line: they name the thing, not the route for it."""
     route = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /api/")
     found = []
     for path in PYTHON:
@@ -82,13 +82,13 @@ def test_what_is_told_names_things_and_not_routes() -> None:
 
 
 def test_a_family_leaves_alone_what_belongs_to_the_process() -> None:
-    """Families live in one process: what one sets for all of it decides how another reads its files."""
+    """Families share one process: a process-wide setting of one would change how another reads its files."""
     sources = tuple(path for path in PYTHON if place(path).startswith("plugins/") and "src" in path.parts)
     assert lines_matching(PROCESS_WIDE, sources) == []
 
 
 def test_nothing_refers_to_papers_outside_the_repository() -> None:
-    """A rule stands in our own docs or next to its code, where whoever reads the comment can read it too."""
+    """A rule is in our own docs or next to its code, where the reader of the comment can read it too."""
     assert lines_matching(PAPERS, readable()) == []
 
 
@@ -167,8 +167,8 @@ def is_bare_participle(name: str) -> bool:
 def test_functions_and_classes_are_not_named_by_a_bare_participle() -> None:
     """A function is a verb with its object, a property or class a noun: `told` and `Kept` leave a reader to guess.
 
-    Fixtures may be participles (`written`: what is there for the test), and so may what HTTP and refusals call something:
-    models of requests and answers, whose names are published as schema titles, and exceptions.
+    Fixtures may be participles (`written`: the state a test starts from), and so may refusals and models of requests
+    and answers, whose names are published as schema titles.
     """
     published = {"Message", "Params", "Sent", "BaseModel", "Frozen", "SegmentOut"}
     refusals = {
@@ -192,13 +192,13 @@ def test_functions_and_classes_are_not_named_by_a_bare_participle() -> None:
                 continue
             if is_bare_participle(node.name) and not allowed and node.name not in BARE_PARTICIPLES:
                 found.append(f"{place(path)}:{node.lineno} {node.name}")
-    assert not found, "name what they do or are: " + ", ".join(found)
+    assert not found, "use names that say what they do or are: " + ", ".join(found)
 
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_has_its_rooms(dist: Dist) -> None:
     assert len(text(dist.folder / "README.md").split()) > 30, (
-        f"{dist.name}: its README says what it is and what is in it"
+        f"{dist.name}: its README must say what it is and what it contains"
     )
     assert list(dist.folder.glob("tests/**/test_*.py")), f"{dist.name} has no tests"
     assert all((package / "py.typed").exists() for package in dist.packages)
@@ -208,7 +208,9 @@ def test_a_distribution_has_its_rooms(dist: Dist) -> None:
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
-    """Third parties and our own: what a module imports stands in its own pyproject, not in a neighbour's."""
+    """Third-party packages and our own: what a module imports is listed in its own pyproject, not only in a
+    neighbour's.
+    """
     ours = {package.name: [other.name] for other in dists() for package in other.packages}
     providers = {**importlib.metadata.packages_distributions(), **ours}
     needs = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}

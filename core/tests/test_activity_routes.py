@@ -1,4 +1,4 @@
-"""Every route of /api/activity with every refusal it has."""
+"""Every route of /api/activity with each of its refusals."""
 
 from __future__ import annotations
 
@@ -380,7 +380,7 @@ class TestDerivatives:
     def test_a_decision_applies_to_what_has_not_started(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
-        """While the last of its jobs runs, the row is listed and can be decided about, to no effect."""
+        """While the last of its jobs runs, the row is listed and decisions about it have no effect."""
         reading = put(chores, project, "chore-read", {"items": 2}, total=2)
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (reading,))
@@ -477,7 +477,7 @@ class TestTheEnginesOwnEvents:
         chores.libraries.get(project.path)
         ((level, message, found, _),) = self.read_events(web)
         assert (level, found) == ("warning", {"jobs": 1})
-        assert message == "The engine had stopped while 1 job ran; what was begun is carried on."
+        assert message == "The engine had stopped while 1 job ran; it is continued."
 
     def test_a_migration_is_told_with_its_snapshot(self, web: Any, chores: Engine, project: Library) -> None:
         chores.run(None, "library.release", {"path": str(project.path)}, LOCAL_OWNER)
@@ -533,7 +533,7 @@ class TestActivity:
         at = web.get("/api/activity").json()["items"][2]["timestamp"]
         assert self.find_sequences(web, since=at) == [4, 3, 2]
         assert self.find_sequences(web, until=at) == [2, 1, 0]
-        # A plus sign that nobody encoded arrives as a space.
+        # A plus sign that was not percent-encoded arrives as a space.
         assert web.get("/api/activity?since=2000-01-31T12:00:00+02:00").json()["total"] == 5
         page = web.get("/api/activity", params={"limit": 2}).json()
         assert (page["total"], page["limit"], page["offset"]) == (5, 2, 0)

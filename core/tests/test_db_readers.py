@@ -1,4 +1,6 @@
-"""The query-only connections: few, shared by both kinds of reading, never given on with a snapshot or a fault."""
+"""The query-only connections: few, shared by both kinds of reading, never passed on with an open snapshot or after an
+error.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def test_few_stay_open_when_many_have_read(db: Database) -> None:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_KEPT + 3)}
         assert len(readers) == READERS_KEPT + 3
     assert still_open(readers) == READERS_KEPT
-    # The crowd is gone: after some seconds only those stay that are wanted day by day.
+    # After the burst and some seconds, only those stay open that are needed regularly.
     db.give_memory_back()
     assert still_open(readers) == READERS_AT_ONCE
     with ExitStack() as many:
@@ -122,7 +124,7 @@ def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
         assert next_one is not met
         assert lines(next_one) == 0
 
-    # A refusal is no error of the database: the reader stays.
+    # A refusal is no error of the database: the reader stays open.
     def refuse() -> None:
         nonlocal refused
         with db.read() as conn:

@@ -1,4 +1,4 @@
-"""Bytes are seen down to the disk itself, by the way that the system has for it."""
+"""Bytes are flushed to the disk itself, in the way of each operating system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium.store.database import Database, raw_of
 
 
 class Calls:
-    """What was asked of the system, in its order; the command of macOS may be unknown to the file system."""
+    """The system calls, in their order; the file system may not know the command of macOS."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, macos: bool, known: bool = True) -> None:
         self.made: list[str] = []

@@ -1,4 +1,4 @@
-"""The gate to the network: where no request may go, nothing arrives; where one may, it is bounded."""
+"""The network gate: forbidden requests do not arrive anywhere; allowed ones are bounded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.network.egress import Egress, Limits, Reach, may_reach, plain_addr
 
 
 class Server(ThreadingHTTPServer):
-    """Counts what reaches it."""
+    """Counts the requests it receives."""
 
     daemon_threads = True
     reached: list[str]
@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
     do_POST = do_GET
 
     def _answer_range(self) -> None:
-        """A file of 100 bytes that breaks off after 60, unless it is asked for the rest of the same file."""
+        """Answer a file of 100 bytes that breaks off after 60, unless the rest of the same file is requested."""
         begun = self.headers.get("Range", "bytes=0-")[6:-1]
         same = self.headers.get("If-Range") == self.server.etag
         start = int(begun) if same else 0
@@ -389,12 +389,12 @@ def test_this_machine_has_a_name() -> None:
 
 
 def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None:
-    """For libraries that bring their own protocol: whatever they ask goes through the gate."""
+    """For libraries with a protocol of their own: all their requests go through the gate."""
     here = f"http://127.0.0.1:{server.server_port}"
     egress = Egress(local_only=False)
     with egress.client(reach="machine", limits=Limits(max_bytes=1000, seconds=1.0)) as client:
         assert client.get(f"{here}/plain").content == b"a model"
-        # Kept open and used again: each request has a time of its own.
+        # The connection is reused: each request has a time limit of its own.
         assert client.get(f"{here}/plain").status_code == 200
         assert client.get(f"{here}/metadata").status_code == 302
         with pytest.raises(TooLarge):
@@ -413,7 +413,7 @@ def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None
 
 
 def test_a_request_is_given_up_while_it_waits(server: Server) -> None:
-    """Its `check` is called several times a second, and what it raises ends the request."""
+    """Its `check` is called several times a second, and an exception from it ends the request."""
     here = f"http://127.0.0.1:{server.server_port}"
     began = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""Derived indexes: in step with their rows whatever writes them, made anew wherever they are not what is said."""
+"""Derived indexes: in step with their rows whatever writes them, rebuilt where they differ from the models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SELECT b.id FROM shelf_weight w JOIN shelf_book b ON b.rowid = w.number WHERE w.
 
 
 def heavy(library: Library, least: float) -> list[str]:
-    """The books at least so heavy, found through the index; compared with a plain look at every row."""
+    """Return the books of at least this weight, found through the index and compared with a scan of every row."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         found = sorted(row[0] for row in raw.execute(HEAVY, (least, least)))
@@ -66,7 +66,7 @@ def test_an_index_is_in_step_after_any_history(
     steps: list[str] = []
     taken: list[str] = []
     for what, which, weight in deeds:
-        # A deed that does not fit (a shelf that is gone, a step changed since) is refused and changes nothing.
+        # A write that does not fit (a missing shelf, a step changed since) is refused and changes nothing.
         with suppress(Exception):
             shelf = shelves[which % len(shelves)]
             if what == "add":
@@ -159,7 +159,7 @@ def test_the_doctor_finds_an_index_out_of_step_and_makes_it_anew_when_told(
     report = doctor.examine(shelf_engine, shelf_library.path)
     (finding,) = report["findings"]
     assert "shelf_weight does not agree with the rows it follows in 3" in finding["what"]
-    # It stands in nobody's way meanwhile, and a row that it kept too long is replaced.
+    # It blocks no writes meanwhile, and a leftover row is replaced.
     run("shelf.clear", id=shelf)
     assert doctor.examine(shelf_engine, shelf_library.path, rebuild=True)["healthy"]
     assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]

@@ -1,4 +1,4 @@
-"""Locks and rights over rows: asked by the core of every step, whatever plugin's, done, undone, redone or inside another."""
+"""Locks and rights over rows: the core checks every step of any plugin, done, undone, redone or inside another."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ seal: Any = action(
 
 @action("nook.gesture", params=Statements, summary="Do several things at once")
 def gesture(ctx: ActionContext, p: Statements) -> dict[str, Any]:
-    """The action named first, inside this one."""
+    """Run the action named first, inside this one."""
     ctx.run(p.names[0], {"sql": p.sql, "names": p.names[1:]})
     return {}
 
@@ -190,7 +190,7 @@ UNDER = [
     "DELETE FROM nook_remark WHERE id = 's'",
     "UPDATE nook_remark SET on_remark = 's' WHERE id = 't'",
 ]
-"""Changes of what belongs to the attic, or came to it, or left it; the last by way of another row, or of two."""
+"""Changes of what belongs to the attic, or moved into it or out of it; the last through another row, or two."""
 
 ELSEWHERE = [
     "UPDATE nook SET title = 'Stable' WHERE id = 'barn'",
@@ -214,7 +214,7 @@ def test_a_lock_high_up_keeps_an_editor_from_every_row_beneath_it(house: House, 
 
 @pytest.mark.parametrize("statement", UNDER)
 def test_nor_is_it_undone_or_redone_by_one(house: House, statement: str) -> None:
-    # Moved under another roof, so that the lock changes no row that the step changed.
+    # Moved elsewhere, so that the lock changes no row that the step changed.
     house.do("INSERT INTO nook (id, inside, title, shut, place) VALUES ('street', NULL, 'Street', 0, 0)")
     house.do("UPDATE nook SET inside = 'street' WHERE id = 'house'")
     done = house.do(statement)
@@ -233,7 +233,7 @@ def test_a_lock_keeps_nobody_from_what_lies_elsewhere(house: House, statement: s
 
 
 def test_to_rearrange_is_to_change_the_room_around(house: House) -> None:
-    """A brother that is locked does not keep the others from being put in another order."""
+    """A locked sibling does not prevent the others from being reordered."""
     house.set_lock("attic")
     house.do("UPDATE nook SET place = 3 WHERE id = 'attic'", who=EDITOR)
     assert find_refusal(
@@ -285,7 +285,7 @@ def test_a_right_over_rows_is_asked_for_doing_undoing_and_redoing(house: House) 
         return house.do(sql, name="nook.seal", who=who, names=names)
 
     assert find_refusal(lambda: by(AGENT, SEAL)) == "seal_needs_a_person"
-    # Named in the parameters it is asked for, though no row would change by it.
+    # Its being named in the parameters needs the right, although no row would change by it.
     assert find_refusal(lambda: by(AGENT, UNSEAL, "seal")) == "seal_needs_a_person"
     sealed = by(EDITOR, SEAL)
     assert find_refusal(lambda: house.undo(sealed, AGENT)) == "seal_needs_a_person"

@@ -1,4 +1,4 @@
-"""A recipe job of a stranger: declared in a few lines, known to the engine, run page by page, proved by the kit."""
+"""A third-party recipe job: declared in a few lines, known to the engine, run page by page, checked by the kit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Count(Params):
     example=lambda ex: {"page_id": "a", "count": 1},
 )
 def keep_count(ctx: ActionContext, p: Count) -> dict[str, Any]:
-    """One row, marked with the run that made it."""
+    """Insert one row, marked with the run that made it."""
     ctx.conn.execute(counts.insert().values(page_id=p.page_id, count=str(p.count), run_id=ctx.run_id))
     return {"number": p.count, "page": p.page_id}
 
@@ -63,7 +63,7 @@ class TallySettings(Params):
 
 
 def tally(job: JobContext, page_id: str) -> PageWork | None:
-    """The letters of the page's id."""
+    """Return the letters of the page's id."""
     if page_id == "blank":
         raise PageSkipped("The page is blank.")
     if page_id == "torn":
@@ -99,12 +99,12 @@ def plugin(*jobs: RecipeJob) -> Plugin:
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with the stranger's plugin alone."""
+    """An engine with only the third-party plugin."""
     return make_engine(plugins=[plugin()])
 
 
 def run(engine: Engine, library: Library, pages: list[str], **settings: Any) -> tuple[str, str | None]:
-    """The state and the result of one of its jobs."""
+    """Return the state and the result of one of its jobs."""
     with library.db.write() as conn:
         args = TALLY.arguments(pages, TALLY.parse(settings))
         job_id = enqueue(conn, NewJob(TALLY.kind, args, title="Count"), started_by=LOCAL_OWNER)
@@ -168,7 +168,7 @@ def test_settings_that_do_not_fit_are_named() -> None:
 
 
 class Loose(BaseModel):
-    """Settings that are no Params."""
+    """Settings that are not derived from Params."""
 
 
 @pytest.mark.parametrize(
@@ -194,12 +194,12 @@ def test_an_id_is_used_once(make_engine: Callable[..., Engine]) -> None:
 
 @action("tally.silent", summary="Keep nothing at all", params=Count)
 def keep_silently(ctx: ActionContext, p: Count) -> None:
-    """A row that does not say which run made it."""
+    """Insert a row that does not say which run made it."""
     ctx.conn.execute(counts.insert().values(page_id=p.page_id, count=str(p.count)))
 
 
 def twice(job: JobContext, page_id: str) -> PageWork:
-    """Writes by itself, beside what the loop writes: after a kill it is there twice."""
+    """Write by itself, besides what the loop writes: after a kill it is there twice."""
     job.act("tally.keep", {"page_id": f"{page_id} {job.attempt} {len(steps_of(job))}", "count": 1})
     return PageWork("tally.silent", {"page_id": page_id, "count": 1})
 
@@ -210,7 +210,7 @@ def steps_of(job: JobContext) -> list[Any]:
 
 
 def once_more(job: JobContext) -> dict[str, Any]:
-    """Heeds no checkpoint."""
+    """Ignore the checkpoint."""
     for page_id in job.args.page_ids:
         job.act("tally.keep", {"page_id": f"{page_id} {len(steps_of(job))}", "count": 1})
     return {}

@@ -1,4 +1,4 @@
-"""Refusals of the core that need a machine in a bad state: each is made here, and each is a sentence with a code."""
+"""Refusals of the core that need a machine in a bad state: each is produced here, and each is a sentence with a code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry of projects: what it shows of each, and how what put one there is taken back."""
+"""The registry of projects: what it shows of each, and how a registration is undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action says of its rows holds after every step that it ran in, done, taken back or done again, whoever asks."""
+"""The laws of an action hold after every step that it ran in, done, undone or redone, for any caller."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ books = Table(
 
 @answer_of(books)
 class Book(Message):
-    """A book as it is answered."""
+    """A book in an answer."""
 
     kind: Literal["print", "hand"]
     readers: int = 0

@@ -1,4 +1,4 @@
-"""Sample pages: the same on every call, with a truth that lies inside the picture and on the ink."""
+"""Sample pages: the same on every call, with a ground truth that lies inside the picture and on the ink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection that sends half a request is closed after a while; one that goes on, or waits between two, is not."""
+"""A connection that sends half a request is closed after a while; one that continues, or waits between two, is not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 def talk(what: Talk, app: Any = app) -> Any:
-    """What *what* makes of a connection to a server that waits a fifth of a second."""
+    """Send *what* to a server that waits a fifth of a second; return its answer."""
 
     async def run() -> Any:
         server = uvicorn.Server(

@@ -1,4 +1,4 @@
-"""Whose turn it is to write: one at a time, people before jobs, and nobody waits for ever."""
+"""Who may write next: one at a time, people before jobs, and nobody waits forever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.store.write_queue import WriterQueue, work_in_background
 
 
 class Waiting:
-    """A thread that asks for the turn, notes that it has it, and hands it on when told."""
+    """A thread that waits for the lock, records that it has it, and releases it on request."""
 
     def __init__(self, queue: WriterQueue, name: str, had: list[str], *, job: bool = False) -> None:
         self.queue, self.name, self.had, self.job = queue, name, had, job

@@ -1,4 +1,4 @@
-"""Work that reaches over two projects: conducted actions, steps taken back together, what is done when one is opened."""
+"""Work across two projects: conducted actions, steps undone together, and what is completed when one is opened."""
 
 from __future__ import annotations
 

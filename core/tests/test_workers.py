@@ -43,7 +43,7 @@ def refuse(call):
 
 
 class NoRuntimes:
-    """Runtimes of a machine that has none."""
+    """The runtimes of a machine that has none."""
 
     def python_of(self, name: str) -> Path:
         """Refuse as the engine's own does."""

@@ -1,4 +1,4 @@
-"""A crash loses and doubles nothing, and a full or broken disk is told in words."""
+"""A crash loses and repeats nothing, and a full or broken disk is reported with a sentence."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, strid
 
 
 def test_a_lost_step_would_be_seen(tmp_path: Path) -> None:
-    """The harness itself: a workload that claims a step it never made is found out."""
+    """The harness itself: a workload that claims a step it never made is detected."""
     late = strike("workloads:LIAR", tmp_path, "--random", "4", env=HERE)
     assert any("is lost" in fault for fault in late["faults"])
 
@@ -80,7 +80,7 @@ def test_a_refusal_that_changed_something_would_be_seen(tmp_path: Path) -> None:
 @needs_compiler
 @pytest.mark.slow
 def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
-    """The check itself: with nothing to finish what a kill left, half-made transfers are found."""
+    """The check itself: with nothing to finish what a kill left, unfinished transfers are detected."""
     late = strike("workloads:FORGETFUL", tmp_path, "--every", "97", env=HERE)
     assert any("were not finished" in fault for fault in late["faults"])
 

@@ -1,4 +1,4 @@
-"""A worker process answers, stops, refuses, crashes, hangs and disappears, and its engine always hears a sentence."""
+"""A worker process answers, stops, refuses, crashes, hangs and disappears, and its engine always gets a sentence."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_prints_never_reach_the_frames_and_standard_input_is_empty(start: Start)
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="finds the frames' pipe through /proc")
 def test_garbage_on_the_pipe_ends_the_worker_in_words(start: Start) -> None:
     worker = start()
-    with pytest.raises(WorkerDied, match="bytes that are no message"):
+    with pytest.raises(WorkerDied, match="bytes that are not a message"):
         worker.call("garbage")
     assert not worker.alive
 

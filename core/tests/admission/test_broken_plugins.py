@@ -1,4 +1,4 @@
-"""Dozens of broken plugins, one table: each is refused by name, in a sentence, and costs nobody anything else."""
+"""Dozens of broken plugins, one table: each is refused by name, with a sentence, and affects nothing else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass
 class Crowd:
-    """An engine that was offered all the mild ones at once, and a project that was there before them."""
+    """An engine that was offered all the harmless ones at once, and a project that existed before them."""
 
     engine: Engine
     client: TestClient
@@ -118,7 +118,7 @@ def test_there_are_at_least_forty_kinds_of_them() -> None:
 
 
 def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
-    """Build a wheel of it and install that, as a stranger would."""
+    """Build a wheel and install it, as a third party would."""
     source = folder / broken.name
     source.mkdir(parents=True)
     (source / f"{broken.module}.py").write_text(broken.source, encoding="utf-8")
@@ -144,7 +144,7 @@ def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
 
 @pytest.mark.timeout(1800)
 def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path: Path) -> None:
-    """In the program itself: nothing that a command does imports what does not let it go on, nor prints what that prints."""
+    """In the program itself: no command imports what would stop it, nor shows what such a plugin prints."""
     site, mild = tmp_path / "site", {one.name: one for one in MILD}
     wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
     for one in wheels:

@@ -1,4 +1,4 @@
-"""A plugin that fails in one project is left out of that project, by name; the project opens and all else goes on."""
+"""A plugin that fails in one project is left out of that project, by name; the project opens and everything else works."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def breaks(operations: Any) -> None:
 
 @pytest.fixture
 def project(make_engine: Any, tmp_path: Path) -> Path:
-    """A project with a shelf and a room, made while all was well."""
+    """A project with a shelf and a room, created before anything failed."""
     engine: Engine = make_engine(plugins=[shelf_plugin(), ANNEX_PLUGIN])
     place = tmp_path / "Letters.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
@@ -156,7 +156,7 @@ def test_tables_that_cannot_be_made_leave_their_plugin_out_and_those_that_stand_
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     assert "no such function" in library.db.left_out["cellar"]
-    assert library.db.left_out["annex"] == "it stands on the tables of cellar, which is left out too"
+    assert library.db.left_out["annex"] == "it depends on the tables of cellar, which is left out too"
     assert {"shelf", "shelf__history"} <= tables_of(library)
     assert not {"cellar", "annex_room"} & tables_of(library)
 

@@ -1,4 +1,4 @@
-"""Verdicts are kept by fingerprint; errors name the plugin they come from; a plugin's author is told all of it."""
+"""Verdicts are stored by fingerprint; errors name the plugin they come from; a plugin's author sees all faults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def armarium_plugin():
 
 
 def admit_untried(site: Path) -> PluginRegistry:
-    """A registry with the core and the plugin above, taken from a file without a trial."""
+    """A registry with the core and the plugin above, loaded from a file without a trial."""
     from armarium.engine import core_plugins
 
     site.mkdir()
@@ -102,7 +102,7 @@ def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """No trial is run; whose it would have been is noted, and all pass but those called bad-…"""
+    """Runs no trial; records whose it would have been, and lets all pass but those called bad-…"""
     tried: list[list[str]] = []
 
     def pretend(wanted: Any, beside: Any, known: Any, seconds: float) -> dict[str, dict[str, str]]:
@@ -262,7 +262,7 @@ def test_the_family_of_a_group_keeps_its_names_then_ours_and_of_two_strangers_ne
     refused = {(one.name, one.distribution): one.why for one in drivers.refusals(group)}
     assert set(refused) == {("pagexml", "a-thief"), ("alto", "a-thief"), ("both", "one"), ("both", "two")}
     assert "comes with z-home; names are never overwritten" in refused["pagexml", "a-thief"]
-    assert "Several bring a format of this name (one, two)" in refused["both", "one"]
+    assert "Several provide a format of this name (one, two)" in refused["both", "one"]
     assert set(drivers.list_refused(group)) == {"pagexml (a-thief)", "alto (a-thief)", "both"}
 
 

@@ -78,7 +78,7 @@ def test_create_adds_the_suffix_and_never_makes_a_project_twice(desk: Machine) -
         desk.succeed("create", "Letters", "--name", "Of the house").out
         == f"Made {desk.home / 'Letters.library'}.\n"
     )
-    assert "there already" in desk.expect_refusal("create", "Letters")
+    assert "exists already" in desk.expect_refusal("create", "Letters")
     assert "Of the house" in desk.succeed("projects").out
 
 
@@ -179,7 +179,7 @@ def test_nobody_is_kept_waiting_for_a_snapshot_that_is_not_due(desk: Machine) ->
             break
         time.sleep(0.05)
     assert "not due yet" in desk.succeed("jobs").out
-    assert desk.succeed("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
+    assert desk.succeed("jobs", "--watch").out.endswith("No work is left to wait for.\n")
 
 
 def test_before_the_first_project_it_says_how_to_make_one(machine: Machine) -> None:
@@ -191,7 +191,7 @@ def test_settings_are_shown_and_changed(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     shown = desk.succeed("settings").out
     assert "snapshot every: off\n" in shown
-    assert "models of this machine alone: no\n" in shown
+    assert "models of this machine only: no\n" in shown
     told = desk.succeed("settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750").out
     assert "name: Letters of 1750\n" in told
     assert "snapshot every: 12h\n" in told
@@ -201,14 +201,14 @@ def test_settings_are_shown_and_changed(desk: Machine) -> None:
     assert set_["snapshot_offsite_path"] == str(desk.home / "disk")
     cleared = desk.succeed("settings", "--copy-to", "off", "--snapshot-every", "off", "--json").json
     assert (cleared["snapshot_offsite_path"], cleared["snapshot_interval_seconds"]) == (None, 0)
-    assert "is no length of time" in desk.expect_refusal("settings", "--snapshot-every", "often")
+    assert "is not a duration" in desk.expect_refusal("settings", "--snapshot-every", "often")
     assert "no such folder" in desk.expect_refusal("settings", "--copy-to", "nowhere")
     assert "Letters of 1750" in desk.succeed("projects").out
 
 
 def test_release_needs_a_running_engine(machine: Machine) -> None:
     machine.succeed("create", "Letters")
-    assert machine.expect_refusal("release") == "No engine is running that could hold the project."
+    assert machine.expect_refusal("release") == "No engine is running that could have the project open."
 
 
 def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictures) -> None:
@@ -227,7 +227,7 @@ def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictu
     desk.succeed("jobs", "mode", "automatic")
     desk.succeed("jobs", "log", job)
     desk.succeed("jobs", "clear-failed")
-    assert desk.succeed("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
+    assert desk.succeed("jobs", "--watch").out.endswith("No work is left to wait for.\n")
 
 
 @pytest.mark.parametrize("command", ["log", "pause", "resume", "cancel", "retry"])

@@ -1,4 +1,4 @@
-"""The plugin of background work is held to what any plugin is held to."""
+"""The plugin of background work passes the conformance kit like any plugin."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def test_work_that_an_example_started_stands_still_while_the_kit_looks(
     folder = tmp_path / "kit"
     folder.mkdir()
     assert [str(fault) for fault in exercise_plugin(engines[0], "sleeper", folder)] == []
-    # Once for what it does, once for who may.
+    # Once for what it does, once for its rights.
     assert started == [True, False] * 2

@@ -1,4 +1,4 @@
-"""Whose turn it is: watched, first kinds, the loaded model, age; lanes, conditions, and that nothing starves."""
+"""Which job runs next: watched, first kinds, the loaded model, age; lanes, conditions, and that nothing starves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium.store.database import raw_of
 
 
 class Order:
-    """Notes which jobs ran, in order, and how many at a time."""
+    """Records which jobs ran, in order, and how many at a time."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -55,7 +55,7 @@ def order() -> Order:
 
 @pytest.fixture
 def crowd(house: Any, order: Order) -> Any:
-    """The house with kinds that note their order."""
+    """The house with kinds that record their order."""
     for name, more in (
         ("ord-model", {"lane": "local-model", "heavy": True}),
         ("ord-light", {"lane": "local-model"}),
@@ -92,7 +92,7 @@ def test_watched_goes_before_the_rest_and_so_does_what_is_under_it(crowd: Any, o
 
 
 def test_kinds_marked_first_are_picked_up_before_heavy_ones(crowd: Any, order: Order) -> None:
-    # The heavy job may begin while the last thumbnail is in hand: what it waits for is that none waits.
+    # The heavy job may begin while the last thumbnail is in progress: it only waits until none is waiting.
     order.seconds = 0.02
     heavy = crowd.put("ord-model", title="heavy")
     others = [crowd.put("ord-first", title="first")]

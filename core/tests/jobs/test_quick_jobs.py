@@ -1,4 +1,4 @@
-"""Quick jobs are picked up and their ends written several at a time; nothing waits for them, and none pays for another."""
+"""Quick jobs are picked up and their ends written several at a time; none delays another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def put_many(house: Any, kind: str, count: int) -> list[str]:
 
 
 def picked_up(house: Any, *, alone: bool = True) -> list[str]:
-    """The titles of what the lane `cpu` picks up next; the rows are given back at once."""
+    """The titles of what the lane `cpu` picks up next; the rows are released at once."""
     runner = house.engine.jobs
     store = runner.store_of(house.library)
     store.look(house.engine.kinds)
@@ -52,7 +52,7 @@ def test_one_by_one_where_another_project_or_another_kind_wants_the_lane(quick: 
 
 
 def test_what_was_interrupted_is_picked_up_by_itself(quick: Any) -> None:
-    """What it may do to the engine shall not count against others."""
+    """If it is what kills the engine, that must not count against others."""
     ids = put_many(quick, "chore-nothing", 4)
     with quick.library.db.write() as conn:
         conn.exec_driver_sql(
@@ -78,7 +78,9 @@ def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped
 
 
 def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
-    """What was picked up with it is put back, or taken by the lane's other thread; its quick neighbours' ends are written."""
+    """What was picked up with it is put back, or taken by the lane's other thread; the ends of its quick neighbours are
+    written.
+    """
     held, reached = threading.Event(), threading.Event()
 
     def run(job: JobContext) -> None:

@@ -1,4 +1,4 @@
-"""What is left running is taken up again: interruptions, relaunch, clocks that jump, disks that refuse, releases."""
+"""Jobs left running are recovered: interruptions, restarts, clocks that jump, disks that refuse, releases."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> 
 
 
 def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked_up(house: Any) -> None:
-    """Marked as running it would pass for one that waits for its children, whatever stops the engine."""
+    """Marked as running, it would look like one that waits for its children, if the engine stopped then."""
     job_id = house.put("chore-items", {"items": 1})
     runner = house.engine.jobs
     store = runner.store_of(house.library)
@@ -321,7 +321,7 @@ def test_a_full_disk_keeps_the_end_and_writes_it_later(house: Any, monkeypatch: 
     assert house.state(job_id) == "running"
     full["yes"] = False
     house.work()
-    # The item could not be written: the job failed in words, and a retry does it.
+    # The item could not be written: the job failed with a sentence, and a retry does it.
     assert house.row(job_id)["reason_code"] == "disk_full"
     house.act("job.retry", job_id=job_id)
     house.work()

@@ -1,4 +1,4 @@
-"""The states of a job and the moves between them, one by one."""
+"""The states of a job and the transitions between them, one by one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_shown(house: Any, job_id: str) -> dict[str, Any] | None:
 
 
 def begin_gated(house: Any, items: int = 3, kind: str = "chore-gated") -> str:
-    """A job that is in its first item and waits there."""
+    """A job that has begun its first item and waits there."""
     job_id = house.put(kind, {"items": items})
     house.engine.jobs.start()
     assert house.gate.reached.wait(10)
@@ -149,7 +149,7 @@ class TestFailed:
         assert house.state(job_id) == "done"
 
     def test_whoever_puts_it_back_lends_it_no_more_rights_than_their_own(self, house: Any) -> None:
-        """Else an editor would have an owner's job write beneath a lock."""
+        """Otherwise an editor could have an owner's job write beneath a lock."""
         editor = replace(LOCAL_OWNER, role="editor")
         job_id = house.put("chore-items", {"items": 2})
         house.act("job.cancel", job_id=job_id)

@@ -1,4 +1,4 @@
-"""How long a serving engine stays: what keeps it, what does not, and how it goes."""
+"""How long a serving engine stays up: what keeps it, what does not, and how it stops."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLENTY = 3600.0
 
 @pytest.fixture
 def serving(house: House) -> House:
-    """The engine of the house in the background, nobody having asked for an hour."""
+    """The engine of the house in the background, without a request for an hour."""
     house.engine.stay.serving = True
     house.engine.stay.rest_seconds = 600.0
     house.engine.stay._last = time.monotonic() - PLENTY
@@ -112,7 +112,7 @@ def test_asked_to_go_it_finishes_the_item_in_hand_begins_no_other_and_names_what
     assert not stay.asked_to_go
     assert stay.ask_to_go() == [str(serving.library.path)]
     assert not stay.is_over()
-    # A person's word on a job meanwhile does not set it off again.
+    # A person who pauses or resumes a job meanwhile does not start it again.
     serving.act("job.pause", job_id=job, paused=True)
     serving.act("job.pause", job_id=job, paused=False)
     assert not stay.is_over()

@@ -60,7 +60,7 @@ def test_every_action_is_described(ask: Asker) -> None:
 
 
 def test_the_descriptions_are_made_once(engine: Engine) -> None:
-    """Each is two JSON Schemas, and an agent asks for the list often."""
+    """Each is two JSON Schemas, and agents request the list often."""
     found = engine.actions.describe()
     assert engine.actions.describe() is found
     known = engine.actions.get("library.create")
@@ -275,7 +275,7 @@ def test_the_log_tells_of_a_mark_changed_behind_the_engines_back(
     broken = ask("GET", f"{AUDIT}/verify", library=project.path).json
     assert broken["ok"] is False
     assert touched in broken["detail"]
-    assert ("no step took it back" if undone else "a later step took it back") in broken["detail"]
+    assert ("no step undid it" if undone else "a later step undid it") in broken["detail"]
 
 
 def test_the_chain_tells_of_a_row_changed_behind_the_engines_back(

@@ -1,4 +1,4 @@
-"""The engine over HTTP: how it stands, its end, and the page at the root."""
+"""The engine over HTTP: its state, its end, and the page at the root."""
 
 from __future__ import annotations
 

@@ -69,11 +69,11 @@ FOREIGN_ORIGINS = (
         "127.0.0.1:8765",
     ),
 )
-"""Asked of the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
+"""Sent to the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
 
 
 def every_route(app: FastAPI) -> Iterator[tuple[str, str]]:
-    """Each method and path of the app, path parameters filled with a word."""
+    """Return each method and path of the app, with path parameters filled in."""
     for path in ("/openapi.json", "/docs", "/redoc"):
         yield "GET", path
     for route in routes_of(app.routes):
@@ -281,7 +281,7 @@ def test_what_no_route_takes_is_refused_in_words(
     [
         ("OPTIONS", "/api/settings/compute", "GET, HEAD, PUT"),
         ("DELETE", "/api/tokens", "GET, HEAD, POST"),
-        # A literal path is meant before one with a parameter that would fit it too (OpenAPI, Path Templating).
+        # A literal path takes precedence over a template that would match it too (OpenAPI, Path Templating).
         ("GET", "/api/actions/audit/undo", "POST"),
         ("DELETE", "/api/registry/open", "GET, HEAD"),
         ("POST", "/api/actions/audit/verify", "GET, HEAD"),

@@ -134,10 +134,10 @@ def test_resolving_goes_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"entity_types": ["ship", "ship"]}, "ship stands there twice"),
+        ({"entity_types": ["ship", "ship"]}, "ship is listed twice"),
         ({"entity_types": [" "]}, "not a blank"),
         ({"entity_types": ["s" * 81]}, "at most 80 characters"),
-        ({"scripts": [{"code": "Latn", "name": n} for n in "ab"]}, "Latn stands there twice"),
+        ({"scripts": [{"code": "Latn", "name": n} for n in "ab"]}, "Latn is listed twice"),
     ],
 )
 def test_a_list_of_settings_names_each_thing_once(

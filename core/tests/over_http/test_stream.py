@@ -21,7 +21,7 @@ from .conftest import Asker
 
 
 def parse_event(frame: bytes) -> tuple[int, str, dict[str, Any]]:
-    """(id, event, data) of one framed event."""
+    """Return (id, event, data) of one framed event."""
     lines = frame.decode().split("\n")
     assert lines[3:] == ["", ""]
     number, kind, data = (line.partition(": ")[2] for line in lines[:3])
@@ -38,7 +38,7 @@ def listen(
     after: int | None = None,
     expect: int = 1,
 ) -> list[bytes]:
-    """Frames that come while *do* is done, until *expect* of them are there or nothing comes for a while."""
+    """Return the frames that arrive while *do* is run, until there are *expect* of them or none come for a while."""
 
     async def run() -> list[bytes]:
         found: list[bytes] = []
@@ -147,7 +147,7 @@ def test_a_stream_ends_with_its_token(
 def test_the_stream_over_http(ask: Asker, core_engine: Engine, project: Library) -> None:
     before = core_engine.events.seq
     rename(core_engine, project, "B")
-    # Closed, the stream gives what there is and ends.
+    # After closing, the stream gives what is left and ends.
     publish = core_engine.events
     original = publish.subscribe
 

@@ -1,4 +1,4 @@
-"""Tokens: made, told apart, renewed, revoked, out of date; their secrets nowhere but in the one answer."""
+"""Tokens: made, distinguished, renewed, revoked, expired; their secrets appear nowhere but in the one answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def code_of(ask: Asker, token: str, path: str = "/api/registry") -> str | None:
 
 
 def later(engine: Engine, seconds: float) -> None:
-    """Put the engine's clock forward."""
+    """Set the engine's clock forward."""
     clock = engine.auth.clock
     for place in (engine.auth, engine.auth.book):
         place.clock = lambda: clock() + seconds

@@ -1,7 +1,7 @@
-"""The one gate to the network: nothing else in the engine opens a connection that leaves it.
+"""The only way to the network: nothing else in the engine opens a connection to other machines.
 
-A destination is checked when the connection is made, on the very address that is connected to, so neither a
-redirect nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
+A destination is checked when the connection is made, on the very address that is connected to, so neither a redirect
+nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Resolver = Callable[[str, int], list[str]]
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
-"""What stays as it is where other characters of an address are written with their bytes."""
+"""Characters that are not percent-encoded in an address."""
 
 MAX_REDIRECTS = 5
 _ELSEWHERE = (301, 302, 303, 307, 308)
@@ -38,7 +38,7 @@ MIB = 1024 * 1024
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of *host*, by the system's resolver."""
+    """Return the addresses of *host*, from the system's resolver."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -54,14 +54,14 @@ class Answer:
     _read: bytes | None = field(default=None, repr=False)
 
     def read(self) -> bytes:
-        """The whole body; TooLarge when it is longer than the request's limit."""
+        """Return the whole body; raises TooLarge when it is longer than the request's limit."""
         if self._read is None:
             self._read = b"".join(self.chunks)
         return self._read
 
 
 class Egress:
-    """Makes requests for one engine. Everything is refused while SERVICE_LOCAL_ONLY is set, but this machine itself."""
+    """Makes requests for one engine. While SERVICE_LOCAL_ONLY is set, everything but this machine itself is refused."""
 
     def __init__(
         self, *, local_only: bool, resolver: Resolver = resolve, user_agent: str = "armarium"
@@ -81,11 +81,7 @@ class Egress:
         reach: Reach = "public",
         limits: Limits | None = None,
     ) -> Iterator[Answer]:
-        """Send a request and read its answer as it comes; redirects of GET and HEAD are followed, each checked anew.
-
-        Raises Forbidden (held offline, a destination out of reach), BadRequest (not an http address), Unavailable
-        (no answer, too slow, too many redirects) and, while reading, TooLarge.
-        """
+        """Send a request and read its answer as it arrives; redirects of GET and HEAD are followed, each checked again."""
         import httpx
 
         sent = {name.lower(): value for name, value in (headers or {}).items()}

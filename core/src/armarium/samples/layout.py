@@ -1,6 +1,6 @@
-"""Lays a page's text out on its sheet: which words stand on which line, where, and with what ink.
+"""Lays a page's text out on its sheet: which words are on which line, where, and with how much ink.
 
-All numbers are pixels of the flat sheet; the photograph's bend and tilt come later (``photograph.py``).
+All numbers are pixels of the flat sheet; the photograph's bend and tilt are applied later (``photograph.py``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CELL = 0.35
 
 @dataclass(frozen=True, slots=True)
 class LaidWord:
-    """One word: pen start on the baseline, width, and how full the pen was (0 to 255)."""
+    """One word: pen start on the baseline, width, and how much ink the pen carried (0 to 255)."""
 
     text: str
     x: float
@@ -56,7 +56,7 @@ class LaidRegion:
 
 
 def lay_out(page: PageText, scale: float, rng: random.Random, font_path: Path | None) -> list[LaidRegion]:
-    """The page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
+    """Return the page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
     regions: list[LaidRegion] = []
     for frame in page.frames:
         top = frame.y * scale
@@ -149,7 +149,7 @@ def _polygon(words: list[LaidWord], size: float, slope: float) -> tuple[Point, .
 def draw_ink(
     page: PageText, regions: list[LaidRegion], scale: float, rng: random.Random, font_path: Path | None
 ) -> Image.Image:
-    """The sheet's ink as a mask (white is ink): rules first, then every word with the fullness of its pen."""
+    """Return the sheet's ink as a mask (white is ink): rules first, then every word with its amount of ink."""
     from PIL import Image, ImageChops, ImageDraw
 
     sheet = Image.new("L", (round(SHEET[0] * scale), round(SHEET[1] * scale)))

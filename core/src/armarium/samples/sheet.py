@@ -1,4 +1,4 @@
-"""What a page of text is made of before it is laid out: blocks in frames, written by a hand.
+"""A page of text before it is laid out: blocks in frames, written by a hand.
 
 Lengths are in paper units: the sheet is 1500 wide and 2160 high, whatever the scale of the picture.
 """
@@ -55,8 +55,8 @@ class Hand:
 class PageText:
     """One page before it is laid out: its document, its frames in reading order, its ruled lines.
 
-    ``wear`` from 0 (fresh) to 1 says how faded the ink and how soft the picture is; ``shows_through`` names the page
-    on the other side of the leaf.
+    ``wear`` from 0 (fresh) to 1 says how faded the ink and how soft the picture is; ``shows_through`` names the page on
+    the back of the leaf.
     """
 
     name: str

@@ -48,7 +48,7 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
     row = read_pages.succeed("history", "--limit", "1", "--json").json["items"][0]
     assert row["words"] == "Corrected lines of 1.png"
     assert "En la villa" not in str(row)
-    assert read_pages.succeed("undo").out == "Took back 1 step: Corrected lines of 1.png.\n"
+    assert read_pages.succeed("undo").out == "Undid 1 step: Corrected lines of 1.png.\n"
     assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
     assert not list(tmp_path.glob("armarium-correct-*")), "what was saved needs no file"
 
