@@ -136,7 +136,7 @@ def test_modules_have_telling_names() -> None:
 
 # Words in -ed that are verbs or nouns as they stand.
 NOT_PARTICIPLES = {
-    "bed", "deed", "embed", "exceed", "feed", "indeed", "need", "proceed", "read", "red", "seed", "shed", "speed", "succeed",
+    "bed", "deed", "embed", "exceed", "feed", "heed", "indeed", "need", "proceed", "read", "red", "seed", "shed", "speed", "succeed",
 }  # fmt: skip
 IRREGULAR_PARTICIPLES = {
     "asked", "begun", "bent", "bound", "broken", "brought", "built", "came", "chosen", "done", "drawn",
