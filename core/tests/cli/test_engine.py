@@ -110,7 +110,7 @@ def test_a_project_that_is_not_there_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls")
 
 
-def test_two_projects_of_one_name_are_told_apart_by_path(
+def test_two_projects_of_one_name_are_distinguished_by_path(
     desk: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("a", "b"):
@@ -128,7 +128,7 @@ def test_a_project_whose_folder_went_away_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls", "-l", "Gone soon").endswith(".")
 
 
-def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Machine) -> None:
+def test_a_damaged_project_is_refused_with_a_sentence_and_the_doctor_says_so(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     desk.succeed("release")
     (desk.home / "Letters.library" / "library.sqlite").write_bytes(b"no database" * 1000)
@@ -140,7 +140,7 @@ def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Mach
     assert (ran.code, ran.json["healthy"]) == (1, False)
 
 
-def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
+def test_the_doctor_reports_a_lost_file_and_nothing_in_an_intact_project(
     desk: Machine, pictures: Pictures
 ) -> None:
     pictures(["1.png"])
