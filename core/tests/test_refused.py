@@ -295,7 +295,7 @@ def test_a_project_that_is_nowhere_is_not_released(shelf_engine: Engine, tmp_pat
     assert refused.value.code == "library_not_found"
 
 
-# ------------------------------------------------------------------------------------------- files of strangers
+# --------------------------------------------------------------------------------------------------- untrusted files
 
 
 def test_an_archive_with_a_link_in_it_is_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from proofs.path_world import picture
 Json = dict[str, Any]
 
 
-# ------------------------------------------------------------------------------------------------- a stranger's plugin
+# ------------------------------------------------------------------------------------------------- a third-party plugin
 
 
 def strange_params(path: str) -> Json:

@@ -439,7 +439,7 @@ def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.
     assert faults(tmp_path, 250, 1)
 
 
-# ------------------------------------------------------------------------------------------ packages of strangers
+# ---------------------------------------------------------------------------------------- packages of third parties
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class Runtimes:
                 return path
         raise Unavailable(
             f"The package {runtime.package} does not contain {name}, which says what the runtime "
-            f"{runtime.name} consists of. Install the package anew.",
+            f"{runtime.name} consists of. Install the package again.",
             code="runtime_broken",
         )
 
