@@ -204,7 +204,7 @@ def moved_away(package: str) -> Conflict:
 def too_many_files() -> Unavailable:
     """Return the refusal where no more files may be opened."""
     return Unavailable(
-        "The engine holds as many files open as this computer lets it; nothing was changed. Close projects that are "
+        "The engine has as many files open as this computer allows; nothing was changed. Close projects that are "
         "not in use (library.release), or start the engine with a higher limit (ulimit -n).",
         code="too_many_files",
     )

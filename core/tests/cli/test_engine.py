@@ -247,7 +247,7 @@ def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert desk.succeed("greeter", "hello", "Ana").out == "Hello, Ana.\n"
     assert desk.succeed("greeter", "hello", "Ana", "--json").json == {"hello": "Ana"}
     said = desk.expect_refusal("greeter", "stumble")
-    assert said.startswith("Armarium met something it did not expect (KeyError: 'a fault').")
+    assert said.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
 
 
 def test_commands_of_plugins_stand_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
@@ -265,7 +265,7 @@ def test_no_plugin_takes_a_command_from_the_core_or_from_another_plugin(desk: Ma
     assert desk.succeed("usher", "doctor").out == "Say aah.\n"
     said = desk.run("bow", "--deep")
     assert said.code == 1
-    assert "Several plugins bring a command bow: say armarium herald bow or armarium usher bow." in said.err
+    assert "Several plugins provide a command bow: say armarium herald bow or armarium usher bow." in said.err
     assert desk.succeed("herald", "bow", "--deep").out == "Trumpets.\n"
 
 

@@ -266,7 +266,7 @@ def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
     told = node(house, job_id)
     assert told["state"] == "failed"
     assert told["reason"].startswith(
-        "The work chore-broken met an error that nobody foresaw, inside the engine (ValueError in "
+        "The work chore-broken failed with an unexpected error inside the engine (ValueError in "
     )
     assert "break_down" in caplog.text
     assert "Konrad" not in caplog.text

@@ -92,7 +92,9 @@ class GuardedTransport(httpx.HTTPTransport):
             response = super().handle_request(request)
         if response.headers.get("content-encoding", "identity") not in ("identity", ""):
             response.close()
-            raise Unavailable(f"{target.hostname} answers only compressed; the engine takes answers as they are.")
+            raise Unavailable(
+                f"{target.hostname} answers only compressed; the engine takes answers as they are."
+            )
         assert isinstance(response.stream, httpx.SyncByteStream)
         declared = response.headers.get("content-length", "")
         response.stream = _Body(response.stream, declared, self._limits, deadline, target, check)
