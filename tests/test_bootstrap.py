@@ -96,7 +96,7 @@ def test_a_working_environment_is_kept(checkout: Path, monkeypatch: pytest.Monke
     assert bootstrap.PYTHON.exists()
 
 
-def test_python_without_a_venv_module_is_refused_in_words(
+def test_python_without_a_venv_module_is_refused_with_a_sentence(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer(monkeypatch)
@@ -113,7 +113,7 @@ def test_the_next_source_of_pip_is_tried_when_one_fails(
     assert [command.split()[0] for command in asked] == ["first", "second"]
 
 
-def test_no_pip_anywhere_is_refused_in_words(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pip_anywhere_is_refused_with_a_sentence(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "pip_commands", lambda scratch: iter([]))
     answer(monkeypatch)
     with pytest.raises(bootstrap.SetupFailed, match="apt-get install python3-venv"):
@@ -130,7 +130,7 @@ def test_pip_does_the_work_where_uv_cannot(checkout: Path, monkeypatch: pytest.M
     assert f"-e {checkout / 'part'}" in installs[-1]
 
 
-def test_an_install_that_fails_both_ways_is_refused_in_words(
+def test_an_install_that_fails_both_ways_is_refused_with_a_sentence(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bootstrap, "uv_environment", dict)
@@ -163,7 +163,7 @@ def test_a_failed_setup_is_one_sentence_and_an_exit_code(
         ("Darwin", "26.1", "x86_64", (3, 14), "make PYTHON=python3.13"),
     ],
 )
-def test_a_mac_that_a_package_has_no_build_for_is_told(
+def test_a_mac_without_a_build_of_a_package_is_refused(
     system: str, release: str, machine: str, python: tuple[int, int], said: str | None
 ) -> None:
     if said is None:

@@ -48,7 +48,7 @@ def quotes() -> list[tuple[Path, str, str]]:
 @pytest.mark.parametrize(
     ("page", "quoted", "body"), quotes(), ids=lambda value: str(value)[-40:].replace("\n", " ")
 )
-def test_what_a_page_quotes_stands_in_the_file(page: Path, quoted: str, body: str) -> None:
+def test_quoted_code_is_in_the_file(page: Path, quoted: str, body: str) -> None:
     """A page shows real code: a block under `quotes PATH` is a passage of that file, word for word."""
     assert body.strip("\n") in text(ROOT / quoted), f"{place(page)} quotes {quoted}, which has changed since"
 

@@ -78,7 +78,7 @@ def broken_contracts(copies: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_what_is_written_keeps_every_contract(copies: Path) -> None:
+def test_our_packages_keep_every_contract(copies: Path) -> None:
     assert broken_contracts(copies) == []
 
 
@@ -246,14 +246,14 @@ def a_cycle_in(graph: dict[str, list[tuple[str, bool]]]) -> list[str]:
     return next((circle for module in graph if (circle := walk(module, []))), [])
 
 
-def test_no_modules_of_the_core_import_one_another_in_a_circle() -> None:
+def test_no_import_cycle_in_the_core() -> None:
     graph = imports_of_the_core()
     assert a_cycle_in(graph) == []
     planted = {**graph, "armarium.ids": [("armarium.engine", True)]}
     assert {"armarium.ids", "armarium.engine"} <= set(a_cycle_in(planted))
 
 
-def test_the_core_has_few_rooms_and_few_late_imports() -> None:
+def test_the_core_has_few_top_level_modules_and_few_late_imports() -> None:
     folder = ROOT / "core" / "src" / "armarium"
     rooms = [entry for entry in folder.iterdir() if not entry.name.startswith(("_", "py."))]
     assert len(rooms) <= MOST_ROOMS

@@ -101,7 +101,7 @@ def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) ->
     assert not found["refused"]
 
 
-def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
+def test_third_party_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
     """Every example, as a wheel of its own, beside ours."""
     install = [
         bootstrap.UV,

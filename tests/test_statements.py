@@ -237,7 +237,7 @@ def test_only_the_owner_writes_to_a_table(
     assert heard == set()
 
 
-def test_a_planted_write_is_heard(heard: set[str], engine: Engine, library: Library) -> None:
+def test_a_planted_write_is_detected(heard: set[str], engine: Engine, library: Library) -> None:
     planted = {"__name__": "armarium_images.planted"}
     exec("def write(ctx): ctx.conn.exec_driver_sql(\"UPDATE document SET path = 'x'\")", planted)
 

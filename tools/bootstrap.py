@@ -241,7 +241,7 @@ def install_packages(profile: str) -> None:
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not all(run([*pip, *step]).returncode == 0 for step in steps):
         raise SetupFailed(
-            "the packages could not be installed; what pip said stands above. Mend that (most often the machine is "
+            "the packages could not be installed; pip's message is above. Fix that (most often the machine is "
             "offline or the disk is full) and run make again: it goes on where it stopped."
         )
 

@@ -450,7 +450,7 @@ class TestTheEnginesOwnEvents:
         assert {item["type"] for item in items} <= {"system_info"}
         return [(item["level"], item["message"], item["metadata"], item["error"]) for item in items]
 
-    def test_a_job_that_failed_for_good_is_told_once_by_the_top_of_its_tree(
+    def test_a_final_failure_is_logged_once_by_the_top_of_the_tree(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
         done = put(chores, project, "chore-items", {"items": 1})
@@ -466,9 +466,7 @@ class TestTheEnginesOwnEvents:
         assert len(told) == 2
         assert all(message.endswith(" failed.") and error for _, message, _, error in told)
 
-    def test_what_was_interrupted_is_told_when_it_is_carried_on(
-        self, web: Any, chores: Engine, project: Library
-    ) -> None:
+    def test_a_resumed_interruption_is_logged(self, web: Any, chores: Engine, project: Library) -> None:
         put(chores, project, "chore-items", {"items": 1})
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running'")
@@ -479,7 +477,9 @@ class TestTheEnginesOwnEvents:
         assert (level, found) == ("warning", {"jobs": 1})
         assert message == "The engine had stopped while 1 job ran; it is continued."
 
-    def test_a_migration_is_told_with_its_snapshot(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_a_migration_is_logged_with_its_snapshot(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         chores.run(None, "library.release", {"path": str(project.path)}, LOCAL_OWNER)
         with sqlite3.connect(project.path / "library.sqlite") as raw:
             raw.execute("UPDATE schema_version SET version = 0 WHERE family = 'jobs'")

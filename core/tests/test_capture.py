@@ -114,7 +114,7 @@ def test_a_change_that_changes_nothing_leaves_no_image(
         assert conn.exec_driver_sql("SELECT count(*) FROM shelf__history").scalar() == 2
 
 
-def test_writes_are_refused_in_words_when_a_trigger_is_gone(
+def test_writes_are_refused_with_a_sentence_when_a_trigger_is_gone(
     make_engine, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     from armarium.errors import Conflict

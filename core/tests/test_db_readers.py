@@ -77,7 +77,7 @@ def still_open(readers: set[sqlite3.Connection]) -> int:
     return found
 
 
-def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
+def test_a_returned_reader_is_waited_for_before_a_further_one_is_opened(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readers, "PATIENCE", 60.0)
@@ -102,14 +102,14 @@ def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
     db.close()
 
 
-def test_one_more_is_opened_when_none_comes_back(db: Database) -> None:
+def test_a_further_reader_is_opened_when_none_is_returned(db: Database) -> None:
     with ExitStack() as many:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_AT_ONCE + 1)}
     assert len(readers) == READERS_AT_ONCE + 1
     db.close()
 
 
-def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
+def test_a_reader_that_met_an_error_is_not_reused(db: Database) -> None:
     def ask_nowhere() -> None:
         nonlocal met
         with db.read() as conn:
@@ -140,7 +140,7 @@ def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
     db.close()
 
 
-def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
+def test_idle_readers_free_memory_and_stay_usable(db: Database) -> None:
     with ExitStack() as many:
         readers = [raw_of(many.enter_context(db.read())) for _ in range(3)]
     db.give_memory_back()
@@ -153,7 +153,7 @@ def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
     db.close()
 
 
-def test_one_given_back_after_the_end_is_closed(db: Database) -> None:
+def test_a_reader_returned_after_closing_is_closed(db: Database) -> None:
     with db.read() as conn:
         late = raw_of(conn)
         db.close()

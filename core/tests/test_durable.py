@@ -44,7 +44,7 @@ def test_a_file_is_flushed_to_the_disk(
     assert calls.made == made
 
 
-def test_a_disk_that_refuses_is_heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_error_of_the_disk_is_raised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuses(descriptor: int) -> None:
         raise OSError(errno.EIO, "input/output error")
 

@@ -129,7 +129,7 @@ def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
+def test_what_is_missing_is_refused_with_a_sentence(tmp_path: Path) -> None:
     store = ObjectStore(tmp_path)
     with pytest.raises(NotFound, match="missing"):
         store.open("ab" * 32)

@@ -112,7 +112,7 @@ def test_the_history_and_the_digests_know_nothing_of_it(
     ],
     ids=["no table", "no trigger", "another trigger", "another table"],
 )
-def test_an_index_that_is_not_what_is_said_is_made_anew_at_opening(
+def test_an_index_that_differs_from_its_declaration_is_rebuilt_at_opening(
     run, shelf_engine: Engine, shelf_library: Library, damage: str
 ) -> None:
     shelf = run("shelf.create", name="A").result["id"]
@@ -146,7 +146,7 @@ def test_a_package_made_before_the_index_gets_it_without_a_snapshot(make_engine,
     assert not list((place / "snapshots").iterdir())
 
 
-def test_the_doctor_finds_an_index_out_of_step_and_makes_it_anew_when_told(
+def test_the_doctor_reports_an_index_out_of_step_and_rebuilds_it_on_request(
     run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     shelf = run("shelf.create", name="A").result["id"]
@@ -165,7 +165,7 @@ def test_the_doctor_finds_an_index_out_of_step_and_makes_it_anew_when_told(
     assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
 
 
-def test_a_sqlite_without_the_module_is_told_in_words(make_engine, tmp_path: Path) -> None:
+def test_a_sqlite_without_the_module_is_refused_with_a_sentence(make_engine, tmp_path: Path) -> None:
     needy = MetaData()
     rows = Table("shelf", needy, Column("id", Text, primary_key=True), info=tracked(label="shelf"))
     derived_index("shelf_index", needy, rows, module="no_such", values={"a": "1"}, columns=("id",))

@@ -72,7 +72,7 @@ def test_a_link_out_of_the_allowed_folders_is_refused(make_engine, tmp_path: Pat
         engine.libraries.get(tmp_path / "inside" / "A.library")
 
 
-def test_a_second_engine_is_told_who_holds_the_package(shelf_library: Library, make_engine) -> None:
+def test_a_second_engine_is_refused_with_the_name_of_the_holder(shelf_library: Library, make_engine) -> None:
     other = make_engine(plugins=[shelf_plugin()])
     with pytest.raises(Conflict, match=r"held by another engine \(process \d+ on") as refused:
         other.libraries.get(shelf_library.path)
@@ -113,7 +113,7 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
         assert "snapshot" in report["findings"][0]["what"]
 
 
-def test_damage_met_while_opening_is_told_of_the_project_and_not_of_the_engines_own_database(
+def test_damage_found_at_opening_is_attributed_to_the_project_not_to_the_engines_database(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
     # At a path that the registry does not know, so that it is registered with its settings.
@@ -186,7 +186,7 @@ def test_a_project_whose_holder_cannot_be_noted_is_not_left_locked(
     assert shelf_engine.libraries.get(path).path == shelf_library.path
 
 
-def test_what_keeps_the_doctor_out_is_no_illness(
+def test_what_prevents_an_examination_is_not_a_finding(
     shelf_engine: Engine, shelf_library: Library, make_engine
 ) -> None:
     shelf_library.snapshot("by hand")

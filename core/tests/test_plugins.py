@@ -84,7 +84,7 @@ def test_a_plugin_comes_after_those_its_tables_point_at() -> None:
     assert [plugin.name for plugin in registry.loaded] == ["shelf", "annex"]
 
 
-def test_drivers_are_named_and_an_unknown_one_is_refused_in_words() -> None:
+def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
     drivers = Drivers()
     drivers.give("armarium.readers", "mine", int)
     assert drivers.load("armarium.readers", "mine") is int
@@ -153,7 +153,7 @@ def test_a_driver_that_does_not_load_is_reported(monkeypatch, kind: type[BaseExc
     assert drivers.list_refused("armarium.formats") == {"broken": why}
 
 
-def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monkeypatch, tmp_path) -> None:
+def test_stevedore_loads_a_driver_that_our_own_discovery_chose(monkeypatch, tmp_path) -> None:
     """What stevedore discovers by itself knows no owners of names, and is cached in a folder of the user."""
     from stevedore import _cache
     from stevedore.driver import DriverManager

@@ -136,11 +136,11 @@ def test_it_is_listed_with_its_settings() -> None:
     ]
 
 
-def test_a_strangers_job_conforms(engine: Engine, tmp_path: Path) -> None:
+def test_a_third_party_job_conforms(engine: Engine, tmp_path: Path) -> None:
     assert exercise_recipe_job(engine, "tally-letters", tmp_path, settings={"step": 2}) == []
 
 
-def test_one_page_hands_on_what_was_found(engine: Engine, library: Library) -> None:
+def test_a_job_of_one_page_outputs_what_was_found(engine: Engine, library: Library) -> None:
     state, result = run(engine, library, ["four"], step=3)
     assert (state, result) == (
         "done",
@@ -148,7 +148,7 @@ def test_one_page_hands_on_what_was_found(engine: Engine, library: Library) -> N
     )
 
 
-def test_pages_that_fail_or_have_nothing_are_named_and_the_rest_goes_on(
+def test_pages_that_fail_or_have_nothing_are_named_and_the_others_continue(
     engine: Engine, library: Library
 ) -> None:
     state, result = run(engine, library, ["one", "blank", "torn", "empty", "three"])
@@ -183,7 +183,7 @@ class Loose(BaseModel):
         (replace(TALLY, description=" "), "has no description"),
     ],
 )
-def test_a_faulty_declaration_is_refused_in_words(job: RecipeJob, told: str) -> None:
+def test_a_faulty_declaration_is_refused_with_a_sentence(job: RecipeJob, told: str) -> None:
     assert told in " ".join(faults_of(plugin(job)))
 
 
@@ -247,7 +247,7 @@ def test_the_kit_names_what_is_wrong(
     assert told in " ".join(faults)
 
 
-def test_a_job_that_is_not_there_is_named_with_those_that_are(engine: Engine, tmp_path: Path) -> None:
+def test_an_unknown_recipe_job_is_refused_with_the_known_ones(engine: Engine, tmp_path: Path) -> None:
     assert exercise_recipe_job(engine, "tally-words", tmp_path) == [
         "There is no recipe job tally-words; there are: tally-letters."
     ]

@@ -79,7 +79,7 @@ def test_a_column_that_is_renamed_is_renamed_in_the_images(
             assert raw_of(conn).execute("SELECT words, weight FROM shelf_book").fetchall() == [before]
 
 
-def test_a_column_that_goes_takes_the_triggers_that_name_it_along(
+def test_dropping_a_column_drops_the_triggers_that_name_it(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     path = tmp_path / "Past.library"
@@ -155,7 +155,7 @@ def test_a_change_of_case_alone_is_kept_whatever_the_collation() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_step_that_writes_rows_often_and_unlike_each_other_comes_back(
+def test_a_step_that_writes_a_row_several_times_is_undone_exactly(
     shelf_engine: Engine, shelf_library: Library, seed: int
 ) -> None:
     """Rows changed twice, in other columns, to and from null, deleted after a change, inserted again after a deletion."""

@@ -124,7 +124,7 @@ def test_a_list_of_rows_is_counted(conn: Connection) -> None:
     ("ids", "met"),
     [((), 0), (("b1", "b1", "b3", "none"), 2), (("b1\0", "b2"), 1), (tuple(map(str, range(40_000))), 0)],
 )
-def test_very_many_ids_are_asked_for_at_once(conn: Connection, ids: tuple[str, ...], met: int) -> None:
+def test_very_many_ids_are_one_parameter(conn: Connection, ids: tuple[str, ...], met: int) -> None:
     assert len(BOOKS.all(conn, is_among(books.c.id, ids))) == met
 
 

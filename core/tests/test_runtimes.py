@@ -157,7 +157,7 @@ def test_new_requirements_make_the_installation_outdated_and_replace_it(
 
 
 @pytest.mark.slow
-def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> None:
+def test_an_interrupted_installation_does_not_count_and_is_replaced(runtimes: Runtimes) -> None:
     place = runtimes.place_of(TINY)
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").write_text("half")
@@ -193,7 +193,7 @@ def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
     assert caught.value.code == "offline"
 
 
-def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtimes, shop: Path) -> None:
+def test_a_package_without_its_requirements_is_broken_with_a_sentence(runtimes: Runtimes, shop: Path) -> None:
     (shop / "requirements.txt").unlink()
     assert [state.installed for state in runtimes.list()] == [False]
     with pytest.raises(Unavailable, match=r"does not contain requirements\.txt"):
@@ -261,7 +261,7 @@ def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: 
         runtimes.install("noded")
     lock.write_text('{"bad": 1}')
     with pytest.raises(
-        Unavailable, match="packages of npm for noded could not be installed.*no such package"
+        Unavailable, match=r"packages of npm for noded could not be installed.*no such package"
     ):
         runtimes.install("noded")
     assert not runtimes.is_installed("noded")

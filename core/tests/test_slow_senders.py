@@ -88,7 +88,7 @@ def test_a_body_that_stops_is_not_waited_for() -> None:
     assert talk(stall) == b""
 
 
-def test_a_body_that_goes_on_has_its_time_and_so_has_the_next_request() -> None:
+def test_a_body_that_keeps_arriving_is_not_cut_off_nor_is_the_next_request() -> None:
     async def go_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         answers = []
         for _ in range(2):

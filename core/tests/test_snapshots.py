@@ -105,7 +105,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
     assert len(snapshots.list_snapshots(shelf_library.path)) == 2
 
 
-def test_another_interval_counts_at_once_and_taking_it_back_too(
+def test_another_interval_counts_at_once_and_undoing_it_too(
     run: Run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     run("snapshot.take")
@@ -151,7 +151,7 @@ def test_a_planned_snapshot_that_was_cancelled_is_planned_again_by_the_next_chan
     assert [state for state, _ in jobs(shelf_library)] == ["cancelled", "waiting"]
 
 
-def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_later_change(
+def test_a_snapshot_taken_before_its_step_was_announced_hides_no_later_change(
     run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell = shelf_engine.bus.tell
@@ -174,7 +174,7 @@ def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_late
     assert len(jobs(shelf_library)) == 3
 
 
-def test_a_disk_that_takes_no_snapshot_is_told_and_asked_again(
+def test_a_disk_that_refuses_a_snapshot_is_reported_and_tried_again(
     run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*args: object) -> None:
@@ -248,7 +248,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     }
 
 
-def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
+def test_a_copy_resumes_where_it_was_stopped_and_copies_no_damaged_file(
     run: Run, shelf_library: Library, elsewhere: Path
 ) -> None:
     digests = [shelf_library.objects.put_bytes(bytes([n]) * 1000) for n in range(6)]
@@ -274,7 +274,7 @@ def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
     assert there == {digests[0], *digests[3:]}
 
 
-def test_a_place_that_is_gone_fails_the_copy_in_words_and_keeps_the_snapshot(
+def test_a_place_that_is_gone_fails_the_copy_with_a_sentence_and_keeps_the_snapshot(
     run: Run, shelf_engine: Engine, shelf_library: Library, elsewhere: Path
 ) -> None:
     run("library.set", snapshot_offsite_path=str(elsewhere))

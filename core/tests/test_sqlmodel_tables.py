@@ -72,7 +72,7 @@ def test_its_actions_conform(make_engine: Callable[..., Engine], tmp_path: Path)
     assert exercise_plugin(make_engine(plugins=[box()]), "box", tmp_path / "kit") == []
 
 
-def test_a_card_is_written_taken_back_and_refused_where_it_changed(
+def test_a_card_is_written_undone_and_refused_where_it_changed(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     engine = make_engine(plugins=[box()])

@@ -100,7 +100,7 @@ def unlock(engine: Engine, library: Library) -> None:
 
 
 @pytest.mark.slow
-def test_every_family_s_rows_are_carried(
+def test_the_rows_of_every_family_are_transferred(
     engine: Engine, library: Library, target: Library, full: list[str]
 ) -> None:
     unlock(engine, library)
@@ -150,7 +150,7 @@ def test_every_family_s_rows_are_carried(
 
 
 @pytest.mark.slow
-def test_a_move_of_everything_is_taken_back_exactly(
+def test_a_move_of_everything_is_undone_exactly(
     engine: Engine, library: Library, target: Library, full: list[str]
 ) -> None:
     unlock(engine, library)

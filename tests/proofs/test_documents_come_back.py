@@ -398,7 +398,7 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_whole_history_is_taken_back_to_an_empty_project(
+def test_a_whole_history_is_undone_to_an_empty_project(
     make_engine: Callable[..., Engine], tmp_path: Any, seed: int
 ) -> None:
     engine = make_engine(plugins=families())

@@ -99,6 +99,6 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     assert WORDS not in audit
 
 
-def test_a_token_that_were_logged_would_be_heard(heard: Callable[[], str]) -> None:
+def test_a_logged_token_would_be_detected(heard: Callable[[], str]) -> None:
     logging.getLogger("armarium.anything").debug("token %s", FALSE_TOKEN)
     assert FALSE_TOKEN in heard()

@@ -28,7 +28,7 @@ from proofs.path_world import picture
 Json = dict[str, Any]
 
 
-# ------------------------------------------------------------------------------------------------- a stranger's plugin
+# ------------------------------------------------------------------------------------------------- a third-party plugin
 
 
 def strange_params(path: str) -> Json:
@@ -263,7 +263,7 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
     return found
 
 
-def test_the_walk_finds_what_there_is(ground: Ground) -> None:
+def test_the_search_for_path_parameters_finds_them(ground: Ground) -> None:
     """The search itself: if it found nothing, all other tests would pass."""
     found = {one.partition(" (")[0] for one in calls(ground, MATERIAL)}
     assert {
@@ -292,7 +292,7 @@ def test_the_walk_finds_what_there_is(ground: Ground) -> None:
 
 
 @pytest.mark.slow
-def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
+def test_not_even_the_owner_reaches_a_closed_place(ground: Ground) -> None:
     closed = ground.closed_places()
     wrong = []
     for name, call in calls(ground, MATERIAL).items():
@@ -516,7 +516,7 @@ def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> No
 # --------------------------------------------------------------------------------------------------------- house rule
 
 
-def test_every_parameter_that_is_called_like_a_path_says_what_kind_it_is(ground: Ground) -> None:
+def test_every_parameter_named_like_a_path_declares_its_kind(ground: Ground) -> None:
     wrong = {
         one["name"]: undeclared_paths(one["params"])
         for one in ground.engine.actions.describe()

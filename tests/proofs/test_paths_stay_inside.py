@@ -266,7 +266,7 @@ OWN_DOORS = {
 """Files of commands that write, and why no name of a caller's is written there."""
 
 
-def test_commands_write_files_by_one_door() -> None:
+def test_commands_write_files_only_through_the_checked_functions() -> None:
     """Commands write only through `write_file` or `write_exports`, tested in core/tests/cli/test_written_files.py."""
     root = Path(__file__).parents[2]
     # What goes to the null device is written nowhere.
@@ -439,7 +439,7 @@ def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.
     assert faults(tmp_path, 250, 1)
 
 
-# ------------------------------------------------------------------------------------------ packages of strangers
+# ---------------------------------------------------------------------------------------- packages of third parties
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ def test_a_package_that_became_a_link_is_not_opened_again(tmp_path: Path) -> Non
         ground.engine.close()
 
 
-def test_links_inside_are_told_from_links_out(tmp_path: Path) -> None:
+def test_links_that_stay_inside_are_allowed(tmp_path: Path) -> None:
     """What is refused is refused for what it is: ordinary files beside the traps are still imported."""
     ground = Ground(tmp_path)
     try:

@@ -128,7 +128,7 @@ class EngineLifetime:
             why = f"{requests} {'request is' if requests == 1 else 'requests are'} being answered."
         else:
             goes_in = self.rest_seconds
-            why = f"Nothing is left to do; it goes {goes_in:.0f} seconds after the last request."
+            why = f"Nothing is left to do; it stops {goes_in:.0f} seconds after the last request."
         return {"stays_because": why, "goes_in_seconds": goes_in, "requests": requests, "work": working}
 
     def is_over(self) -> bool:

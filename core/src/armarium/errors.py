@@ -186,8 +186,8 @@ def is_out_of_files(error: BaseException) -> bool:
 def left_out(plugin: str, why: str) -> Conflict:
     """Return the refusal of what a plugin does in a project that its tables do not fit."""
     return Conflict(
-        f"The plugin {plugin} does not work in this project: {why.rstrip('.')}. Its tables were left alone, and all else "
-        "goes on. Bring the plugin up to date, or remove it.",
+        f"The plugin {plugin} does not work in this project: {why.rstrip('.')}. Its tables were left alone, and everything "
+        "else works. Update the plugin, or remove it.",
         code="plugin_left_out",
     )
 
@@ -204,7 +204,7 @@ def moved_away(package: str) -> Conflict:
 def too_many_files() -> Unavailable:
     """Return the refusal where no more files may be opened."""
     return Unavailable(
-        "The engine holds as many files open as this computer lets it; nothing was changed. Close projects that are "
+        "The engine has as many files open as this computer allows; nothing was changed. Close projects that are "
         "not in use (library.release), or start the engine with a higher limit (ulimit -n).",
         code="too_many_files",
     )

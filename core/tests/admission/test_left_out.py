@@ -107,7 +107,7 @@ def test_a_migration_that_fails_costs_its_plugin_and_not_the_project(make_engine
         assert raw.execute("SELECT count(*) FROM annex_room").fetchone() == (1,)
 
 
-def test_a_stranger_whose_tables_are_newer_or_lack_a_column_is_left_out(
+def test_a_third_party_plugin_with_newer_tables_or_without_a_column_is_left_out(
     make_engine: Any, project: Path
 ) -> None:
     newer: Engine = make_engine(plugins=[shelf_plugin(), replace(ANNEX_PLUGIN, version=3)])
@@ -171,7 +171,7 @@ def exits(ctx: ActionContext) -> None:
 
 
 @pytest.mark.parametrize("start", [ends_the_step, exits, lambda ctx: 1 / 0])
-def test_what_a_plugin_starts_a_project_with_keeps_nobody_from_making_one(
+def test_a_failing_on_create_does_not_prevent_creating_a_project(
     make_engine: Any, tmp_path: Path, start: Any
 ) -> None:
     def name_it(ctx: ActionContext) -> None:

@@ -146,7 +146,9 @@ def test_what_passed_is_not_tried_again_until_a_file_changes(no_process: Any, tm
         assert no_process[2:] == [["bad"]]
 
 
-def test_a_fault_is_looked_for_again_when_something_was_installed(no_process: Any, tmp_path: Path) -> None:
+def test_a_refused_plugin_is_tried_again_when_something_was_installed(
+    no_process: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "verdicts.json"
     with on_the_path(tmp_path / "site"):
         first = Trials(file)
@@ -205,7 +207,7 @@ def test_a_command_finds_the_verdicts_of_the_engine(monkeypatch: pytest.MonkeyPa
     assert found.seconds == 2.5
 
 
-def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> None:
+def test_a_command_tries_only_third_party_plugins(no_process: Any, tmp_path: Path) -> None:
     (stranger,) = list_offers(tmp_path / "site", "one")
     Trials(None).find_failures(
         [Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True
@@ -213,7 +215,7 @@ def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> Non
     assert no_process == [["one"]]
 
 
-def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(
+def test_where_no_trial_can_run_ours_are_loaded_and_third_party_ones_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
@@ -224,7 +226,7 @@ def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(
     assert "could not be tried" in failed["one", "armarium.plugins:it"]
 
 
-def test_what_an_import_prints_and_asks_for_reaches_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_import_prints_and_reads_is_discarded(capsys: pytest.CaptureFixture[str]) -> None:
     with quietly():
         print("{}")
         with pytest.raises(EOFError):
@@ -245,7 +247,7 @@ def a_format(distribution: str, name: str, *, ours: bool = False) -> Offer:
     return Offer(distribution, (EntryPoint(name, "json:JSONDecoder", "armarium.formats"),), first_party=ours)
 
 
-def test_the_family_of_a_group_keeps_its_names_then_ours_and_of_two_strangers_neither() -> None:
+def test_driver_names_go_to_the_groups_family_then_to_ours_and_to_neither_of_two_third_parties() -> None:
     drivers = drivers_of(
         a_format("a-thief", "pagexml"),
         a_format("a-thief", "alto"),

@@ -110,7 +110,7 @@ def test_a_project_that_is_not_there_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls")
 
 
-def test_two_projects_of_one_name_are_told_apart_by_path(
+def test_two_projects_of_one_name_are_distinguished_by_path(
     desk: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("a", "b"):
@@ -128,7 +128,7 @@ def test_a_project_whose_folder_went_away_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls", "-l", "Gone soon").endswith(".")
 
 
-def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Machine) -> None:
+def test_a_damaged_project_is_refused_with_a_sentence_and_the_doctor_says_so(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     desk.succeed("release")
     (desk.home / "Letters.library" / "library.sqlite").write_bytes(b"no database" * 1000)
@@ -140,7 +140,7 @@ def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Mach
     assert (ran.code, ran.json["healthy"]) == (1, False)
 
 
-def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
+def test_the_doctor_reports_a_lost_file_and_nothing_in_an_intact_project(
     desk: Machine, pictures: Pictures
 ) -> None:
     pictures(["1.png"])
@@ -247,7 +247,7 @@ def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert desk.succeed("greeter", "hello", "Ana").out == "Hello, Ana.\n"
     assert desk.succeed("greeter", "hello", "Ana", "--json").json == {"hello": "Ana"}
     said = desk.expect_refusal("greeter", "stumble")
-    assert said.startswith("Armarium met something it did not expect (KeyError: 'a fault').")
+    assert said.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
 
 
 def test_commands_of_plugins_stand_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
@@ -265,7 +265,7 @@ def test_no_plugin_takes_a_command_from_the_core_or_from_another_plugin(desk: Ma
     assert desk.succeed("usher", "doctor").out == "Say aah.\n"
     said = desk.run("bow", "--deep")
     assert said.code == 1
-    assert "Several plugins bring a command bow: say armarium herald bow or armarium usher bow." in said.err
+    assert "Several plugins provide a command bow: say armarium herald bow or armarium usher bow." in said.err
     assert desk.succeed("herald", "bow", "--deep").out == "Trumpets.\n"
 
 

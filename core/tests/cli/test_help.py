@@ -217,7 +217,7 @@ def test_a_shell_that_is_not_known_is_refused(machine: Machine, monkeypatch: pyt
     )
 
 
-def test_the_program_is_a_group_that_typer_knows() -> None:
+def test_the_program_is_a_typer_group() -> None:
     assert isinstance(typer.main.get_command(build()), typer.core.TyperGroup)
 
 

@@ -136,7 +136,9 @@ def test_an_engine_that_stops_answering_is_a_sentence(machine: Machine) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_in_a_sentence_and_the_work_goes_on_later(machine: Machine, pictures: Pictures) -> None:
+def test_ctrl_c_stops_with_a_sentence_and_the_work_continues_later(
+    machine: Machine, pictures: Pictures
+) -> None:
     pictures([f"{number}.png" for number in range(40)])
     command("create", "Letters")
     running = subprocess.Popen(

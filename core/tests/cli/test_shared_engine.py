@@ -260,7 +260,7 @@ def test_a_state_folder_too_deep_for_a_socket_has_it_elsewhere(user: User) -> No
     assert not socket.parent.exists()
 
 
-def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_keep_it(user: User) -> None:
+def test_it_stops_without_requests_and_work_and_paused_work_does_not_keep_it_up(user: User) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "1.5"
     user.pages(2)
     user.succeed("jobs", "pause")
@@ -276,7 +276,9 @@ def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_
     assert user.lines_of("0.png") == user.lines_of("1.png") == 1
 
 
-def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_beside_it(user: User) -> None:
+def test_long_work_continues_when_the_terminal_is_closed_and_other_commands_work_meanwhile(
+    user: User,
+) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "2"
     running, job = user.begin_long_work(pages=3)
     engine = user.pid
@@ -305,7 +307,7 @@ def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> No
     within(60, lambda: user.in_hand() == [])
 
 
-def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_on(user: User) -> None:
+def test_stopped_during_work_it_finishes_the_page_and_the_next_command_continues(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
     running.communicate(timeout=30)
@@ -330,7 +332,7 @@ def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_
     assert [user.lines_of(f"{number}.png") for number in range(6)] == [1] * 6
 
 
-def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_the_work(user: User) -> None:
+def test_an_engine_of_older_software_finishes_its_item_and_the_new_one_continues(user: User) -> None:
     running, _ = user.begin_long_work()
     older = user.card
     assert older is not None
@@ -350,7 +352,7 @@ def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_th
     assert "6 pages, 6 lines" in said[0]
 
 
-def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User) -> None:
+def test_newly_installed_software_replaces_an_idle_engine(user: User) -> None:
     user.succeed("create", "Letters")
     before = user.pid
     (Path(user.environment["PYTHONPATH"]) / "more-1.0.dist-info").mkdir()
@@ -362,7 +364,7 @@ def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User)
     assert user.pid == before
 
 
-def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_beside_one_at_work(
+def test_a_command_with_other_settings_replaces_an_idle_engine_and_is_refused_beside_a_busy_one(
     user: User,
 ) -> None:
     running, job = user.begin_long_work()
@@ -405,7 +407,7 @@ def test_without_the_background_no_engine_is_started_and_one_at_rest_makes_room(
     assert user.engines() == []
 
 
-def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
+def test_serve_replaces_an_idle_background_engine(user: User) -> None:
     user.succeed("create", "Letters")
     before = user.pid
     serving = user.begin("serve", "--port", "0", "--json")

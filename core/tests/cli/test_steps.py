@@ -7,7 +7,7 @@ import pytest
 from armarium_testing.command_line import Machine, ids
 
 
-def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
+def test_sets_are_undone_newest_first_and_redone(read_pages: Machine) -> None:
     assert (
         read_pages.succeed("undo").out == "Undid 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
     )
@@ -120,7 +120,7 @@ def test_an_action_that_cannot_run_is_refused(desk: Machine, words: tuple[str, .
     assert why in desk.expect_refusal("action", *words)
 
 
-def test_history_takes_ids_alone_where_no_plugin_knows_things_by_name(
+def test_history_takes_only_ids_where_no_plugin_resolves_names(
     wills: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = ids(wills)["1.png"]

@@ -33,7 +33,7 @@ def child(job: JobContext) -> None:
         raise Conflict("It was to fail.")
 
 
-def test_it_goes_on_when_they_have_finished_and_judges_them_itself(
+def test_it_continues_when_its_children_have_finished_and_decides_about_failures_itself(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     # Both in a lane of one job at a time: a body that waited for its children would wait forever.

@@ -51,7 +51,7 @@ def test_one_by_one_where_another_project_or_another_kind_wants_the_lane(quick: 
     assert picked_up(quick) == ["chore-nothing 0"]
 
 
-def test_what_was_interrupted_is_picked_up_by_itself(quick: Any) -> None:
+def test_an_interrupted_job_is_picked_up_alone(quick: Any) -> None:
     """If it is what kills the engine, that must not count against others."""
     ids = put_many(quick, "chore-nothing", 4)
     with quick.library.db.write() as conn:
@@ -77,7 +77,7 @@ def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped
         assert len(choice.pick(runner, store, runner.lanes["network"], conn, Changes(), alone=True)) == 1
 
 
-def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
+def test_a_slow_job_among_quick_ones_delays_none(quick: Any) -> None:
     """What was picked up with it is put back, or taken by the lane's other thread; the ends of its quick neighbours are
     written.
     """
@@ -108,7 +108,7 @@ def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
     assert [tuple(row) for row in rows] == [("done", 1, 0)]
 
 
-def test_what_was_picked_up_ahead_is_let_go_when_background_work_is_paused(quick: Any) -> None:
+def test_jobs_picked_up_ahead_are_put_back_when_background_work_is_paused(quick: Any) -> None:
     held, reached = threading.Event(), threading.Event()
 
     def run(job: JobContext) -> None:

@@ -188,7 +188,7 @@ def test_one_step_tells_what_it_changed(ask: Asker, project: Library, rename: Ca
     )
 
 
-def test_a_large_step_is_told_in_pages(ask: Asker, project: Library) -> None:
+def test_a_large_step_is_shown_in_pages(ask: Asker, project: Library) -> None:
     everything = {
         "name": "B",
         "reading_rule": "relaxed",
@@ -251,7 +251,7 @@ def test_an_engine_wide_step_is_undone_with_or_without_a_project(ask: Asker, pro
         assert ask("POST", f"{AUDIT}/{step}/undo", library=library).status == 200
 
 
-def test_a_viewer_takes_nothing_back(
+def test_a_viewer_undoes_nothing(
     ask: Asker, project: Library, rename: Callable[..., str], device: Any
 ) -> None:
     step = rename("one")

@@ -70,7 +70,7 @@ def rename(engine: Engine, library: Library, name: str) -> str:
     return engine.run(library, "library.set", {"name": name}, LOCAL_OWNER).audit_id
 
 
-def test_a_step_is_told_with_its_number_and_its_audit_row(core_engine: Engine, project: Library) -> None:
+def test_the_event_of_a_step_has_its_number_and_audit_row(core_engine: Engine, project: Library) -> None:
     made: list[str] = []
     (frame,) = listen(core_engine, lambda: made.append(rename(core_engine, project, "B")), library=project)
     number, kind, data = parse_event(frame)

@@ -37,7 +37,7 @@ def test_reads_are_answered_while_a_hundred_writes_wait(ask: Asker, project: Lib
     assert asyncio.run(go()) == ([200] * 20, [200] * 100)
 
 
-def test_a_body_that_does_not_come_takes_no_room() -> None:
+def test_a_body_that_does_not_arrive_takes_no_slot() -> None:
     answered: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -145,7 +145,7 @@ def test_of_many_reads_a_few_are_worked_on_at_a_time() -> None:
     assert (app.most, app.inside) == (QUICK, 0)
 
 
-def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_requests_let_quick_ones_pass_until_all_slots_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_limits, "QUICK_SECONDS", 0.001)
 
     async def go() -> None:

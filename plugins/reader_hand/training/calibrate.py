@@ -62,7 +62,9 @@ def calibration_error(confidence: Sequence[float], right: Sequence[float], bins:
     return float(sum(gaps))
 
 
-def sureness(model: LineModel, corpus: PreparedCorpus, lines: Sequence[Line]) -> tuple[list[float], list[float]]:
+def sureness(
+    model: LineModel, corpus: PreparedCorpus, lines: Sequence[Line]
+) -> tuple[list[float], list[float]]:
     """For each line how sure the network is and the share of letters that is right."""
     sure: list[float] = []
     right: list[float] = []

@@ -146,7 +146,9 @@ def main() -> None:
     wanted = settings()
     stored = PACKAGE / "card.json"
     card = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else None
-    data = card or provenance(PreparedCorpus(Path(wanted.training.folder) / "corpus").lines, wanted.corpus.folder)
+    data = card or provenance(
+        PreparedCorpus(Path(wanted.training.folder) / "corpus").lines, wanted.corpus.folder
+    )
     curve = card["training"]["curve"] if card else curve_of(wanted)
     CARD.write_text(markdown(data, curve, card), encoding="utf-8")
 

@@ -136,9 +136,9 @@ class ActionContext:
             self.target_ids = earlier | self.target_ids
 
     def heed(self, *names: str) -> None:
-        """Let the laws of the actions *names* hold for this step, its undo and its redo, as if they had run in it.
+        """Apply the laws of the actions *names* to this step, its undo and its redo, as if they had run in it.
 
-        For rows of a family that follow a step of another one: it writes them without an action of its own.
+        For a family whose rows follow a step of another one: it writes them without an action of its own.
         """
         for name in names:
             self.ran.setdefault(name, self.engine.actions.get(name))

@@ -150,7 +150,7 @@ def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
 
 
 def _single_type(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return the single type that the schema *told* allows, apart from null; nothing where there are several."""
+    """Return the single type that a parameter's schema allows, apart from null; nothing where there are several."""
     if "$ref" in told:
         return _single_type(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
     ways = [way for way in told.get("anyOf", ()) if way.get("type") != "null"]

@@ -120,6 +120,6 @@ def as_refusal(error: BaseException) -> Refused:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return Refused(f"{error.strerror}{where}.")
     return Refused(
-        f"Armarium met something it did not expect ({type(error).__name__}: {error}). "
+        f"Armarium failed unexpectedly ({type(error).__name__}: {error}). "
         f"Run the command again with {DEBUG_VARIABLE}=1 to see where, and report it."
     )

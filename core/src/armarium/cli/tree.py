@@ -290,6 +290,6 @@ def _make_ambiguous(name: str, plugins: tuple[str, ...]) -> Any:
     )
     def refuse() -> None:
         meant = " or ".join(f"armarium {plugin.replace('_', '-')} {name}" for plugin in plugins)
-        raise Refused(f"Several plugins bring a command {name}: say {meant}.")
+        raise Refused(f"Several plugins provide a command {name}: say {meant}.")
 
     return typer.main.get_command(program)

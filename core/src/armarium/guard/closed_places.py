@@ -60,7 +60,7 @@ class Steps:
 
     def _refusal(self, where: str) -> PathNotAllowed:
         return PathNotAllowed(
-            f"{self._path} lies {where}. Copy what is meant to another folder and name it there.",
+            f"{self._path} lies {where}. Copy the file to another folder and name it there.",
             str(self._path),
         )
 

@@ -156,7 +156,9 @@ class PathRules:
             path._real = path.check(self, principal)
 
     def check_for_caller(self, value: Any) -> None:
-        """As `check`, for who asks; what the engine looks at for itself, for the person at this machine."""
+        """As `check`, for the current caller; for what the engine reads on its own behalf, for the person at this
+        machine.
+        """
         asks = caller()
         self.check(value, asks.principal if asks is not None else LOCAL_OWNER)
 

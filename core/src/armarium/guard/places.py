@@ -78,7 +78,7 @@ def look_over(path: Path, is_closed: IsClosed) -> None:
 def own_file(path: Path) -> PathNotAllowed:
     """Return the refusal of a file that also belongs to the engine, under another name."""
     return PathNotAllowed(
-        f"{path} is another name of a file that the engine or a project keeps. Copy what is meant and name the copy.",
+        f"{path} is another name of a file that the engine or a project keeps. Copy the file and name the copy.",
         str(path),
     )
 

@@ -168,7 +168,7 @@ def verify_chain(conn: Connection) -> str | None:
         f"SELECT {', '.join(_HASHED)}, images, prev_hash, row_hash FROM audit ORDER BY seq"
     ):
         if values[0] != expected:
-            return f"The audit log lacks row {expected}: it goes on at {values[0]}."
+            return f"The audit log lacks row {expected}: it continues at {values[0]}."
         if prev_hash != previous or row_hash != _hash(previous, tuple(values)):
             return f"Row {values[0]} of the audit log ({values[1]}) was changed after it was written."
         previous, expected = row_hash, expected + 1

@@ -298,7 +298,7 @@ def _refuse_retry(sight: QueueView, row: Row) -> None:
     kind = sight.runner.kinds.get(row.kind)
     if kind is not None and kind.remote:
         raise Conflict(
-            f"{row.title} ran on a remote service and cannot be taken up from here; start it anew.",
+            f"{row.title} ran on a remote service and cannot be resumed from here; start it again.",
             code="remote_job",
         )
     if row.failed_children or row.open_children:

@@ -65,8 +65,8 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         ended.state, ended.reason_code = "failed", "error"
         whose, spot = runner.engine.plugins.at_fault(error)
         ended.reason = (
-            f"The work {kind.name} met an error that nobody foresaw, inside {whose} ({spot}). Retry it, and report it "
-            "with these words when it fails again."
+            f"The work {kind.name} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
+            "again, report it with this message."
         )
     ended.finished_at = now()
     if ended.state == "failed":

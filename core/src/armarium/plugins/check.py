@@ -111,7 +111,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
         ) from error
     if not any(group.startswith(OURS) for group in groups):
         raise NotFound(
-            f'{place.name} names no entry point of ours; a plugin stands under [project.entry-points."armarium.plugins"].',
+            f'{place.name} names no entry point of ours; a plugin is declared under [project.entry-points."armarium.plugins"].',
             code="no_plugin",
         )
     about = folder / f"{normalise_name(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"

@@ -47,7 +47,7 @@ def _fields(plugin: Plugin) -> Iterator[str]:
     if not isinstance(plugin.name, str) or _NAME.fullmatch(plugin.name) is None:
         yield f"Its name {plugin.name!r} is not allowed: use lower-case letters, digits and underscores."
     if not isinstance(plugin.summary, str) or not plugin.summary.strip():
-        yield "Its summary is missing; say in some words what it brings."
+        yield "Its summary is missing; describe in a few words what it provides."
     for name in ("metadata", "engine_metadata"):
         if not isinstance(getattr(plugin, name), MetaData | None):
             yield f"Its {name} is {_kind(getattr(plugin, name))}; give a MetaData of SQLAlchemy."

@@ -172,7 +172,7 @@ def _find_stray_images(raw: sqlite3.Connection, name: str, steps: int) -> Iterat
         yield Finding(
             "error",
             f"{name} holds images {which} that came after those of step {astray[1]}: "
-            "something was changed that no action did. Restore a snapshot.",
+            "something was changed outside an action. Restore a snapshot.",
         )
 
 
@@ -209,7 +209,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
                 yield Finding(
                     "error",
                     f"{table}__history holds {there} images of step {seq}, which left {left}: "
-                    "something was changed that no action did. Restore a snapshot.",
+                    "something was changed outside an action. Restore a snapshot.",
                 )
                 return
 

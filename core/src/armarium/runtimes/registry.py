@@ -90,9 +90,9 @@ class Runtimes:
 
     def requirements_of(self, runtime: Runtime) -> Path:
         """Return the file of pinned versions that the runtime's package contains."""
-        return self._shipped(runtime, runtime.requirements)
+        return self._find_shipped(runtime, runtime.requirements)
 
-    def _shipped(self, runtime: Runtime, name: str) -> Path:
+    def _find_shipped(self, runtime: Runtime, name: str) -> Path:
         spec = importlib.util.find_spec(runtime.package)
         places = list(spec.submodule_search_locations or ()) if spec else []
         for place in places:
@@ -101,7 +101,7 @@ class Runtimes:
                 return path
         raise Unavailable(
             f"The package {runtime.package} does not contain {name}, which says what the runtime "
-            f"{runtime.name} consists of. Install the package anew.",
+            f"{runtime.name} consists of. Install the package again.",
             code="runtime_broken",
         )
 
@@ -113,7 +113,7 @@ class Runtimes:
         return self.folder / runtime.name / digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     def _node_packages_of(self, runtime: Runtime, name: str) -> Path:
-        return self._shipped(runtime, f"{runtime.node_packages}/{name}")
+        return self._find_shipped(runtime, f"{runtime.node_packages}/{name}")
 
     def marker_of(self, runtime: Runtime) -> dict[str, Any] | None:
         """Return the marker of a complete installation; None when there is none."""

@@ -22,7 +22,7 @@ Point = tuple[float, float]
 ASCENT, DESCENT = 0.80, 0.27
 """How far a line reaches above and below its baseline, as parts of its size."""
 CELL = 0.35
-"""The meshes of the net in which a hand wavers, as a part of a line's size."""
+"""Mesh size of the distortion of an unsteady hand, as a fraction of a line's size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def draw_ink(
 
 
 def _waver(mask: Image.Image, size: float, waver: float, rng: random.Random) -> Image.Image:
-    """The ink as an unsteady hand draws it: the corners of a net over it are moved, and the ink between them with them."""
+    """Return the ink as an unsteady hand draws it: the corners of a grid over it are displaced, and the ink with them."""
     from PIL import Image
 
     cell = max(4, round(size * CELL))

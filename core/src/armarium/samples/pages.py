@@ -162,7 +162,9 @@ def sample_pages(
 
 
 def manuscript_page(seed: int = 1, *, scale: float = 1.0) -> SamplePage:
-    """A page that looks written by a hand, which readers of print misread: joined letters, of which no two are the same."""
+    """Return a page that looks handwritten, which readers of print misread: joined letters, of which no two are the
+    same.
+    """
     font = pen_font()
     return _page(MANUSCRIPT, len(PAGES) + 1, seed, scale, None if font is None else font.path)
 

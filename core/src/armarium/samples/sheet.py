@@ -48,7 +48,7 @@ class Hand:
     paper: tuple[int, int, int] = (232, 219, 190)
     leading: float = 1.62
     waver: float = 0.0
-    """How far strokes stray from the font's, in parts of a letter's size: no two letters are the same."""
+    """How far strokes deviate from the font's, as a fraction of a letter's size: no two letters are the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ class Database:
         try:
             if self._closed:
                 raise Unavailable(
-                    "The project is being closed; ask again and it is opened anew.", code="closed"
+                    "The project is being closed; try again, and it is opened again.", code="closed"
                 )
             conn = self._writer or self._open_writer()
             try:

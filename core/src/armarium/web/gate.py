@@ -154,7 +154,7 @@ class Gate:
     def _log_unexpected(self, error: BaseException) -> ServiceError:
         where, spot = self.engine.plugins.at_fault(error)
         return ServiceError(
-            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with these words.",
+            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",
         )
 

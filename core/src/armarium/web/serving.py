@@ -51,21 +51,18 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 
 SWITCH_SECONDS = 0.0005
 """Seconds a Python thread may run while others wait. The default of 5 ms is paid at each statement and each answer that
-lets another thread in, and a write makes some twenty statements while it holds the writer.
-"""
+lets another thread in, and a write makes some twenty statements while it holds the writer."""
 
 ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
 """Heaps shared by threads; bytes from which an allocation is mapped separately; free bytes a heap keeps at its end. So
-memory used for pictures is returned to the system instead of staying in as many heaps as there were threads.
-"""
+memory used for pictures is returned to the system instead of staying in as many heaps as there were threads."""
 
 FILES = 8192
 """Files the engine may hold open if the system allows it: an open project takes six, and more during requests."""
 
 GIVE_BACK_EVERY = 5.0
 """Seconds between two returns of free memory to the system: the gaps that connections and pictures leave, and cached
-pages that idle readers no longer need.
-"""
+pages that idle readers no longer need."""
 
 GOING_SECONDS = 60.0
 """Seconds a new engine waits for a former one that is about to stop."""
@@ -74,8 +71,7 @@ LARGEST_LOG = 1024 * 1024
 """Bytes from which the log of a background engine is started anew; the former one is kept beside it."""
 
 SOCKET, SOCKET_FOLDER = "engine.sock", "armarium-"
-"""The socket of a background engine, and the prefix of the folder used where the path in the state folder is too long.
-"""
+"""The socket of a background engine; the prefix of the folder used where its path in the state folder is too long."""
 
 SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: systems accept 104 to 108."""
@@ -111,8 +107,7 @@ def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
 @contextmanager
 def private_socket(state_dir: Path) -> Iterator[Path]:
     """Return where a background engine listens: in its state folder, or, where that path is too long, in a folder of
-    its own.
-    """
+    its own."""
     place = state_dir.absolute() / SOCKET
     if len(os.fsencode(place)) <= SOCKET_PATH_LIMIT:
         yield place
@@ -210,8 +205,7 @@ def serve(
 @contextmanager
 def _place_of_its_own(state_dir: Path) -> Iterator[None]:
     """Become the one engine that serves *state_dir*: waits for one that is about to stop, raises Conflict where one
-    serves.
-    """
+    serves."""
     from filelock import FileLock, Timeout
 
     make_private_folder(state_dir)
