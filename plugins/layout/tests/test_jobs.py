@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from layout_pages import real_image
 
 from armarium.api import Engine, Example, Invalid, Library, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
@@ -331,3 +332,14 @@ def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
     work(engine, library, "trace-a-drawing", page)
     ((svg,),) = rows(library, "SELECT content FROM content_representation WHERE kind = 'drawing'")
     assert 'viewBox="0 0 300 300"' in svg
+
+
+@pytest.mark.parametrize("name", ["series-wills/0007.jpg", "onehand-peraire/D.2.eurasie-3-4_0016.jpg"])
+def test_the_crumbs_of_a_hand_are_no_regions_and_the_reason_says_what_to_do(
+    engine: Engine, library: Library, ground: Example, name: str
+) -> None:
+    page = samples.add_picture(ground, real_image(name, 2000))
+    assert work(engine, library, "find-regions", page)["skipped"] == 1
+    ((log,),) = rows(library, "SELECT group_concat(message) FROM job_log")
+    assert "find its lines first" in log
+    assert rows(library, "SELECT count(*) FROM segment") == [(0,)]
