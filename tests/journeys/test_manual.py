@@ -75,7 +75,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_command_shown_exists_with_its_options(page: str, line: str) -> None:
     group = typer.main.get_command(build())
     context = typer.Context(group, resilient_parsing=True)
-    # What stands behind a pipe are the words of another tool.
+    # What follows a pipe are the words of another tool.
     words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:

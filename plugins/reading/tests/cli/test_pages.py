@@ -34,10 +34,10 @@ def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: P
     (folder / "red\x1b[31m\n.png").write_bytes((folder / "1.png").read_bytes())
     desk.succeed("create", "Letters")
     said = desk.succeed("import", "pages").out
-    assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
+    assert "  not imported: red\\x1b[31m\\x0a.png: Its name contains the control character" in said
     assert "\x1b" not in said
     assert desk.expect_refusal("show", "red\x1b[31m").startswith(
-        "No document here has the id, the name or the path 'red\\x1b[31m'"
+        "No document here has the id, name or path 'red\\x1b[31m'"
     )
     assert "\x1b" not in desk.expect_refusal("import", "red\x1b[31m")
 
@@ -136,7 +136,7 @@ def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> N
     assert "'he'" in read_pages.expect_refusal("read", "--reader", "pretend", "--language", "he")
     for command in ("read", "lines", "text", "export", "passes", "segments"):
         assert read_pages.expect_refusal(command, "a b/c").startswith(
-            "No document here has the id, the name or the path 'a b/c'"
+            "No document here has the id, name or path 'a b/c'"
         )
 
 
