@@ -192,7 +192,7 @@ def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pa
     read_pages.succeed("correct", line, "two")
     reading = seen.get("representation_id") or seen["id"]
     assert read_pages.expect_refusal("correct", line, "three", "--expect", reading)
-    assert "say after its id what it says" in read_pages.expect_refusal("correct", line)
+    assert "give its text after its id" in read_pages.expect_refusal("correct", line)
     read_pages.expect_misuse("correct")
 
 
