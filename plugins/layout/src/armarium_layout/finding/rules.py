@@ -88,7 +88,9 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
 def _is_edge(rule: Rule, seen: Pixels) -> bool:
     """Whether it runs along an edge of the picture nearly all the way, as the edge of the sheet does."""
     across, along = seen.shape
-    return bool(rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across)
+    return bool(
+        rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
+    )
 
 
 def _faint(grey: Pixels, window: int) -> Pixels:
