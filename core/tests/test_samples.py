@@ -1,4 +1,4 @@
-"""Sample pages: the same on every call, with a truth that lies inside the picture and on the ink."""
+"""Sample pages: the same on every call, with a ground truth that lies inside the picture and on the ink."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_count_or_scale_that_makes_no_page_is_refused(wrong: dict[str, int], s
         sample_pages(**wrong)  # type: ignore[arg-type]
 
 
-def test_the_command_writes_pages_and_refuses_in_words(
+def test_the_command_writes_pages_and_refuses_with_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path), "--count", "1", "--scale", "0.25"]) == 0

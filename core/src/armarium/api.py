@@ -32,7 +32,7 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
-from armarium.fonts import BundledFont, PictureFont, bundled_fonts, fonts_for
+from armarium.fonts import BundledFont, PictureFont, bundled_fonts, font_faces, fonts_for
 from armarium.guard import (
     IsClosed,
     PathNotAllowed,
@@ -72,6 +72,7 @@ from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
+from armarium.runtimes.commands import run_command
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
@@ -189,6 +190,7 @@ __all__ = [
     "find_withheld",
     "flush",
     "flush_path",
+    "font_faces",
     "fonts_for",
     "foreign_table",
     "forget_partial",
@@ -221,6 +223,7 @@ __all__ = [
     "refuse_locked",
     "refuse_withheld",
     "rules_of",
+    "run_command",
     "stored_file",
     "takes_upload",
     "tracked",

@@ -131,7 +131,7 @@ def test_a_page_that_is_restricted_when_its_turn_comes_is_passed_over(
     hold(desk.engine, True)
     started = {"scope_ids": [first, second], "reader": "fake"}
     job_id = str(desk.run("reading.read_pages", started)["job_id"])
-    monkeypatch.setattr("armarium_reading.permission.withheld", withhold)
+    monkeypatch.setattr("armarium_reading.permission.find_withheld", withhold)
     hold(desk.engine, False)
     desk.engine.jobs.run_until_idle(desk.library)
     result = desk.job_row(job_id)["result"]

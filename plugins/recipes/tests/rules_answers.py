@@ -27,6 +27,10 @@ def _of(*languages: str, script: str = "Latn", material: str = "handwriting", **
     return {"languages": list(languages), "scripts": [script], "materials": [material], **more}
 
 
+def _asked(*jobs: str, **more: Any) -> dict[str, Any]:
+    return {"purposes": ["not-sure"], "jobs": list(jobs), **more}
+
+
 CASES: list[Case] = [
     case("a French hand", _of("fr"), {"split": "builtin:split-pages@1", "find-lines": LINES, "read": HAND, "correct": GAP},
          read="fewest errors", correct="may not leave", split="open book", find_lines="only one"),
@@ -75,7 +79,7 @@ CASES: list[Case] = [
     case("names alone need what is read", {"purposes": ["not-sure"], "jobs": ["find-names-tag-words"]},
          {"find-lines": LINES, "read": HAND, "names": NAMES}, names="by name", read="names works on", find_lines="read works on"),
     case("statements with a service", {"purposes": ["statements"], "cloud_allowed": True},
-         {"correct": WORDS, "names": NAMES, "statements": WORDS}, names="works on this machine", statements="only one"),
+         {"correct": WORDS, "names": WORDS, "statements": WORDS}, names="does the whole work", statements="only one"),
     case("search: nobody makes vectors", {"purposes": ["search"]}, {"vectors": GAP}, vectors="Make a vector"),
     case("a knowledge graph", {"purposes": ["knowledge-graph"]},
          {"dates": "builtin:work-out-dates@1", "authorities": "builtin:link-to-authorities@1", "statements": GAP},
@@ -84,7 +88,7 @@ CASES: list[Case] = [
     case("tables", {"purposes": ["tables"]},
          {"find-lines": LINES, "find-regions": "builtin:find-regions@1", "cells": "builtin:find-a-tables-cells@1",
           "read": HAND, "table": GAP}, table="columns are those", cells="before they are read", find_regions="white between"),
-    case("tools", {"purposes": ["edit-corpus"]}, {"find-lines": LINES, "read": HAND}),
+    case("tools", {"purposes": ["edit-corpus"]}, {"find-lines": LINES, "read": HAND}, find_lines="must know where they are"),
     case("nothing yet", {"purposes": ["not-sure"]}, {}),
     case("two purposes, each step once", {"purposes": ["transcribe", "entities"]}, {"read": HAND, "names": NAMES},
          read="Transcribe", names="Find persons and places"),
@@ -95,7 +99,73 @@ CASES: list[Case] = [
     case("a page less than a training", {"pages": 4_999}, {"read": HAND, "split": "builtin:split-pages@1"}),
     case("pages enough for a training", {"pages": 5_000}, {"train": "builtin:train-a-model@1"}, train="5,000 pages"),
     case("a reader that cannot be trained", _of("en", material="print", pages=9_000), {"read": RAPID}),
+    case("a translation on this machine before one that costs as little elsewhere",
+         {"purposes": ["translate-normalise"], "cloud_allowed": True}, {"translate": "local-server:Own/words@served"},
+         translate="works on this machine"),
+    case("passages by the cheaper service", {"purposes": ["quotations"], "cloud_allowed": True},
+         {"passages": "cloud:Cheap/words@served"}, passages="costs less"),
+    case("a catalogue with less energy", {"purposes": ["catalogue"]}, {"catalogue": "any:lean@1"}, catalogue="less energy"),
+    case("whole pages by the smaller reader", _asked("read-a-page"), {"read-pages": "any:small@1"},
+         read_pages="is smaller"),
+    case("whole pages are read as what they are written in", _asked("read-a-page"), {}, read_pages="read as French"),
+    case("speech by the first of twins", _asked("transcribe-speech"), {"speech": "any:twin-a@1"}, speech="Nothing tells"),
+    case("entries by what can be trained", _asked("split-into-entries"), {"entries": "any:pupil@1"},
+         entries="can be trained further"),
+    case("signs are found by examples", _asked("find-signs"), {"find-signs": "builtin:find-signs@1"},
+         find_signs="Name examples"),
 ]  # fmt: skip
+
+NEEDED: dict[str, tuple[str, ...]] = {
+    "prepare-the-image": ("prepare",),
+    "split-pages": ("split",),
+    "find-lines": ("split", "find-lines"),
+    "find-regions": ("split", "find-lines", "find-regions"),
+    "put-in-order": ("split", "find-lines", "put-in-order"),
+    "refine-shapes": ("split", "find-lines", "refine-shapes"),
+    "find-signs": ("find-signs",),
+    "find-a-tables-cells": ("split", "find-lines", "find-regions", "cells"),
+    "read-a-line": ("split", "find-lines", "read"),
+    "read-a-page": ("read-pages",),
+    "tie-text-to-lines": ("split", "find-lines", "tie-text"),
+    "correct": ("split", "find-lines", "read", "correct"),
+    "trace-a-drawing": ("split", "find-lines", "find-regions", "trace"),
+    "identify-signs": ("find-signs", "identify-signs"),
+    "transcribe-speech": ("speech",),
+    "translate-transliterate-normalise": ("split", "find-lines", "read", "translate"),
+    "find-documents-in-a-folder": ("split", "find-lines", "read", "find-documents"),
+    "split-into-entries": ("split", "find-lines", "read", "entries"),
+    "extract-to-a-table": ("split", "find-lines", "read", "table"),
+    "find-names-tag-words": ("split", "find-lines", "read", "names"),
+    "work-out-dates": ("split", "find-lines", "read", "names", "dates"),
+    "find-statements": ("split", "find-lines", "read", "names", "statements"),
+    "link-to-authorities": ("split", "find-lines", "read", "names", "authorities"),
+    "place-in-a-gazetteer": ("split", "find-lines", "read", "names", "places"),
+    "make-a-vector": ("split", "find-lines", "read", "vectors"),
+    "describe-for-the-catalogue": ("split", "find-lines", "read", "catalogue"),
+    "pull-out-passages": ("split", "find-lines", "read", "passages"),
+    "train-a-model": ("split", "find-lines", "read", "train"),
+    "check": ("split", "find-lines", "read", "check"),
+    "export": ("export",),
+    "publish": ("publish",),
+}
+"""All steps of the recipe where one piece of work alone is asked for: what it takes, as far as nothing is there yet."""
+
+LAYERS: dict[str, tuple[str, ...]] = {
+    "prepare": ("prepare", "split"),
+    "lines": ("split", "find-lines"),
+    "reading": ("split", "find-lines", "read", "correct"),
+    "structure": ("split", "find-lines", "read", "entries"),
+    "entities": ("split", "find-lines", "read", "names"),
+    "graph": ("split", "find-lines", "read", "names", "dates", "statements", "authorities"),
+    "places": ("split", "find-lines", "read", "names", "places"),
+    "vectors": ("split", "find-lines", "read", "vectors"),
+    "catalogue": ("split", "find-lines", "read", "catalogue"),
+    "knowledge": ("split", "find-lines", "read", "passages"),
+    "train": ("split", "find-lines", "read", "train"),
+    "check": ("split", "find-lines", "read", "check"),
+    "output": ("export", "publish"),
+}
+"""All steps of the recipe where a layer alone is asked for."""
 
 ABSENT: dict[str, tuple[str, ...]] = {
     "text": ("split", "find-lines", "read", "correct"),
@@ -110,7 +180,9 @@ ABSENT: dict[str, tuple[str, ...]] = {
 """Steps that a recipe must not have."""
 
 ORDER = [
-    "split", "find-lines", "find-regions", "cells", "read", "read-arab", "read-cyrl", "read-latn", "correct", "table", "names",
-    "dates", "statements", "authorities", "places", "vectors", "train", "export", "publish",
+    "prepare", "split", "find-lines", "find-regions", "put-in-order", "refine-shapes", "find-signs", "cells", "read", "read-arab",
+    "read-cyrl", "read-latn", "read-pages", "tie-text", "correct", "trace", "identify-signs", "speech", "translate",
+    "find-documents", "entries", "table", "names", "dates", "statements", "authorities", "places", "vectors", "catalogue",
+    "passages", "train", "check", "export", "publish",
 ]  # fmt: skip
 """The order of all the steps above."""

@@ -81,13 +81,29 @@ SHELF = [
     card("cloud:Writer/words@served", source="cloud", jobs=["correct", "find-statements", "find-names-tag-words"],
          runs_where="provider", provider="Writer", model="words", pin={"cloud": "Writer", "model": "words"},
          availability="elsewhere", cost_per_page=0.001, memory_gb=0),
+    card("builtin:find-names-tag-words@1", jobs=["find-names-tag-words"], stands_in=True),
     card("builtin:find-lines@1", jobs=["find-lines"], material=ALL),
+    # Two of each job, of which one thing alone tells the better; the other one's id would come first.
+    card("cloud:Free/words@served", source="cloud", jobs=["translate-transliterate-normalise"], runs_where="provider",
+         provider="Free", model="words", pin={"cloud": "Free", "model": "words"}, availability="elsewhere", memory_gb=0),
+    card("local-server:Own/words@served", jobs=["translate-transliterate-normalise"], source="installed", provider="Own"),
+    *(card(f"cloud:{name}/words@served", source="cloud", jobs=["pull-out-passages"], runs_where="provider", provider=name,
+           model="words", pin={"cloud": name, "model": "words"}, availability="elsewhere", cost_per_page=cost, memory_gb=0)
+      for name, cost in (("Cheap", 0.001), ("Apt", 0.003))),
+    card("any:lean@1", jobs=["describe-for-the-catalogue"], carbon_g_per_page=0.1),
+    card("any:idle@1", jobs=["describe-for-the-catalogue"], carbon_g_per_page=0.2),
+    card("any:pupil@1", jobs=["split-into-entries"], trainable=True),
+    card("any:clerk@1", jobs=["split-into-entries"]),
+    card("any:small@1", jobs=["read-a-page"], languages=["fr"], size_gb=0.1),
+    card("any:large@1", jobs=["read-a-page"], languages=["fr"], size_gb=0.9),
+    card("any:twin-b@1", jobs=["transcribe-speech"]),
+    card("any:twin-a@1", jobs=["transcribe-speech"]),
     card("builtin:kraken-lines@1", jobs=["find-lines"], material=ALL, availability="not_here",
          availability_words="It needs a runtime that is not installed."),
     *(card(f"builtin:{job}@1", jobs=[job]) for job in (
-        "split-pages", "find-regions", "find-a-tables-cells", "put-in-order", "find-names-tag-words", "work-out-dates",
+        "split-pages", "find-regions", "find-a-tables-cells", "put-in-order", "work-out-dates",
         "link-to-authorities", "place-in-a-gazetteer", "train-a-model", "export", "publish", "check",
-        "find-documents-in-a-folder", "prepare-the-image", "refine-shapes", "tie-text-to-lines")),
+        "find-documents-in-a-folder", "prepare-the-image", "refine-shapes", "tie-text-to-lines", "find-signs", "trace-a-drawing")),
 ]  # fmt: skip
 """Readers of print and of hands, two services, and the work that needs no model."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bakeoff_desk
@@ -82,7 +83,14 @@ def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) 
     client.put(URL, json={"answers": answers, "recipe": body})
     twice = client.post(f"{URL}/layers", json={"layers": ["entities", "entities"]})
     assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
+    # A language has many spellings, and is one.
+    for languages in (["de", "deu"], ["eng"], ["EN"]):
+        twice = client.post(f"{URL}/layers", json={"languages": languages})
+        assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
     assert desk.get("")["recipe"]["version"] == 1
+    assert client.post(f"{URL}/layers", json={"languages": ["deu"]}).json()["proposed"]["languages"] == ["de"]
+    gone = client.post(f"{URL}/layers", json={"languages": ["ger"], "remove": True})
+    assert (desk.get("")["answers"]["languages"], gone.json()["proposed"]) == (["en"], None)
 
 
 def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: Desk, client: Any) -> None:
@@ -112,3 +120,46 @@ def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: De
     assert given.rows(asked, page) == [("second",)]
     assert desk.plan()["runs"] == [] or desk.plan()["runs"][0]["provider_override"] == "first"
     assert desk.get("")["recipe"]["steps"][0]["card"]["id"] == first.id
+
+
+@pytest.mark.parametrize("job", ["export", "publish"])
+def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
+    desk: Desk, tmp_path: Path, job: str
+) -> None:
+    """Not in the run alone. The other steps run; once the folder is there, the step does too."""
+    desk.pages(1)
+    missing = tmp_path / "gone"
+    folder = missing if job == "export" else missing / "site"
+    wrong = step(job, "output", "out", settings={"folder": str(folder)})
+    saved = desk.recipe(step("put-in-order", "lines", "order"), wrong)
+    answer = desk.client.post("/api/recipes/check", json={"recipe": saved["recipe"]}).json()
+    assert [(one["step"], one["kind"], one["fix"]) for one in answer["problems"]] == [
+        ("out", "no-model-for-job", None)
+    ]
+    assert str(missing) in answer["problems"][0]["sentence"]
+    plan = desk.plan()
+    assert plan["refusals"] == []
+    assert [(one["step"], one["fix"]) for one in plan["skipped"]] == [("out", None)]
+    assert "does not exist. Make it first" in plan["skipped"][0]["why"]
+    missing.mkdir()
+    assert desk.plan()["skipped"] == []
+    assert desk.client.post("/api/recipes/check", json={"recipe": saved["recipe"]}).json()["ok"]
+
+
+def test_whom_folders_are_granted_learns_of_no_other_whether_it_is_there(
+    desk: Desk, engine: Engine, library: Library, tmp_path: Path
+) -> None:
+    """Of a folder that is there and one that is not a plan says the same."""
+    body = {"name": "guest", "role": "editor", "libraries": [str(library.path)], "folders": []}
+    made = desk.client.post("/api/tokens", json=body)
+    assert made.status_code in (200, 201), made.text
+    guest = {"Authorization": f"Bearer {made.json()['token']}"}
+    (tmp_path / "there").mkdir()
+    said = []
+    for name in ("there", "gone"):
+        desk.recipe(step("export", "output", settings={"folder": str(tmp_path / name)}))
+        plan = desk.client.get(f"{URL}/start", headers=guest)
+        assert plan.status_code == 200, plan.text
+        said.append([one["why"].replace(name, "") for one in plan.json()["skipped"]])
+    assert said[0] == said[1]
+    assert "granted to this token" in said[0][0]

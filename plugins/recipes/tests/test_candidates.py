@@ -180,7 +180,7 @@ def test_without_the_runtime_the_repository_is_refused_in_words(client: Any, net
     charters = by_id(ask(client, online=True))["linereader:10.5281/zenodo.120@1.2"]
     assert (charters["availability"], charters["download"]) == ("not_here", None)
     assert charters["refused"]["kind"] == "not-here"
-    assert "runtimes install kraken" in charters["refused"]["reason"]
+    assert "runtime install kraken" in charters["refused"]["reason"]
 
 
 def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:

@@ -39,6 +39,8 @@ def _band(cer: float | None) -> int:
 
 def _before(one: Card, other: Card, languages: list[str]) -> int:
     """The stated order, criterion by criterion: -1 where *one* comes first."""
+    if one.stands_in != other.stands_in:
+        return 1 if one.stands_in else -1
     first, second = _band(_cer(one, languages)), _band(_cer(other, languages))
     if first != second:
         return -1 if first < second else 1
@@ -75,6 +77,7 @@ _cards = st.lists(
         pages_per_hour=_maybe,
         carbon_g_per_page=_maybe,
         trainable=st.booleans(),
+        stands_in=st.sampled_from([False, False, False, True]),
         size_gb=st.sampled_from([0.1, 0.2]),
     ),
     max_size=12,

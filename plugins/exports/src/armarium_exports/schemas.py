@@ -56,6 +56,9 @@ class SiteParams(RecordsParams):
     include_unreviewed: Annotated[
         bool, Field(description="Statements and entities that nobody has reviewed as well")
     ] = False
+    build: Annotated[
+        bool, Field(description="Build it as well, into its folder _site; needs the runtime site-builder")
+    ] = False
 
 
 class ReceiverParams(_Written):
@@ -119,6 +122,13 @@ class SiteWritten(_Answer):
     assets: list[Asset]
     left_behind: Annotated[
         list[str], Field(description="Files of an earlier export there that could not be removed")
+    ]
+    built: Annotated[str | None, Field(description="The folder of the built site")]
+    earlier_build: Annotated[
+        str | None,
+        Field(
+            description="A site that was built there before, and knows nothing of this export: build it anew"
+        ),
     ]
 
 
@@ -262,6 +272,9 @@ class PublishSettings(Params):
     site_title: Annotated[
         str | None, Field(max_length=500, description="Left out: the name of the project")
     ] = None
+    build: Annotated[
+        bool, Field(description="Build it as well, into its folder _site; needs the runtime site-builder")
+    ] = False
 
 
 class PublishArgs(PublishSettings):
@@ -276,6 +289,7 @@ class PublishParams(Params):
     folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
     page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
     site_title: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    build: bool = False
     _written: dict[str, Any] | None = PrivateAttr(default=None)
 
 

@@ -42,7 +42,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
 
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
         """The epochs that are done."""
-        return Ready(folder, _done(folder))
+        return Ready(folder, _read_epochs(folder))
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best epoch's model as a file that kraken reads with: {model}."""
@@ -94,7 +94,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
             )
         )
 
-        class Told(Callback):  # type: ignore[misc]
+        class ReportProgress(Callback):  # type: ignore[misc]
             """Tells how far the epoch is, and stops it where it is to stop."""
 
             def on_train_batch_end(
@@ -112,7 +112,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
             enable_model_summary=False,
             enable_checkpointing=False,
             num_sanity_val_steps=0,
-            callbacks=[Told()],
+            callbacks=[ReportProgress()],
             default_root_dir=str(folder),
         )
         last = folder / LAST
@@ -158,7 +158,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
             raise no_room("its checkpoint", error) from error
 
 
-def _done(folder: Path) -> list[dict[str, Any]]:
+def _read_epochs(folder: Path) -> list[dict[str, Any]]:
     path = folder / EPOCHS
     told: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return told

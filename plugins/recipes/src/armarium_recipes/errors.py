@@ -164,6 +164,11 @@ def layer_there(layer: str, can: Sequence[str]) -> Invalid:
     )
 
 
+def language_there(tag: str) -> Invalid:
+    """422: the project has the language already, under this tag or another."""
+    return Invalid(f"The recipe has the language {tag} already; leave it out.", code="already_there")
+
+
 def layer_not_there(layer: str, has: Sequence[str]) -> Invalid:
     """422: what is to be taken out is not there."""
     return Invalid(

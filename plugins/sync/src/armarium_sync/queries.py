@@ -49,7 +49,7 @@ def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, 
     return {
         **(FOLDERS.get(conn, folder.id) or {}),
         "there": there,
-        "watched": None if watch is None else watch.how(folder.id),
+        "watched": None if watch is None else watch.describe(folder.id),
         "last_written": max(written, default=None),
         "pending": conn.execute(
             select(func.count()).select_from(pending).where(pending.c.folder_id == folder.id)

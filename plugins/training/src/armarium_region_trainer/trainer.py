@@ -14,8 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from armarium_region_trainer.network import found_on, load_detector, new_detector
-from armarium_region_trainer.pages import TaughtPage, changed, classes_of, label, picture, read_pages
-from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, sure_from
+from armarium_region_trainer.pages import TaughtPage, augment, classes_of, label, picture, read_pages
+from armarium_region_trainer.scoring import (
+    FoundRegion,
+    TrueRegion,
+    distinct,
+    mean_average_precision,
+    sure_from,
+)
 from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model"
@@ -159,11 +165,11 @@ class RegionTrainer(EpochTrainer[Ready]):
 
     def _looked_at(
         self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
-    ) -> tuple[list[list[Found]], list[list[Known]]]:
+    ) -> tuple[list[list[FoundRegion]], list[list[TrueRegion]]]:
         """What is found on *pages*, and what is there, of kinds that were taught or not; without pages that nobody drew on."""
         numbers = {name: number for number, name in enumerate(ready.classes)}
-        found: list[list[Found]] = []
-        known: list[list[Known]] = []
+        found: list[list[FoundRegion]] = []
+        known: list[list[TrueRegion]] = []
         for page in pages:
             if not page.regions:
                 continue
@@ -173,7 +179,7 @@ class RegionTrainer(EpochTrainer[Ready]):
             # A kind that was not taught has a number that nothing is found with.
             known.append(
                 [
-                    Known(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
+                    TrueRegion(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
                     for one in page.regions
                 ]
             )
@@ -187,7 +193,7 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
     for group in ready.change.param_groups:
         group["lr"] = ready.rate * min(1.0, (ready.steps + 1) / WARM_UP)
     both = [
-        changed(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
+        augment(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
         for page in pages
     ]
     told = ready.network(

@@ -1,6 +1,6 @@
-"""What the sample pages say: our own invented letters, deeds, registers and receipts, as data and nothing else.
+"""The texts of the sample pages: invented letters, deeds, registers and receipts, as data and nothing else.
 
-No person, place or affair in here is real, and no sentence is taken from a document.
+No person, place or affair in them is real, and no sentence is taken from a document.
 """
 
 from __future__ import annotations

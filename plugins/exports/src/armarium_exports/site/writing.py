@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,78 +18,84 @@ from armarium_documents.api import documents
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.schemas import PublishParams, SiteParams
-from armarium_exports.selection import Selection, select_documents
+from armarium_exports.selection import select_documents
+from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder
 from armarium_exports.site.content import Content, as_json, content_of, page_data
 from armarium_exports.site.lettering import add_fonts
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
 from armarium_iiif.api import Picture
 
 MANIFEST = "armarium-site.json"
-_PACKAGE = {
-    "name": "armarium-site",
-    "private": True,
-    "type": "module",
-    "scripts": {
-        "build": "eleventy && pagefind --site _site",
-        "start": "eleventy --serve",
-    },
-    "dependencies": {"@11ty/eleventy": "^3.0.0", "openseadragon": "^6.0.0", "pagefind": "^1.3.0"},
-}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a site is of, and where it goes."""
+
+    place: Path
+    title: str | None
+    build: bool
+    overwrite: bool = True
+    target_id: str | None = None
+    recursive: bool = True
+    include_unreviewed: bool = False
+    page_ids: list[str] | None = None
 
 
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
-    """A plain Eleventy 3 project at the place named."""
-    place = p.output_path.real
-    require_parent(place)
-    before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    with library.db.read() as conn:
-        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
-        content = content_of(
-            engine,
-            conn,
-            selection,
-            p.target_id,
-            recursive=p.recursive,
-            include_unreviewed=p.include_unreviewed,
-        )
-        title = p.site_title or _root_name(conn, library, p.target_id)
-        return _write(engine, library, conn, place, before, selection, content, title)
+    """A plain Eleventy 3 project at the place named, built where that is asked for."""
+    asked = _Asked(
+        place=p.output_path.real,
+        title=p.site_title,
+        build=p.build,
+        overwrite=p.overwrite,
+        target_id=p.target_id,
+        recursive=p.recursive,
+        include_unreviewed=p.include_unreviewed,
+    )
+    return _write(engine, library, principal, asked)
 
 
 def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
     """A site of certain pages, over an earlier one in the same folder where there is one."""
-    place = p.folder.real
+    asked = _Asked(
+        place=p.folder.real, title=p.site_title or library.name, build=p.build, page_ids=p.page_ids
+    )
+    return _write(engine, library, principal, asked)
+
+
+def _write(engine: Engine, library: Library, principal: Principal, asked: _Asked) -> dict[str, Any]:
+    place = asked.place
     require_parent(place)
-    before = listed_before(place, MANIFEST, overwrite=True)
-    with library.db.read() as conn:
-        selection = select_documents(library, conn, principal)
-        content = content_of(
-            engine, conn, selection, None, recursive=True, include_unreviewed=False, page_ids=p.page_ids
-        )
-        title = p.site_title or library.name
-        return _write(engine, library, conn, place, before, selection, content, title)
-
-
-def _write(
-    engine: Engine,
-    library: Library,
-    conn: Connection,
-    place: Path,
-    before: frozenset[str],
-    selection: Selection,
-    content: Content,
-    title: str,
-) -> dict[str, Any]:
+    before = listed_before(place, MANIFEST, overwrite=asked.overwrite)
+    if asked.build:
+        require_builder(engine)
     with whole_folder(place) as fresh:
         _templates(fresh)
-        assets = _pages(engine, library, conn, fresh, content)
+        with library.db.read() as conn:
+            selection = select_documents(library, conn, principal, asked.target_id, recursive=asked.recursive)
+            content = content_of(
+                engine,
+                conn,
+                selection,
+                asked.target_id,
+                recursive=asked.recursive,
+                include_unreviewed=asked.include_unreviewed,
+                page_ids=asked.page_ids,
+            )
+            assets = _pages(engine, library, conn, fresh, content)
+            title = asked.title or _root_name(conn, library, asked.target_id)
         _data(fresh, content, title)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         stated = {"title": title, "created_at": now(), "withheld": selection.omissions, "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
         clash_refused(fresh, place, before | {MANIFEST})
+        if asked.build:
+            build_site(engine, fresh)
+            bring_built(fresh, place)
         left = settle(fresh, place, before)
+    built = place / BUILT
     return {
         "output_path": str(place),
         "withheld": selection.omissions,
@@ -96,6 +104,8 @@ def _write(
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
         "left_behind": left,
+        "built": str(built) if asked.build else None,
+        "earlier_build": str(built) if not asked.build and os.path.lexists(built) else None,
     }
 
 
@@ -107,8 +117,6 @@ def _root_name(conn: Connection, library: Library, target_id: str | None) -> str
 
 
 def _templates(fresh: Path) -> None:
-    (fresh / "package.json").write_bytes(orjson.dumps(_PACKAGE, option=orjson.OPT_INDENT_2))
-
     def copy(source: Traversable, target: Path) -> None:
         target.mkdir(exist_ok=True)
         for one in source.iterdir():
@@ -117,7 +125,9 @@ def _templates(fresh: Path) -> None:
             else:
                 (target / one.name).write_bytes(one.read_bytes())
 
-    copy(files("armarium_exports.site") / "template", fresh)
+    ours = files("armarium_exports.site")
+    copy(ours / "template", fresh)
+    (fresh / "package.json").write_bytes((ours / "builder" / "package.json").read_bytes())
     (fresh / "content" / "_data").mkdir(exist_ok=True)
 
 

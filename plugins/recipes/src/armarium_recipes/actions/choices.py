@@ -9,6 +9,7 @@ from armarium.api import ActionContext, Example, Route, action
 from armarium_recipes.actions.setup import example_answers
 from armarium_recipes.cards.sources import cards_for, cards_here
 from armarium_recipes.errors import (
+    language_there,
     last_language,
     layer_not_there,
     layer_there,
@@ -28,6 +29,7 @@ from armarium_recipes.project.noticing import before_action
 from armarium_recipes.project.plan import find_added_steps, make_plan
 from armarium_recipes.project.saving import SavedSetup, read_saved, use_card
 from armarium_recipes.rules.assembling import assemble
+from armarium_recipes.rules.situation import require_language
 from armarium_recipes.schemas.project import Changed, ChangeLayers, UseCandidate, UseInstead
 from armarium_recipes.schemas.recipe import Answers, Recipe
 
@@ -135,6 +137,7 @@ def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
     kept = read_saved(ctx.conn)
     if kept.answers is None or kept.recipe is None:
         raise not_set_up()
+    p = p.model_copy(update={"languages": [_spell_language(one) for one in p.languages]})
     before = [one.id for one in kept.recipe.steps]
     if p.layers:
         answers, recipe = _with_layers(ctx, kept, p.layers, remove=p.remove)
@@ -184,21 +187,27 @@ def _with_languages(
 ) -> tuple[Answers, Recipe]:
     assert kept.answers is not None
     assert kept.recipe is not None
-    has = kept.answers.languages
-    for tag in tags:
+    has = {_spell_language(one): one for one in kept.answers.languages}
+    for number, tag in enumerate(tags):
         if remove and tag not in has:
-            raise layer_not_there(f"language {tag}", has)
-        if not remove and (tag in has or list(tags).count(tag) > 1):
-            raise layer_there(f"the language {tag}", [])
+            raise layer_not_there(f"language {tag}", kept.answers.languages)
         if not remove and find_language(tag) is None:
             raise unknown_language(tag)
-    left = [one for one in has if one not in tags] if remove else [*has, *tags]
+        if not remove and (tag in has or tag in tags[:number]):
+            raise language_there(tag)
+    left = [one for tag, one in has.items() if tag not in tags]
+    left = left if remove else [*kept.answers.languages, *tags]
     if not left:
         raise last_language()
     answers = kept.answers.model_copy(update={"languages": left})
     proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
     said = {"id": kept.recipe.id, "title": kept.recipe.title, "authors": kept.recipe.authors}
     return answers, proposal.model_copy(update=said)
+
+
+def _spell_language(tag: str) -> str:
+    """The tag that all spellings of a language share; one that names no language stays as it is."""
+    return tag if find_language(tag) is None else require_language(tag)
 
 
 def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: Sequence[str]) -> None:

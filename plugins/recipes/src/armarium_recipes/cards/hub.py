@@ -182,7 +182,7 @@ def _availability(entry: Mapping[str, Any], runs: bool) -> tuple[Any, str]:
     if not runs:
         return (
             "not_here",
-            "It needs the runtime vision, which is not installed (armarium runtimes install vision).",
+            "It needs the runtime vision, which is not installed (armarium runtime install vision).",
         )
     folder = str(entry.get("id")).rpartition("/")[2]
     return (

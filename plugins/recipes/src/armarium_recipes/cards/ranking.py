@@ -29,7 +29,7 @@ def rank(
 
     *memory_gb* None: it is not known, and nothing is refused for it. The order: the CER in bands of one point (what was
     measured here before what is published; without either last), local before remote, cheaper, faster, less carbon,
-    trainable, smaller, the card's id.
+    trainable, smaller, the card's id. A card that only stands in for a model comes after all that do the work.
     """
     taken: list[Card] = []
     refused: list[Card] = []
@@ -70,9 +70,10 @@ def band_of(cer: float | None) -> float:
 
 def order_of(
     card: Card, languages: Sequence[str]
-) -> tuple[float, bool, float, float, float, bool, float, str]:
+) -> tuple[bool, float, bool, float, float, float, bool, float, str]:
     """What cards are sorted by."""
     return (
+        card.stands_in,
         band_of(cer_of(card, languages)),
         card.runs_where != "this_mac",
         LAST if card.cost_per_page is None else card.cost_per_page,

@@ -273,7 +273,7 @@ def _availability(is_here: bool, runs: bool, software: str) -> tuple[Any, str]:
     if not runs:
         return (
             "not_here",
-            "It needs the runtime kraken, which is not installed (armarium runtimes install kraken).",
+            "It needs the runtime kraken, which is not installed (armarium runtime install kraken).",
         )
     if is_here:
         return "installed", "It is on this machine."

@@ -28,6 +28,9 @@ WITHOUT_MODEL = {
 }
 """Work that can be done with a model and also without one."""
 
+STAND_INS = frozenset({"find-names-tag-words"})
+"""Of that the work of which only a part is done without a model."""
+
 MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
 
 
@@ -166,6 +169,7 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
         availability_words="It comes with the engine and needs no model.",
         installed=True,
         note=note,
+        stands_in=job_id in STAND_INS,
     )
 
 
@@ -178,7 +182,7 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
         if reader is not None and why is not None and models_of(engine, reader):
             continue
         if reader is not None and reader.runtime is not None and runtime_folder(engine, reader) is None:
-            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtimes install {reader.runtime.name})."
+            runtime = f"The runtime {reader.runtime.name} is not installed (armarium runtime install {reader.runtime.name})."
             why = runtime if why is None else f"{runtime} {why}"
         elif reader is None and why is None:
             why = f"The reader {stated['reader']} is not installed in this engine."

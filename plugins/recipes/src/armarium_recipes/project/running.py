@@ -275,7 +275,7 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
     for run, left, _ in plan.runs:
         known = plan.known.get((run.choice or {}).get("id", ""))
         speed = known.pages_per_hour if known is not None else None
-        found.append({**run.stored(), "pages_per_hour": speed, "planned": len(left)})
+        found.append({**run.to_row(), "pages_per_hour": speed, "planned": len(left)})
     return found
 
 

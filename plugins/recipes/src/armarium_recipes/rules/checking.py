@@ -127,6 +127,7 @@ class _Check:
         else:
             yield from self._without_card()
         card = self.cards.get(step.card.id) if step.card is not None else None
+        yield from self._place(card)
         leaves = step.uses_cloud or step.runs_on.startswith("cloud:")
         leaves = leaves or (card is None and "cloud" in (step.model or {}))
         if leaves and not self.cloud_allowed and (card is None or card.runs_where != "provider"):
@@ -206,6 +207,20 @@ class _Check:
             if refusal.kind == "licence-not-accepted" and step.licence_accepted:
                 continue
             yield self._problem(kind, refusal.reason, card=card.id)
+
+    def _place(self, card: Card | None) -> Iterator[Problem]:
+        """What work without a model says of where it is to be done: of an export, that its folder is not there."""
+        job = self.engine.recipe_jobs.get(self.step.job)
+        if job is None or self.library is None or card is None or card.reader or card.provider:
+            return
+        try:
+            job.find_placement(self.engine, self.library, job.parse(self.step.settings))
+        except ServiceError as refusal:
+            if refusal.code != "invalid_settings":
+                detail = {"job": self.step.job, "card": card.id}
+                yield Problem(
+                    step=self.step.id, kind="no-model-for-job", sentence=refusal.detail, detail=detail
+                )
 
     def _without_card(self) -> Iterator[Problem]:
         step = self.step

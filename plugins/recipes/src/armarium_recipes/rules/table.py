@@ -188,16 +188,17 @@ class CardReason:
 
 
 CARD_REASONS: tuple[CardReason, ...] = (
+    CardReason(0, "“{name}” does the whole work; “{next}” only stands in for a model."),
     CardReason(
-        0, "“{name}” reads with the fewest errors that are known of ({cer}); of “{next}”, {next_cer}."
+        1, "“{name}” reads with the fewest errors that are known of ({cer}); of “{next}”, {next_cer}."
     ),
-    CardReason(1, "“{name}” works on this machine, and “{next}” does not."),
-    CardReason(2, "“{name}” costs less than “{next}”."),
-    CardReason(3, "“{name}” is faster than “{next}”, and their errors do not tell them apart."),
-    CardReason(4, "“{name}” needs less energy than “{next}”."),
-    CardReason(5, "“{name}” can be trained further here, and “{next}” cannot."),
-    CardReason(6, "“{name}” is smaller than “{next}”, and nothing else tells them apart."),
-    CardReason(7, "Nothing tells “{name}” and “{next}” apart; the first by name is taken."),
+    CardReason(2, "“{name}” works on this machine, and “{next}” does not."),
+    CardReason(3, "“{name}” costs less than “{next}”."),
+    CardReason(4, "“{name}” is faster than “{next}”, and their errors do not tell them apart."),
+    CardReason(5, "“{name}” needs less energy than “{next}”."),
+    CardReason(6, "“{name}” can be trained further here, and “{next}” cannot."),
+    CardReason(7, "“{name}” is smaller than “{next}”, and nothing else tells them apart."),
+    CardReason(8, "Nothing tells “{name}” and “{next}” apart; the first by name is taken."),
 )
 """In the order in which cards are ranked."""
 

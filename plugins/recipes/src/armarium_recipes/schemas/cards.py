@@ -58,6 +58,8 @@ class Card(Message):
     installed: bool
     download: Download | None = None
     in_recipe_rules: bool = True
+    stands_in: bool = False
+    """Whether it does a part of the work only, for want of a model: the rules take it where nothing else does the work."""
     offered_because: str = ""
     cost_per_page: float | None = 0.0
     """US dollars; None where no price is known."""

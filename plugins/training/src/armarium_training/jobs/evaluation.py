@@ -57,7 +57,7 @@ def _measure(job: JobContext) -> dict[str, Any]:
         job.save(kept)
     _write_on_cards(job, kept)
     for _, follower in job.engine.plugins.contributions(FOLLOWERS):
-        follower.measured(job, kept)
+        follower.follow_scores(job, kept)
     place_of(job.library, job.job_id).unlink(missing_ok=True)
     return {"best": kept["result"]["best"], "models": len(candidates), "pages": len(pages)}
 

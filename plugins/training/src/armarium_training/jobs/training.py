@@ -63,7 +63,7 @@ class Training(FarSteps):
         return {
             "reader_id": self.kept["landed"],
             "epochs": len(self.kept["curve"]),
-            **self._reached(),
+            **self._best_measure(),
             "training_set": {
                 key: value for key, value in self.kept["training_set"].items() if key != "documents"
             },
@@ -95,7 +95,7 @@ class Training(FarSteps):
         )
         return {**told, "text_model": found}
 
-    def _reached(self) -> dict[str, Any]:
+    def _best_measure(self) -> dict[str, Any]:
         """The best epoch's measure on what was not taught."""
         curve = self.kept["curve"]
         if curve and "map50" in curve[0]:

