@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -94,3 +95,32 @@ def test_what_is_missing_for_an_evaluation_is_said(
     monkeypatch.setattr(evaluate, "PACKAGE", tmp_path)
     assert evaluate.main() == 1
     assert "The weights are not here" in capsys.readouterr().err
+
+
+def defined_in(tree: ast.Module) -> set[str]:
+    """The names that a module defines or imports at its top."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return found
+
+
+def test_the_scripts_find_in_each_other_what_they_name() -> None:
+    """Most of them need torch, which is not here: their imports are looked up, not made."""
+    trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (TRAINING / "training").glob("*.py")}
+    names = {module: defined_in(tree) for module, tree in trees.items()}
+    lacking = [
+        f"training.{module}: {alias.name} of {node.module}"
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("training.")
+        for alias in node.names
+        if alias.name not in names[str(node.module).partition(".")[2]]
+    ]
+    assert not lacking
