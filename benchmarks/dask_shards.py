@@ -22,7 +22,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 from benchmarks.reading_hands import draw_lines, import_pages
 from benchmarks.waiting_reader import WAITS, Waiting
 
-SHARDS = 8
+SHARDS = 6
 PAGES = 8
 """That are really read, two a shard."""
 PATIENCE = 3_600.0

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from armarium_worker import FoundLine, LineReading, LineShape, Page, Reader
 
-WAITS = 10.0
-"""Seconds that a page takes; a shard of fifty takes longer to read."""
+WAITS = 30.0
+"""Seconds that a page takes: as long as two cores read fifty pages by hand, the shard that is sent by default."""
 
 
 class Waiting(Reader):

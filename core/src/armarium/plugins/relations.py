@@ -54,15 +54,13 @@ def tables_of(plugin: Plugin) -> list[str]:
 
 
 def targets_of(plugin: Plugin) -> set[str]:
-    """Return the tables that the plugin's foreign keys refer to, without stand-ins."""
+    """Return the tables that the plugin's foreign keys refer to and its indexes follow, without stand-ins."""
     if plugin.metadata is None:
         return set()
-    return {
-        key.column.table.name
-        for table in plugin.metadata.tables.values()
-        for key in table.foreign_keys
-        if rules_of(key.column.table).kind != "foreign"
-    }
+    tables = plugin.metadata.tables.values()
+    keys = {key.column.table for table in tables for key in table.foreign_keys}
+    followed = {follows.table for table in tables if (follows := rules_of(table).follows) is not None}
+    return {table.name for table in keys | followed if rules_of(table).kind != "foreign"}
 
 
 def plugins_under(plugin: Plugin, home: dict[str, str]) -> set[str]:
