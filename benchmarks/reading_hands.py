@@ -112,7 +112,7 @@ def _whole_page(engine: Engine, library: Library, page: str, file: Path, rounds:
         packages={package.name: package},
         threads=threads,
     )
-    asked = {"image": str(file), "model": str(model), "language": None}
+    asked: dict[str, Any] = {"image": str(file), "model": str(model), "language": None}
     asked |= {"max_pixels": engine.settings.max_image_pixels}
 
     def ours() -> float:
