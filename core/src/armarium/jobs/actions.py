@@ -208,9 +208,9 @@ def _tell_kinds(
     """After the commit, notify kinds that control something elsewhere (a remote service, a run)."""
     for row in rows:
         kind = sight.runner.kinds.get(row.kind)
-        told = hook(kind) if kind is not None else None
-        if told is not None:
-            ctx.on_commit(partial(told, ctx.engine, ctx.library, row.id, *more))
+        notify = hook(kind) if kind is not None else None
+        if notify is not None:
+            ctx.on_commit(partial(notify, ctx.engine, ctx.library, row.id, *more))
 
 
 @action(
