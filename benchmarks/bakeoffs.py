@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import Engine, Library, new_id
-from benchmarks.bench_readers import Another, Third
+from benchmarks import bench_readers
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
 PAGES, A_PAGE = 6, 50
 SIZE = (1400, 2400)
 PATIENCE = 900.0
-ANSWERS = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"], "materials": ["handwriting"]}
+ANSWERS = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"], "materials": ["print"]}
 RECIPE = {
     "id": "letters",
     "title": "Letters",
@@ -26,7 +26,6 @@ RECIPE = {
 
 def measure(rounds: int) -> list[Result]:
     """Measure the seconds from the request to the ranked table; the bare readers decode the pages and read the lines."""
-    from armarium_reader_hand.reader import HandReader
     from armarium_reading.api import READERS
     from armarium_recipes.actions.bakeoffs import begin_bakeoff
     from armarium_recipes.schemas.bakeoffs import StartBakeoff
@@ -36,7 +35,7 @@ def measure(rounds: int) -> list[Result]:
         scratch_folder() as folder,
         running_engine(folder, jobs=True, compute_priority="fast") as (engine, library),
     ):
-        for one in (Another, Third):
+        for one in bench_readers.READERS:
             engine.drivers.give(READERS, one.name, one)
         engine.run(library, "project.save_setup", {"answers": ANSWERS, "recipe": RECIPE}, OWNER)
         rng = random.Random(43)
@@ -53,7 +52,7 @@ def measure(rounds: int) -> list[Result]:
 
             return seconds(run)
 
-        readers = [kind(model=None, threads=os.cpu_count() or 1) for kind in (HandReader, Another, Third)]
+        readers = [kind(model=None, threads=os.cpu_count() or 1) for kind in bench_readers.READERS]
         for reader in readers:
             reader.load()
 

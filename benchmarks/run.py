@@ -58,7 +58,9 @@ SCRIPTS = (
     "recipe_runs",
     "bakeoffs",
     "teaching",
+    "reading_hands",
     "reading_at_scale",
+    "dask_shards",
 )
 """In the order of the rows in README.md."""
 

@@ -128,6 +128,10 @@ MAY_OPEN = {
     "armarium_far_worker/container.py": {
         "urllib.request": "runs in a job of the model hub, never in an engine"
     },
+    "armarium_far_worker/published.py": dict.fromkeys(
+        ("socket", "http.client", "urllib.request"),
+        "fetches published pictures where a shard is read elsewhere, never in an engine",
+    ),
 }
 """Each module that may import one of them, and what for."""
 

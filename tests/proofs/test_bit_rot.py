@@ -62,7 +62,7 @@ def flipped_files(engine: Engine, library: Library, flips: int, chance: random.R
         where = (chance.randrange(path.stat().st_size), chance.randrange(8))
         flip(path, *where)
         found = [one["what"] for one in examine(engine, library.path)["findings"]]
-        missed += found != [f"The file {digest[:12]}… no longer has the bytes it was kept with."]
+        missed += found != [f"The file {digest[:12]}… no longer has the content it was stored with."]
         flip(path, *where)
     return missed
 

@@ -159,6 +159,23 @@ def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) ->
     assert desk.reader()(path).status_code in (403, 404)
 
 
+def test_the_map_carries_the_letters_that_a_machine_may_lack(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    desk.choose(pass_id, "polynomial1")
+    path = f"/api/georeference/passes/{pass_id}/map"
+    assert "@font-face" not in desk.client.get(path).text
+    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
+    desk.do("representation.create", segment_id=line, text="Κέρκυρα אולביה")
+    answer = desk.client.get(path)
+    assert "font-src data:" in answer.headers["content-security-policy"]
+    faces = re.findall(r'@font-face \{ font-family: "([^"]+)"; src: url\("data:font/ttf;base64,', answer.text)
+    assert faces == ["Armarium letters"]
+    assert f'"{faces[0]}", system-ui' in answer.text
+    assert "Letters: Cardo (SIL Open Font License 1.1)" in answer.text
+    assert not re.search(r'url\((?!"data:|#)', answer.text)
+
+
 def desk_picture(html: str) -> Any:
     """The picture in the page, decoded."""
     import base64

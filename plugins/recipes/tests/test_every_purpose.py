@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from start_desk import URL, Desk
-from truthful_provider import NAME, TruthfulProvider
 
 from armarium.api import Engine, Library
 from armarium.samples import SamplePage, sample_pages
@@ -19,6 +18,7 @@ from armarium_reading.jobs import asking
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_source_model.api import page_text
 from armarium_testing.fixtures import http_client
+from armarium_testing.truthful_provider import NAME, TruthfulProvider
 
 pytestmark = pytest.mark.slow
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from start_desk import URL, Desk, step
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, Principal
+from armarium.principals import LOCAL_OWNER
+from armarium.web.stream_routes import as_seen
 
 KEPT, HIDDEN = 2, 3
 
@@ -112,18 +116,51 @@ def test_a_run_of_which_all_pages_are_withheld_is_not_told_of(desk: Desk, viewer
     assert page not in viewer(f"/api/activity/jobs/{job_id}").text
 
 
-def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(desk: Desk, viewer: Any) -> None:
+def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(
+    desk: Desk, viewer: Any, tmp_path: Path
+) -> None:
     """The words of the failure may name a page."""
     kept, hidden = desk.pages(2)
     desk.lines(kept, ["Dear Sir"])
-    folder = str(desk.library.path / "nowhere" / "at all")
-    desk.recipe(step("export", "out", settings={"folder": folder}))
+    folder = tmp_path / "files"
+    folder.mkdir()
+    desk.recipe(step("export", "out", settings={"folder": str(folder)}))
     job_id = desk.start()["started"]["job_id"]
+    folder.rmdir()
     desk.work()
     run = desk.run(job_id)
+    assert run["state"] == "failed"
+    assert str(folder) in run["reason"]
     restrict(desk, hidden)
     seen = viewer(f"{URL}/runs/{job_id}").json()
     assert seen["page_ids"] == [kept]
-    if run["state"] == "failed":
-        assert seen["reason"] == f"{run['cards'][0]['title']} failed."
-        assert seen["cards"][0]["why"] is None
+    assert seen["reason"] == f"{run['cards'][0]['title']} failed."
+    assert seen["cards"][0]["why"] is None
+    for name, path in roads(job_id).items():
+        # The plan names the folder as the recipe does.
+        assert name == "plan" or str(folder) not in viewer(path).text, name
+
+
+def test_who_listens_is_told_of_such_a_run_in_hundredths(desk: Desk, viewer: Any) -> None:
+    """No event names a page that is withheld, and no count tells of them; the owner hears all."""
+    pages = desk.pages(KEPT + HIDDEN)
+    for page in pages:
+        desk.lines(page, ["Dear Sir"])
+    restrict(desk, *pages[KEPT:])
+    desk.recipe(step("put-in-order", "lines", "order"))
+    since = desk.engine.events.seq
+    job_id = desk.run_whole()["job_id"]
+    told = desk.engine.events.since(since) or []
+    guest = Principal("person", "a viewer", "viewer", token_kind="device")
+
+    def heard(principal: Principal) -> list[dict[str, Any]]:
+        seen = [asyncio.run(as_seen(desk.engine, one, principal)) for one in told]
+        return [one.data for one in seen if one is not None]
+
+    own, guests = heard(LOCAL_OWNER), heard(guest)
+    assert all(page not in str(guests) for page in pages[KEPT:])
+    counted = {one["total"] for one in guests if one.get("id") == job_id}
+    assert counted
+    assert counted <= {0, 1, 100}
+    assert not {one["total"] for one in guests if "total" in one} & {HIDDEN, KEPT + HIDDEN}
+    assert {one["total"] for one in own if "total" in one} & {KEPT + HIDDEN}

@@ -13,7 +13,7 @@ from rights_ground import EDITOR, MACHINE, Ground
 from armarium.actions.change_stream import Event
 from armarium.api import Forbidden, Library, Principal, find_withheld
 from armarium.principals import LOCAL_OWNER
-from armarium.web.stream_routes import is_withheld
+from armarium.web.stream_routes import as_seen
 
 Headers = dict[str, str]
 
@@ -38,7 +38,7 @@ def list_heard(ground: Ground, found: list[Event], who: Principal) -> list[str]:
         return [
             str(one.data.get("type") or one.kind)
             for one in found
-            if not await is_withheld(ground.engine, one, who)
+            if await as_seen(ground.engine, one, who) is not None
         ]
 
     return asyncio.run(sift())

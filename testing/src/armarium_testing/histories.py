@@ -7,7 +7,7 @@ the rows alone. From that it predicts for every undo whether it is refused, why,
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +57,10 @@ class DoneStep:
             state, step = not state, step.inverse_of
 
 
+Law = Callable[[Mapping[str, Mapping[Any, Mapping[str, Any]]], str, Mapping[str, Any]], bool]
+"""Whether a row of a table breaks what is to be true of it, given all rows by table and key: `(rows, table, row)`."""
+
+
 class Difference(AssertionError):
     """The engine did not do what the oracle predicted."""
 
@@ -73,7 +77,17 @@ class Tally:
 class Histories:
     """Runs random histories in one library. Raises `Difference` with the seed at the first disagreement."""
 
-    def __init__(self, engine: Engine, library: Library, moves: Sequence[Move], *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library,
+        moves: Sequence[Move],
+        *,
+        seed: int = 0,
+        laws: Sequence[Law] = (),
+    ) -> None:
+        """*laws*: what the oracle is to know of the family's rules (`RowLaw`), said by itself; a breach is `changed`."""
+        self.laws = laws
         self.engine = engine
         self.library = library
         self.moves = list(moves)
@@ -229,6 +243,7 @@ class Histories:
                 self._orphans(content, removed)
                 or self._has_doubles(content, step)
                 or self._circles(content, step)
+                or self._breaks_laws(content, step)
             ):
                 return "changed", self.content
             state, other = False, step.inverse_of
@@ -269,6 +284,16 @@ class Histories:
                     if above == key[0]:
                         return True
         return False
+
+    def _breaks_laws(self, content: Content, step: DoneStep) -> bool:
+        """Whether a row that *step* touched, as it is now, breaks a law."""
+        if not self.laws:
+            return False
+        rows: dict[str, dict[Any, dict[str, Any]]] = {}
+        for (table, key), row in content.items():
+            rows.setdefault(table, {})[key[0]] = dict(zip(self._columns[table], row, strict=True))
+        touched = [(table, rows[table][key[0]]) for table, key in step.changed if (table, key) in content]
+        return any(law(rows, table, row) for law in self.laws for table, row in touched)
 
     def _has_doubles(self, content: Content, step: DoneStep) -> bool:
         """Return whether two rows now share a unique value: a later step made an equal of what this one restores."""

@@ -20,6 +20,8 @@ OFF = "off"
 
 _SHOWN_AS = {
     "local_only_ai": "models of this machine only",
+    "compute_place": "very many pages are read at",
+    "trainer": "trainer of new readers",
     "snapshot_interval_seconds": "snapshot every",
     "snapshot_retention_count": "snapshots kept",
     "snapshot_offsite_path": "copied to",
@@ -79,6 +81,16 @@ def settings(
             help="Whether only models of this machine are used for this project.",
         ),
     ] = None,
+    compute_place: Annotated[
+        str | None,
+        typer.Option(help="Where very many pages are read: local, dask:local:4, t4-small; off for none."),
+    ] = None,
+    trainer: Annotated[
+        str | None,
+        typer.Option(
+            help="Which trainer trains a reader that begins from nothing; off for the first there is."
+        ),
+    ] = None,
     snapshot_every: Annotated[
         str | None,
         typer.Option(help="How often a changed project is saved in a snapshot: 30m, 12h, 1d; off for never."),
@@ -94,13 +106,20 @@ def settings(
         "name": name,
         "reading_rule": reading_rule,
         "local_only_ai": local_only_ai,
+        "compute_place": compute_place,
+        "trainer": trainer,
         "snapshot_interval_seconds": None if snapshot_every is None else _seconds(snapshot_every),
         "snapshot_retention_count": keep,
         "snapshot_offsite_path": None if copy_to in (None, OFF) else full_path(copy_to),
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if copy_to == OFF:
-        changes["snapshot_offsite_path"] = None
+    for key, text in (
+        ("compute_place", compute_place),
+        ("trainer", trainer),
+        ("snapshot_offsite_path", copy_to),
+    ):
+        if text == OFF:
+            changes[key] = None
     with project_session() as session:
         if changes:
             session.act("library.set", changes)

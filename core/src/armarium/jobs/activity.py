@@ -9,9 +9,11 @@ import orjson
 from sqlalchemy import Column, Connection, Index, Integer, Table, Text
 
 from armarium.errors import Invalid
+from armarium.history.visibility import withheld_nodes
 from armarium.ids import new_id, now
 from armarium.jobs.log import Level, data_shown, write_lines
 from armarium.jobs.models import jobs_metadata
+from armarium.jobs.partly_seen import WITHHELD_WHY
 from armarium.store.database import raw_of
 from armarium.store.tables import Json, append_only, json_text
 
@@ -157,7 +159,10 @@ def read_activity(
             (*values, limit, offset),
         )
     ]
-    shown = data_shown(conn)
+    shown, limited = data_shown(conn), bool(withheld_nodes(conn))
     for item in items:
         item["metadata"] = shown(orjson.loads(item["metadata"]))
+        if limited and item["error"]:
+            item["message"] = item["message"].replace(item["error"], WITHHELD_WHY)
+            item["error"] = WITHHELD_WHY
     return items, int(total)

@@ -281,7 +281,8 @@ def job_log(
     lines: list[dict[str, Any]] = []
     with _sights(engine, _places(engine, principal, library)) as sights:
         for sight in _log_homes(sights, job_id):
-            lines += read_lines(sight.conn, _log_rows(sight, job_id), limit=limit, after=after)
+            found = read_lines(sight.conn, _log_rows(sight, job_id), limit=limit, after=after)
+            lines += [sight.as_seen(line) for line in found]
     return json_response({"id": job_id, "lines": lines, "count": len(lines)})
 
 

@@ -15,6 +15,7 @@ from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import paused_ids
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.models import FINISHED
+from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
 from armarium.store.database import raw_of
@@ -77,7 +78,7 @@ class QueueView:
         self.busy_lanes = [picked.lane for picked in executing.values()]
         self._above_executing = self._ancestors(self.executing)
         self._runs: dict[str | None, bool] = {None: False}
-        self._is_limited = bool(withheld_nodes(conn))
+        self.is_limited = bool(withheld_nodes(conn))
 
     def _ancestors(self, ids: Iterable[str]) -> set[str]:
         above: set[str] = set()
@@ -178,9 +179,14 @@ class QueueView:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
         since a job about many documents counts those too.
         """
-        if not self._is_limited or row.total <= 1:
-            return row.done, row.total
-        return min(100, row.done * 100 // row.total), 100
+        return hundredths(row.done, row.total) if self.is_limited else (row.done, row.total)
+
+    def as_seen(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Return a line of a log, without the words in which a job about many pages failed where some are withheld."""
+        if not self.is_limited or line["level"] != "error":
+            return line
+        row = self.row(line["row_id"])
+        return line if row is None or row.total == 1 else {**line, "message": WITHHELD_WHY}
 
     def tree(self, row: Row) -> dict[str, Any]:
         """Return *row* as a job node with everything beneath it as `children`."""
@@ -202,7 +208,8 @@ class QueueView:
                 return f"{row.open_children} {parts} still to finish.", None
             return None, None
         if state != "waiting":
-            return row.reason, row.reason_code
+            hidden = self.is_limited and state == "failed" and row.total != 1
+            return WITHHELD_WHY if hidden else row.reason, row.reason_code
         return self.why_waiting(row)
 
     def why_waiting(self, row: Row) -> tuple[str, str]:

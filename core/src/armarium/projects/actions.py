@@ -263,6 +263,11 @@ class LibrarySettings(Params):
     reading_rule: Literal["strict", "relaxed"] | None = None
     local_only_ai: bool | None = None
     """Whether this project uses only models on this machine, and no catalogue of models elsewhere."""
+    compute_place: ShortName | None = None
+    """Where very many pages are read when a request names no flavor: `local`, `dask:local:4`, `dask:tls://host:8786`, a machine class of
+    the model hub."""
+    trainer: ShortName | None = None
+    """Which trainer trains a line reader that begins from nothing."""
     entity_types: list[ShortName] | None = Field(default=None, max_length=200)
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
     snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
@@ -283,6 +288,8 @@ SETTING_DEFAULTS: dict[str, Any] = {
     "name": None,
     "reading_rule": "strict",
     "local_only_ai": False,
+    "compute_place": None,
+    "trainer": None,
     "entity_types": [],
     "scripts": [],
     "snapshot_interval_seconds": 0,

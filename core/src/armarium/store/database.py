@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from armarium.errors import Conflict, Unavailable, left_out
 from armarium.principals import caller
-from armarium.store.database_errors import as_refusal
+from armarium.store.database_errors import as_refusal, writer_busy
 from armarium.store.durable import flush_commits, flush_path
 from armarium.store.readers import Readers
 from armarium.store.write_queue import WriterQueue
@@ -183,6 +183,23 @@ class Database:
             raise as_refusal(error, self.path, self._why_missed()) from error
 
     @contextmanager
+    def read_together(self) -> Iterator[tuple[Connection, Connection]]:
+        """Two connections as `read` lends them, for two threads, that see one and the same snapshot."""
+        with ExitStack() as held:
+            # Nothing is committed while a thread holds the queue; one that writes holds it already.
+            mine = self._holder == threading.get_ident()
+            if not mine and not self._queue.acquire(timeout=WRITER_WAIT):
+                raise writer_busy(WRITER_WAIT)
+            try:
+                one, other = held.enter_context(self.read()), held.enter_context(self.read())
+                for conn in (one, other):
+                    conn.exec_driver_sql("SELECT 1 FROM sqlite_schema LIMIT 1").close()
+            finally:
+                if not mine:
+                    self._queue.release()
+            yield one, other
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """Lend the one writer in a transaction: committed at the end of the block, rolled back when it raises.
 
@@ -192,10 +209,7 @@ class Database:
         if self._holder == threading.get_ident():
             raise RuntimeError("a write inside a write: use the connection that is already there")
         if not self._queue.acquire(timeout=WRITER_WAIT):
-            raise Unavailable(
-                f"Another write has held the project for {WRITER_WAIT:.0f} seconds; try again in a moment.",
-                code="busy",
-            )
+            raise writer_busy(WRITER_WAIT)
         self._holder = threading.get_ident()
         try:
             if self._closed:

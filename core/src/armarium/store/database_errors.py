@@ -79,3 +79,10 @@ def is_the_disk(error: BaseException) -> bool:
             and isinstance(as_refusal(cause, Path("a/database")), ServiceError)
         )
     )
+
+
+def writer_busy(waited: float) -> Unavailable:
+    """503: the one writer was not let go of in time."""
+    return Unavailable(
+        f"Another write has held the project for {waited:.0f} seconds; try again in a moment.", code="busy"
+    )

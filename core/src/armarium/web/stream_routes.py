@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
@@ -13,6 +14,7 @@ from starlette.responses import StreamingResponse
 from armarium.actions.change_stream import Event
 from armarium.engine import Engine
 from armarium.history.visibility import ids_in_event
+from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentPrincipal, OptionalLibrary
@@ -72,12 +74,11 @@ async def events(
             checked = now
             if not engine.is_started or not engine.auth.still_valid(principal):
                 return
-        if (
-            event is not None
-            and concerns(event, principal, path)
-            and not await is_withheld(engine, event, principal)
-        ):
-            yield frame(event)
+        seen = event
+        if seen is not None:
+            seen = await as_seen(engine, seen, principal) if concerns(seen, principal, path) else None
+        if seen is not None:
+            yield frame(seen)
             sent = now
         elif now - sent >= QUIET - 0.5:
             yield ALIVE
@@ -98,13 +99,25 @@ def concerns(event: Event, principal: Principal, path: str | None) -> bool:
     return principal.reaches(event.library_path) and (path is None or path == event.library_path)
 
 
-async def is_withheld(engine: Engine, event: Event, principal: Principal) -> bool:
-    """Return whether an event names something that this listener may not see."""
+async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event | None:
+    """Return an event as this listener sees it; None where it names something that is withheld.
+
+    Of a job about many pages, a listener from whom some are withheld learns the progress in hundredths, but neither
+    how many pages it has nor why it failed.
+    """
     library = None if event.library_path is None else engine.libraries.open_at(event.library_path)
     visibility = None if library is None else library.db.visibility
     if visibility is None or visibility.surely_all(principal):
-        return False
-    return bool(await run_in_threadpool(visibility.find_hidden, principal, ids_in_event(event.body)))
+        return event
+    if await run_in_threadpool(visibility.find_hidden, principal, ids_in_event(event.body)):
+        return None
+    if event.kind != "job" or not await run_in_threadpool(visibility.limits, principal):
+        return event
+    told = event.data
+    done, total = hundredths(told["done"], told["total"])
+    why = WITHHELD_WHY if told["state"] == "failed" and told["total"] != 1 else told["reason"]
+    body = orjson.dumps({**told, "done": done, "total": total, "reason": why})
+    return Event(event.seq, event.kind, body, event.library_path)
 
 
 def frame(event: Event) -> bytes:

@@ -66,11 +66,11 @@ def test_only_what_was_changed_is_written(read_pages: Machine, editor) -> None: 
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("text = text.replace('1 | linea 1\\n', '')", "Line 1 is expected where line 2 stands."),
+        ("text = text.replace('1 | linea 1\\n', '')", "Line 1 is expected where line 2 is."),
         ("text = text.replace('2 | linea 2\\n', '')", "The page has 2 lines, and 1 line came back"),
         (
             "text = text.replace('linea 1', 'linea\\nuno')",
-            "After line 1 stands a line without its number: 'uno'.",
+            "After line 1 there is a line without its number: 'uno'.",
         ),
         ("text += '3 | one more\\n'", "The page has 2 lines, and 3 lines came back"),
         ("text = text.replace('2 | linea 2', '2 | ')", "Line 2 is empty"),
@@ -104,7 +104,7 @@ def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(editing, "_run_editor", slow)
         said = read_pages.expect_refusal("correct", "1.png")
-    assert said.startswith("Line 2: somebody corrected it meanwhile; it says now: theirs")
+    assert said.startswith("Line 2: somebody corrected it in the meantime; it now says: theirs")
     assert "1 | mine 1" in read_kept_file(said)
     assert read_pages.succeed("text", "1.png").out == "linea 1\ntheirs\n"
 

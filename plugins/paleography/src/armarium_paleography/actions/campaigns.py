@@ -58,7 +58,7 @@ def _of_a_live_campaign(raw: Any, after: Any) -> Withdrawn | None:
         "SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)
     ).fetchone()
     ended = campaign is not None and campaign[0] is not None
-    return Withdrawn("campaign", after["campaign_id"]) if ended else None
+    return Withdrawn("campaign", after["campaign_id"], "changed") if ended else None
 
 
 OF_A_LIVE_CAMPAIGN = tuple(RowLaw(table.name, _of_a_live_campaign) for table in (members, reading_members))

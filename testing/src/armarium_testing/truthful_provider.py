@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import Any
-
-from rapidfuzz.distance import Levenshtein
 
 from armarium_testing.model_provider import Answer, LoopbackProvider
 
@@ -23,7 +22,9 @@ class TruthfulProvider(LoopbackProvider):
         super().__init__()
         self.truth = list(truth)
         self.pictures = 0
-        """Pictures of lines that were asked about so far; they come in reading order, one at a time."""
+        """How often a picture of a line was asked about."""
+        self.shown: dict[str, int] = {}
+        """The number of the line that each picture shows: the first time they come in reading order, one at a time."""
 
     def next_answer(self, asked: dict[str, Any]) -> Answer:
         """Worked out from what is asked: a picture of the next line, or a form to be filled about lines with ids."""
@@ -33,7 +34,8 @@ class TruthfulProvider(LoopbackProvider):
         form = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         if "image_url" in said and not form:
             self.pictures += 1
-            return Answer(self.line(self.pictures - 1))
+            (picture,) = set(re.findall(r"base64,([0-9A-Za-z+/=]+)", said))
+            return Answer(self.line(self.shown.setdefault(picture, len(self.shown))))
         lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", said)
         return Answer(json.dumps(self.fill_form(set(form.get("properties", {})), lines)))
 
@@ -44,7 +46,8 @@ class TruthfulProvider(LoopbackProvider):
 
     def nearest(self, read: str) -> str:
         """The line of the truth that was misread so."""
-        number = min(range(len(self.truth)), key=lambda one: Levenshtein.distance(self.truth[one], read))
+        alike = [SequenceMatcher(None, line, read, autojunk=False).ratio() for line in self.truth]
+        number = alike.index(max(alike))
         return self.line(number)
 
     def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
@@ -71,6 +74,12 @@ class TruthfulProvider(LoopbackProvider):
         if "passages" in asked:
             return {"passages": [{"lines": [first], "shows": "How a letter begins"}]}
         if "summary" in asked:
-            about = {"title": "A letter", "date": None, "place": None, "persons": [], "about": []}
+            about: dict[str, Any] = {
+                "title": "A letter",
+                "date": None,
+                "place": None,
+                "persons": [],
+                "about": [],
+            }
             return {**about, "summary": "Somebody writes."}
         return {"lines": [{"id": line, "text": self.nearest(text)} for line, text in lines]}
