@@ -120,7 +120,7 @@ def no_room(what: str, error: OSError) -> Refused:
     """Return why *what* could not be written."""
     return Refused(
         f"The training could not write {what} ({error.strerror or type(error).__name__}). Make room on the disk and retry the "
-        "job; it goes on from its last epoch."
+        "job; it resumes after its last epoch."
     )
 
 
