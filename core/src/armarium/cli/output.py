@@ -47,6 +47,7 @@ def legible(text: str, keep: str = "") -> str:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table."""
+    # Imported late: most commands print no table.
     from armarium.cli.tables import draw_table
 
     shown = [[legible(str("" if cell is None else cell), "\n\t") for cell in row] for row in rows]

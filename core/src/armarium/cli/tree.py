@@ -242,6 +242,7 @@ def _tried_offers() -> tuple[list[Offer], Failed]:
     """Return what is installed, and what did not pass its trial. Third-party plugins are tried here where no engine has
     done so.
     """
+    # Imported late: needed only where the note is of no use.
     from armarium.plugins.verdicts import Trials
 
     trials = Trials.of_environment()
