@@ -34,7 +34,7 @@ def list_texts(found: Action) -> set[str]:  # type: ignore[type-arg]
     return {found.words(dict.fromkeys(names, value)) for value in (True, False, None)} | {found.words({})}
 
 
-def test_every_action_of_a_project_says_with_a_sentence_what_its_steps_did(actions: list[Action]) -> None:  # type: ignore[type-arg]
+def test_every_action_of_a_project_says_what_its_steps_did(actions: list[Action]) -> None:  # type: ignore[type-arg]
     wordless = [one.name for one in actions if one.scope != "engine" and one.words is None]
     assert not wordless
 

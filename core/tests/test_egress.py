@@ -251,7 +251,7 @@ def test_a_redirect_inside_is_not_followed(server: Server) -> None:
     with pytest.raises(Unavailable, match="redirects"):
         egress.fetch("GET", url(server, "/loop"), reach="machine")
     assert egress.fetch("GET", url(server, "/once"), reach="machine").read() == b"a model"
-    with pytest.raises(Unavailable, match="elsewhere"):
+    with pytest.raises(Unavailable, match="redirected"):
         egress.fetch("POST", url(server, "/once"), content=b"x", reach="machine")
 
 
@@ -285,7 +285,7 @@ def test_headers_that_drip_end_at_the_deadline(server: Server) -> None:
 
 
 def test_an_answer_that_stays_packed_is_refused(server: Server) -> None:
-    with pytest.raises(Unavailable, match="packed"):
+    with pytest.raises(Unavailable, match="compressed"):
         Egress(local_only=False).fetch("GET", url(server, "/packed"), reach="machine")
     assert server.headers_seen[0]["accept-encoding"] == "identity"
 
@@ -399,7 +399,7 @@ def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None
         assert client.get(f"{here}/metadata").status_code == 302
         with pytest.raises(TooLarge):
             client.get(f"{here}/endless")
-        with pytest.raises(Unavailable, match="packed"):
+        with pytest.raises(Unavailable, match="compressed"):
             client.get(f"{here}/packed")
         with pytest.raises(Unavailable):
             client.get(f"{here}/drip")

@@ -1,5 +1,7 @@
-"""Recipes of five purposes that are struck in the proofs: two drawn letters whose lines are known, a provider that answers
-from the truth in the process of the test, files and a site. What is left is all there, once, and taken back as one set."""
+"""Recipes of five purposes as workloads for the fault tests: two drawn letters whose lines are known, a provider that
+answers from the ground truth in the test's process, files and a site. Afterwards everything exists once, and is undone
+as one set.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ SIZE = (700, 400)
 PATIENCE = 120.0
 """Seconds that a whole run may take on a busy machine."""
 ADDRESS = "ARMARIUM_TRUTHFUL_PROVIDER"
-"""The variable of the environment that says where the provider listens."""
+"""The environment variable with the provider's address."""
 PROVIDER = "Ground truth with planted errors"
 MADE = {
     "readings": "content_representation WHERE retracted = 0",
@@ -47,7 +49,7 @@ def _do(engine: Engine, library: Library | None, name: str, params: dict[str, An
 
 
 def _page(engine: Engine, library: Library, box: str, number: int, letter: tuple[str, ...]) -> None:
-    """A drawn letter with its lines where they stand, as an import with shapes and no text brings them."""
+    """Create a drawn letter with its lines in place, as an import of shapes without text would."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("L", SIZE, 240)
@@ -83,7 +85,7 @@ def _counts(library: Library) -> dict[str, int]:
 
 
 def purpose_workload(purpose: str) -> Workload:
-    """The recipe that the rules give for *purpose*, with files and a site, started and carried to its end."""
+    """Return the recipe that the rules give for *purpose*, with files and a site, started and run to its end."""
 
     def prepare(engine: Engine, library: Library, folder: Path) -> None:
         base = {"name": PROVIDER, "provider_type": "openai-compatible", "api_base": os.environ[ADDRESS]}
@@ -127,7 +129,7 @@ def purpose_workload(purpose: str) -> Workload:
         with library.db.read() as conn:
             state = conn.exec_driver_sql("SELECT state FROM job WHERE kind = 'run-a-recipe'").scalar_one()
         if state == "done" and not whole.exists():
-            # The first time nothing is struck: what that makes is what every other run is to make.
+            # The first run is not interrupted: every other run must make what that one makes.
             whole.write_text(json.dumps(_counts(library)))
 
     def check(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A recipe of each purpose that is killed at any moment ends with everything once, and is taken back as one set."""
+"""A recipe of each purpose that is killed at any moment ends with everything once, and is undone as one set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 
 @pytest.fixture
 def provider() -> Iterator[TruthfulProvider]:
-    """Outlives what is killed."""
+    """A provider that outlives the killed processes."""
     with TruthfulProvider(TRUTH) as found:
         yield found
 

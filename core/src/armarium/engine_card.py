@@ -75,9 +75,9 @@ def read_card(state_dir: Path) -> Reachable | None:
     read.
     """
     try:
-        said = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
+        values = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
         known = {one.name for one in fields(Reachable)}
-        return Reachable(**{key: value for key, value in said.items() if key in known})
+        return Reachable(**{key: value for key, value in values.items() if key in known})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
 
@@ -115,9 +115,9 @@ def forget(state_dir: Path, card: Reachable) -> None:
 
 def state_folder(environment: Mapping[str, str]) -> Path:
     """Return the state folder of an engine started with *environment*, as `Settings` determines it."""
-    said = asked_for(environment).get("STATE_DIR")
-    if said is not None:
-        return Path(said)
+    chosen = asked_for(environment).get("STATE_DIR")
+    if chosen is not None:
+        return Path(chosen)
     import platformdirs
 
     return Path(platformdirs.user_data_dir("armarium", appauthor=False))

@@ -139,7 +139,7 @@ class Trial:
             for group in {entry.group for entry in offer.entries} - {PLUGINS, COMMANDS}:
                 for one in drivers.refusals(group):
                     if one.distribution == offer.name and [one.name, one.why] not in self.others:
-                        self.others = [said for said in self.others if said[0] != one.name]
+                        self.others = [fault for fault in self.others if fault[0] != one.name]
                         self.others.append([one.name, one.why])
 
     def _registry(self, offers: list[Offer], only: set[str] | None = None) -> PluginRegistry:
@@ -383,6 +383,6 @@ def _words(error: BaseException) -> str:
     """Return an error as one line; it can quote nobody's data, because these databases are empty."""
     if isinstance(error, ServiceError):
         return error.detail
-    said = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    first = str(said).strip().split("\n")[0][:300]
-    return f"{type(said).__name__}: {first}" if first else f"{type(said).__name__}."
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    first = str(cause).strip().split("\n")[0][:300]
+    return f"{type(cause).__name__}: {first}" if first else f"{type(cause).__name__}."

@@ -51,8 +51,8 @@ class Settings(BaseSettings):
 
     def behaviour(self) -> dict[str, Any]:
         """Return as JSON the values that make a difference to what a command gets, for the engine's card."""
-        said = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
-        return {**said, "library_roots": [str(root.absolute()) for root in self.library_roots]}
+        values = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
+        return {**values, "library_roots": [str(root.absolute()) for root in self.library_roots]}
 
     @property
     def verdicts(self) -> Path:

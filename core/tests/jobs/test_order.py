@@ -15,7 +15,7 @@ from armarium.jobs.claims import lane_question, select
 from armarium.jobs.context import JobContext
 from armarium.jobs.kinds import LANES, JobKind, KindRegistry
 from armarium.jobs.queue import NewJob, enqueue_many
-from armarium.jobs.sight import QueueView
+from armarium.jobs.queue_view import QueueView
 from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER
 from armarium.store.database import raw_of
@@ -138,8 +138,8 @@ def test_no_heavy_job_starts_while_memory_is_low(crowd: Any, order: Order) -> No
     assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.5)
     assert crowd.state(light) == "done"
     with crowd.library.db.read() as conn:
-        sight = QueueView(crowd.engine.jobs, crowd.library, conn)
-        assert sight.node(sight.row(heavy))["reason_code"] == "memory"
+        view = QueueView(crowd.engine.jobs, crowd.library, conn)
+        assert view.node(view.row(heavy))["reason_code"] == "memory"
     crowd.machine.free = 0.9
     crowd.work()
     assert crowd.state(heavy) == "done"
@@ -167,8 +167,8 @@ def test_heavy_work_done_elsewhere_does_not_wait_for_this_machine(crowd: Any, or
     assert not crowd.engine.jobs.run_until_idle(crowd.library, 0.3)
     assert crowd.state(there) == "done"
     with crowd.library.db.read() as conn:
-        sight = QueueView(crowd.engine.jobs, crowd.library, conn)
-        assert sight.node(sight.row(here))["reason_code"] == "memory"
+        view = QueueView(crowd.engine.jobs, crowd.library, conn)
+        assert view.node(view.row(here))["reason_code"] == "memory"
 
 
 def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_path: Path, gate: Any) -> None:
@@ -181,8 +181,8 @@ def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_pat
         (job_id,) = enqueue_many(conn, [NewJob("chore-online", {"items": 1}, "online")])
     assert engine.jobs.run_until_idle(library, 5)
     with library.db.read() as conn:
-        sight = QueueView(engine.jobs, library, conn)
-        assert sight.node(sight.row(job_id))["reason_code"] == "offline"
+        view = QueueView(engine.jobs, library, conn)
+        assert view.node(view.row(job_id))["reason_code"] == "offline"
 
 
 def test_projects_take_turns(crowd: Any, order: Order, tmp_path: Path) -> None:
@@ -229,8 +229,8 @@ def test_a_long_job_delays_no_job_behind_it(crowd: Any, order: Order) -> None:
 
     def running() -> int:
         with crowd.library.db.read() as conn:
-            sight = QueueView(crowd.engine.jobs, crowd.library, conn)
-            return [sight.state(sight.row(job_id)) for job_id in jobs].count("running")
+            view = QueueView(crowd.engine.jobs, crowd.library, conn)
+            return [view.state(view.row(job_id)) for job_id in jobs].count("running")
 
     wait_for(lambda: running() == 2)
     crowd.gate.open.set()

@@ -21,7 +21,7 @@ from armarium.jobs.claims import lane_question, select
 from armarium.jobs.ending import Ending, end
 from armarium.jobs.models import FINISHED, INTERRUPTIONS_ALLOWED
 from armarium.jobs.queue import NewJob, enqueue, move_on
-from armarium.jobs.sight import QueueView
+from armarium.jobs.queue_view import QueueView
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 from armarium.settings import Settings
@@ -278,8 +278,8 @@ class QueueMachine(RuleBasedStateMachine):
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             found = {claim.id for claim in select(raw, lane_question(self.kind, "cpu"), limit=10_000)}
-            sight = QueueView(self.engine.jobs, self.library, conn)
-            shown = {one: sight.state(row) for one in self.parent if (row := sight.row(one)) is not None}
+            view = QueueView(self.engine.jobs, self.library, conn)
+            shown = {one: view.state(row) for one in self.parent if (row := view.row(one)) is not None}
         assert found == set(self.may_start())
         for job_id, state in shown.items():
             if state == "paused":

@@ -18,15 +18,15 @@ from armarium.jobs.context import JobStopped, RetryLater
 from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
-from armarium.jobs.sight import QueueView
+from armarium.jobs.queue_view import QueueView
 from armarium.store.database import Database, raw_of
 from armarium_testing.chores import chores_plugin
 
 
 def node(house: Any, job_id: str) -> dict[str, Any]:
     with house.library.db.read() as conn:
-        sight = QueueView(house.engine.jobs, house.library, conn)
-        return sight.node(sight.row(job_id))
+        view = QueueView(house.engine.jobs, house.library, conn)
+        return view.node(view.row(job_id))
 
 
 def found_running(house: Any, job_id: str) -> None:
@@ -200,7 +200,7 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing(house: Any, monkeypatch: A
         "jobs.decisions",
         "jobs.choice",
         "jobs.execution",
-        "jobs.sight",
+        "jobs.queue_view",
     ):
         monkeypatch.setattr(f"armarium.{module}.now", lambda: moment)
     later = [house.put("chore-items", {"items": 1}) for _ in range(3)]

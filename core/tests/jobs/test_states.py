@@ -80,7 +80,7 @@ class TestWaiting:
 
 
 class TestPaused:
-    def test_going_on_makes_it_waiting(self, house: Any) -> None:
+    def test_resuming_makes_it_waiting(self, house: Any) -> None:
         job_id = house.put("chore-items", {"items": 1})
         house.act("job.pause", job_id=job_id, paused=True)
         assert house.act("job.pause", job_id=job_id, paused=False)["state"] == "waiting"
@@ -249,7 +249,7 @@ class TestMode:
         node = read_shown(house, waiting)
         assert (node["state"], node["reason_code"]) == ("waiting", "paused-globally")
 
-    def test_going_on_returns_to_the_mode_held_before(self, house: Any) -> None:
+    def test_resuming_returns_to_the_former_mode(self, house: Any) -> None:
         house.act("background.mode", None, mode="started")
         assert house.act("background.pause", None, paused=True)["mode"] == "paused"
         assert house.act("background.pause", None, paused=True)["mode"] == "paused"

@@ -9,14 +9,14 @@ import pytest
 from armarium.errors import Conflict, Invalid, NotFound
 from armarium.jobs import decisions
 from armarium.jobs.queue import NewJob, enqueue_many, move_on
-from armarium.jobs.sight import QueueView
+from armarium.jobs.queue_view import QueueView
 from armarium.store.database import raw_of
 
 
 def tree(house: Any, job_id: str) -> dict[str, Any]:
     with house.library.db.read() as conn:
-        sight = QueueView(house.engine.jobs, house.library, conn)
-        return sight.tree(sight.row(job_id))
+        view = QueueView(house.engine.jobs, house.library, conn)
+        return view.tree(view.row(job_id))
 
 
 def test_a_parent_is_done_when_its_children_are_and_counts_their_pages(house: Any) -> None:
@@ -130,8 +130,8 @@ def test_a_job_waits_for_the_one_it_comes_after(house: Any) -> None:
     then = house.put("chore-items", {"items": 1}, after_id=first)
     assert house.gate.reached.wait(10)
     with house.library.db.read() as conn:
-        sight = QueueView(house.engine.jobs, house.library, conn)
-        assert sight.node(sight.row(then))["reason_code"] == "dependency"
+        view = QueueView(house.engine.jobs, house.library, conn)
+        assert view.node(view.row(then))["reason_code"] == "dependency"
     house.gate.open.set()
     house.work()
     assert house.state(then) == "done"
@@ -142,8 +142,8 @@ def test_a_job_after_one_that_failed_says_so(house: Any) -> None:
     then = house.put("chore-items", {"items": 1}, after_id=first)
     house.work()
     with house.library.db.read() as conn:
-        sight = QueueView(house.engine.jobs, house.library, conn)
-        assert sight.node(sight.row(then))["reason"] == (
+        view = QueueView(house.engine.jobs, house.library, conn)
+        assert view.node(view.row(then))["reason"] == (
             "Waits for the first, which was failed; retry that one, or cancel this."
         )
 

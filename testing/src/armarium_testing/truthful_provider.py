@@ -1,4 +1,4 @@
-"""A provider on this machine that answers from the ground truth of drawn pages, with errors planted in it, and says so."""
+"""A provider on this machine that answers from the ground truth of drawn pages, with planted errors, and says so."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium_testing.model_provider import Answer, LoopbackProvider
 
 NAME = "Ground truth with planted errors"
 PLANTED = 5
-"""Of so many lines one is answered with its first two letters changed round."""
+"""One line in so many is answered with its first two letters swapped."""
 
 
 class TruthfulProvider(LoopbackProvider):
@@ -22,12 +22,12 @@ class TruthfulProvider(LoopbackProvider):
         super().__init__()
         self.truth = list(truth)
         self.pictures = 0
-        """How often a picture of a line was asked about."""
+        """How often a picture of a line was sent."""
         self.shown: dict[str, int] = {}
-        """The number of the line that each picture shows: the first time they come in reading order, one at a time."""
+        """The number of the line that each picture shows: first requests come in reading order, one at a time."""
 
     def next_answer(self, asked: dict[str, Any]) -> Answer:
-        """Worked out from what is asked: a picture of the next line, or a form to be filled about lines with ids."""
+        """Derive the answer from the request: a picture of the next line, or a form about lines with ids."""
         super().next_answer(asked)
         body = asked["body"]
         said = json.dumps(body["messages"], ensure_ascii=False)
@@ -40,25 +40,25 @@ class TruthfulProvider(LoopbackProvider):
         return Answer(json.dumps(self.fill_form(set(form.get("properties", {})), lines)))
 
     def line(self, number: int) -> str:
-        """A line of the truth, or with an error in it."""
+        """Return a line of the ground truth, or that line with an error."""
         text = self.truth[number % len(self.truth)]
         return text[1::-1] + text[2:] if number % PLANTED == 0 else text
 
     def nearest(self, read: str) -> str:
-        """The line of the truth that was misread so."""
+        """Return the line of the ground truth that was misread so."""
         alike = [SequenceMatcher(None, line, read, autojunk=False).ratio() for line in self.truth]
         number = alike.index(max(alike))
         return self.line(number)
 
     def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
-        """The form whose fields are *asked*, about *lines* (id, what was read)."""
+        """Return the form whose fields are *asked*, about *lines* (id, what was read)."""
         first = lines[0][0]
         if "names" in asked:
             found = [
                 (line, words) for line, text in lines for words in re.findall(r"\b[A-Z][a-zé]{3,}\b", text)
             ]
             names = [{"line": line, "words": one, "name": one, "kind": "person"} for line, one in found]
-            # One that stands nowhere on the page: the engine leaves it out.
+            # One that is nowhere on the page: the engine leaves it out.
             return {"names": [*names, {"line": first, "words": "Nobody", "name": "Nobody", "kind": "person"}]}
         if "statements" in asked:
             parts = {

@@ -1,4 +1,6 @@
-"""What the workers of all trainers have in common: one epoch a call, files that are whole or not there, and what it took."""
+"""What the workers of all trainers have in common: one epoch per call, files written whole or not at all, and the time
+and memory used.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from .server import Call, Handler, WorkerContext
 
 
 class ReadyTraining(Protocol):
-    """A training in hand: its folder, and what came of each epoch that is done."""
+    """A training in progress: its folder, and the outcome of each completed epoch."""
 
     folder: Path
     epochs: list[dict[str, Any]]
@@ -26,10 +28,10 @@ Ready = TypeVar("Ready", bound=ReadyTraining)
 
 
 class EpochTrainer(ABC, Generic[Ready]):
-    """Answers `epoch` and `finish`; killed at any instant and asked again it goes on from its last whole epoch.
+    """Answers `epoch` and `finish`; killed at any instant and called again it resumes after its last complete epoch.
 
-    Derived from it a trainer says how a training begins or goes on (`begin`), and does one epoch (`one_epoch`): it appends what
-    came of it to the training's `epochs` and writes its checkpoint last.
+    A derived trainer says how a training begins or resumes (`begin`), and does one epoch (`one_epoch`): it appends the
+    outcome to the training's `epochs` and writes its checkpoint last.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -39,13 +41,13 @@ class EpochTrainer(ABC, Generic[Ready]):
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
+        """Return the methods of a worker process of this trainer."""
         trainer = cls(context)
         return {"epoch": trainer.epoch, "finish": trainer.finish}
 
     @abstractmethod
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
-        """The training in *folder*, as its last whole epoch left it."""
+        """Return the training in *folder*, as its last complete epoch left it."""
 
     @abstractmethod
     def one_epoch(self, call: Call, ready: Ready) -> None:
@@ -56,7 +58,7 @@ class EpochTrainer(ABC, Generic[Ready]):
         """Write the best epoch's model: {model}, the path of its file."""
 
     def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it (`outcome`)."""
+        """Do the epoch of number *epoch* (from 1), unless it is done; return its `outcome`."""
         wanted = int(call.params["epoch"])
         ready = self.load_training(call)
         while len(ready.epochs) < wanted:
@@ -64,7 +66,7 @@ class EpochTrainer(ABC, Generic[Ready]):
         return dict(ready.epochs[wanted - 1])
 
     def load_training(self, call: Call) -> Ready:
-        """The training in hand, or the one in the folder that the call names."""
+        """Return the training in progress, or the one in the folder that the call names."""
         folder = Path(str(call.params["folder"]))
         if self.ready is None or self.ready.folder != folder:
             self.ready = None
@@ -72,7 +74,7 @@ class EpochTrainer(ABC, Generic[Ready]):
         return self.ready
 
     def load_finished(self, call: Call) -> Ready:
-        """As `load_training`; Refused where no epoch was finished."""
+        """As `load_training`; raises Refused where no epoch was finished."""
         ready = self.load_training(call)
         if not ready.epochs:
             raise Refused("No epoch was finished, so there is no model to write.")
@@ -80,7 +82,7 @@ class EpochTrainer(ABC, Generic[Ready]):
 
     @contextmanager
     def whole_epoch(self) -> Iterator[None]:
-        """Half an epoch is not kept: what comes next begins where the last whole one ended."""
+        """Discard an unfinished epoch: the next call begins after the last complete one."""
         try:
             yield
         except BaseException:
@@ -88,7 +90,7 @@ class EpochTrainer(ABC, Generic[Ready]):
             raise
 
     def outcome(self, started: float, *, device: str = "cpu", **told: Any) -> dict[str, Any]:
-        """What came of an epoch that began at *started* (monotonic), with what it took of time and memory."""
+        """Return the outcome of an epoch that began at *started* (monotonic), with the time and memory it used."""
         peak = peak_memory_mb()
         return {
             **told,
@@ -101,7 +103,7 @@ class EpochTrainer(ABC, Generic[Ready]):
 
 
 def write_whole(path: Path, data: bytes | memoryview) -> None:
-    """Write a file that is whole or not there; Refused where there is no room."""
+    """Write a file whole or not at all; raises Refused where there is no space."""
     beside = path.with_suffix(".part")
     try:
         with beside.open("wb") as file:
@@ -115,19 +117,19 @@ def write_whole(path: Path, data: bytes | memoryview) -> None:
 
 
 def no_room(what: str, error: OSError) -> Refused:
-    """Why *what* could not be written."""
+    """Return why *what* could not be written."""
     return Refused(
         f"The training could not write {what} ({error.strerror or type(error).__name__}). Make room on the disk and retry the "
-        "job; it goes on from its last epoch."
+        "job; it resumes after its last epoch."
     )
 
 
 def peak_memory_mb() -> int:
-    """The most memory that this process has held."""
+    """Return the most memory that this process has used."""
     try:
         import resource
     except ImportError:
-        # Windows has none; there it is not stated.
+        # Windows does not report it.
         return 0
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)

@@ -156,14 +156,14 @@ def clash(
     """
     text = str(error.orig) if isinstance(error, IntegrityError) else str(error)
     if "FOREIGN KEY" in text:
-        said = "Something this step names is gone, or something else still needs what it removes; nothing was changed."
+        sentence = "Something this step names is gone, or something else still needs what it removes; nothing was changed."
         tables = absent()
         if tables:
-            said += (
+            sentence += (
                 f" What needs it may be rows of a plugin that is not installed here ({', '.join(tables)}): "
                 "install it, then try again."
             )
-        return Conflict(said, code="still_referenced")
+        return Conflict(sentence, code="still_referenced")
     if "UNIQUE" in text:
         return Conflict(
             f"There is one already ({text.split(':')[-1].strip()} must be unique); nothing was changed.",

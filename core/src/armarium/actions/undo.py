@@ -64,7 +64,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
         )
     db, schema = _find_log(bus, library, audit_ids[0])
     home = library if library is not None and db is library.db else None
-    told: list[tuple[ActionContext, str]] = []
+    undos: list[tuple[ActionContext, str]] = []
     db.refuse_unless_sound()
     with ExitStack() as both:
         partners = _partners(both, bus, home, audit_ids)
@@ -79,15 +79,15 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
                 for row in rows:
                     # Read again: undoing a newer step of the set may have put this one back into effect.
                     current = _row(raw, row.id)
-                    told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
+                    undos.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
                     for partner in partners.get(row.id, ()):
-                        told += _take_back_partner(bus, partner, raw, current, principal, set_id)
+                        undos += _take_back_partner(bus, partner, raw, current, principal, set_id)
                 for row in rows:
                     check_uses(raw, schema, row)
         except (IntegrityError, sqlite3.IntegrityError) as error:
             raise refusal("changed", rows[-1].id, "a later step depends on what this one made") from error
-        own = [ctx for ctx, _ in told if ctx.library is home]
-    for ctx, undone_id in told:
+        own = [ctx for ctx, _ in undos if ctx.library is home]
+    for ctx, undone_id in undos:
         bus.tell(ctx, inverse_of=undone_id)
     return {"audit_ids": [ctx.audit_id for ctx in own], "undone": [row.id for row in rows]}
 

@@ -15,6 +15,7 @@ def main() -> None:
     # Otherwise pydantic reads the entry points of everything installed, and a malformed one stops every command.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
+    # Imported late, after that variable is set.
     from armarium.cli.program import build
 
     # A shell may start a program without an output (`>&-`); discard what it prints then.

@@ -88,7 +88,8 @@ def _command_of(name: str) -> Any:
     described = _describe_action(name)
     schema = described["params"]
     kinds = {
-        field: _kind(told, schema.get("$defs", {})) for field, told in schema.get("properties", {}).items()
+        field: _kind(parameter, schema.get("$defs", {}))
+        for field, parameter in schema.get("properties", {}).items()
     }
 
     def command(**given: Any) -> None:
@@ -137,9 +138,9 @@ class _Kind:
         return [_json(name, one) for one in value] if self.several else _json(name, value)
 
 
-def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
-    about = str(told.get("description", ""))
-    found = _single_type(told, definitions)
+def _kind(parameter: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
+    about = str(parameter.get("description", ""))
+    found = _single_type(parameter, definitions)
     several = found.get("type") == "array"
     if several:
         found = _single_type(found.get("items", {}), definitions)
@@ -149,14 +150,14 @@ def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
     return _Kind(_PLAIN.get(str(found.get("type"))), several=several, about=about)
 
 
-def _single_type(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _single_type(parameter: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """Return the single type that a parameter's schema allows, apart from null; nothing where there are several."""
-    if "$ref" in told:
-        return _single_type(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
-    ways = [way for way in told.get("anyOf", ()) if way.get("type") != "null"]
+    if "$ref" in parameter:
+        return _single_type(definitions.get(parameter["$ref"].rpartition("/")[2], {}), definitions)
+    ways = [way for way in parameter.get("anyOf", ()) if way.get("type") != "null"]
     if len(ways) == 1:
         return _single_type(ways[0], definitions)
-    return {} if ways or "oneOf" in told else told
+    return {} if ways or "oneOf" in parameter else parameter
 
 
 def _json(name: str, text: str) -> Any:

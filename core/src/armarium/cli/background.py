@@ -77,12 +77,12 @@ def _watch(session: Session) -> None:
 
 
 def _watch_in_lines(session: Session) -> None:
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     while True:
         found = session.get("/api/activity/jobs")
         for job in found["items"]:
-            if said.get(job["id"]) != job["state"]:
-                said[job["id"]] = job["state"]
+            if printed.get(job["id"]) != job["state"]:
+                printed[job["id"]] = job["state"]
                 typer.echo("  ".join(str(cell) for cell in _row(job) if cell != ""))
         if not _going_on(found):
             typer.echo("No work is left to wait for.")

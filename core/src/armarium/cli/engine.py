@@ -69,16 +69,17 @@ def stop_engine() -> None:
         return
     card, wire = found
     session = Session(wire, None, True)
-    said = session.post("/api/engine/stop", {})
+    stopping = session.post("/api/engine/stop", {})
     wire.close()
-    if said["in_hand"]:
-        typer.echo(f"It finishes the items in progress first: {'; '.join(said['in_hand'])}.", err=True)
+    if stopping["in_hand"]:
+        typer.echo(f"It finishes the items in progress first: {'; '.join(stopping['in_hand'])}.", err=True)
     try:
-        wait_until_gone(card, place, None if said["in_hand"] else GO_WAIT)
+        wait_until_gone(card, place, None if stopping["in_hand"] else GO_WAIT)
     except KeyboardInterrupt as stopped:
         raise Refused("Stopped waiting; the engine stops all the same.", ends_with=130) from stopped
-    left = [Path(path).stem for path in said["carry_on"]]
+    left = [Path(path).stem for path in stopping["carry_on"]]
     words = f" Work is left in {', '.join(left)}; the next command on it continues that." if left else ""
     answer(
-        {"stopped": True, "pid": card.pid, "carry_on": said["carry_on"]}, f"The engine has stopped.{words}"
+        {"stopped": True, "pid": card.pid, "carry_on": stopping["carry_on"]},
+        f"The engine has stopped.{words}",
     )

@@ -47,6 +47,7 @@ def legible(text: str, keep: str = "") -> str:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table."""
+    # Imported late: most commands print no table.
     from armarium.cli.tables import draw_table
 
     shown = [[legible(str("" if cell is None else cell), "\n\t") for cell in row] for row in rows]
@@ -88,15 +89,15 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
 def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
     """Print a line when the work takes long, when it is held up for a new reason, and at its end."""
     began = time.monotonic()
-    told, said = began, ""
+    printed_at, printed = began, ""
 
     def show(node: Mapping[str, Any]) -> None:
-        nonlocal told, said
+        nonlocal printed_at, printed
         state, at = _state(node), time.monotonic()
         ended = node.get("state") in ("done", "failed", "cancelled", "paused")
-        if not ended and at - told < (SAY_EVERY if state == said else SETTLED):
+        if not ended and at - printed_at < (SAY_EVERY if state == printed else SETTLED):
             return
-        told, said = at, state
+        printed_at, printed = at, state
         counted = f" {node.get('done') or 0}/{node['total']}" if node.get("total") else ""
         seconds = f", {at - began:.0f} s" if ended else ""
         print(f"{title}:{counted}{seconds}{', ' + state if state else ''}", file=sys.stderr)

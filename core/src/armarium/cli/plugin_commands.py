@@ -49,6 +49,7 @@ def plugins(
 
 
 def _check(target: str) -> None:
+    # Imported late: it loads what trials need, and `armarium plugins` asks a running engine.
     from armarium.plugins.check import check
 
     found = check(target, seconds=settings_of_this_user().plugin_trial_seconds)
@@ -68,6 +69,7 @@ def _check(target: str) -> None:
 
 
 def _write(name: str, folder: Path) -> None:
+    # Imported late: only `--new` needs it.
     from armarium.plugins.scaffold import write_family
 
     written = write_family(name, folder)

@@ -38,12 +38,12 @@ class Refused(Exception):
 
     def show(self) -> None:
         """Print the refusal: one sentence, or JSON under `--json`."""
-        said = (
+        sentence = (
             json.dumps(self.body, ensure_ascii=False)
             if global_options().json
             else legible(" ".join(str(self).split()))
         )
-        print(said, file=sys.stderr)
+        print(sentence, file=sys.stderr)
 
 
 @contextmanager
@@ -89,10 +89,10 @@ def misuse_shown(as_json: bool) -> Iterator[None]:
 
 def _describe_misuse(error: Any) -> str:
     """Return what was wrong with the usage, and where its help is."""
-    said = " ".join(error.format_message().split()).replace("Value error, ", "").removesuffix(".")
+    fault = " ".join(error.format_message().split()).replace("Value error, ", "").removesuffix(".")
     context = getattr(error, "ctx", None)
     # A prompt's question stays as it is.
-    ending = said if said.endswith("?") else f"{said}."
+    ending = fault if fault.endswith("?") else f"{fault}."
     return f"{ending} See {context.command_path} --help." if context is not None else ending
 
 

@@ -232,15 +232,16 @@ def retire(card: Reachable, wire: Wire, place: Place, *, only_when_idle: bool = 
     continued.
     """
     status, answer = wire.request("POST", "/api/engine/stop", body={"only_when_idle": only_when_idle})
-    said: dict[str, Any] = json.loads(answer)
+    stopping: dict[str, Any] = json.loads(answer)
     if status >= 400:
-        raise Refused(said, status=status)
-    if said["in_hand"]:
+        raise Refused(stopping, status=status)
+    if stopping["in_hand"]:
         print(
-            f"The engine finishes the items in progress first: {'; '.join(said['in_hand'])}.", file=sys.stderr
+            f"The engine finishes the items in progress first: {'; '.join(stopping['in_hand'])}.",
+            file=sys.stderr,
         )
-    wait_until_gone(card, place, None if said["in_hand"] else GO_WAIT)
-    left: list[str] = said["carry_on"]
+    wait_until_gone(card, place, None if stopping["in_hand"] else GO_WAIT)
+    left: list[str] = stopping["carry_on"]
     return left
 
 
@@ -273,12 +274,12 @@ def start(place: Place) -> Wire:
         name: value for name, value in place.environment.items() if name.upper() not in OF_ONE_COMMAND
     }
     environment |= {"SERVICE_STATE_DIR": str(place.state_dir), "ARMARIUM_JSON": "1"}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
             START,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=stderr,
             cwd="/",
             env=environment,
             start_new_session=True,
@@ -293,7 +294,7 @@ def start(place: Place) -> Wire:
                     child.returncode = 0 if child.returncode is None else child.returncode
                     return found[1]
             if ended:
-                refusal = _refusal(said)
+                refusal = _refusal(stderr)
                 if refusal.body.get("code") != "already_serving":
                     raise refusal
             time.sleep(0.01)
@@ -302,10 +303,10 @@ def start(place: Place) -> Wire:
     )
 
 
-def _refusal(said: IO[bytes]) -> Refused:
+def _refusal(stderr: IO[bytes]) -> Refused:
     """Return why an engine did not start, from the last line of its log."""
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+    stderr.seek(0)
+    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
     try:
         body = json.loads(lines[-1])
     except (IndexError, ValueError):

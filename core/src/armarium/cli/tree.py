@@ -197,13 +197,13 @@ class Tree:
     def _read(self) -> dict[str, CommandEntry] | None:
         """Return what was noted, when the software is still the same."""
         try:
-            said = json.loads(_note().read_text(encoding="utf-8"))
-            if said["software"] != fingerprint(said["sources"]):
+            note = json.loads(_note().read_text(encoding="utf-8"))
+            if note["software"] != fingerprint(note["sources"]):
                 return None
-            self._missing, self._named = dict(said["missing"]), str(said["named"])
+            self._missing, self._named = dict(note["missing"]), str(note["named"])
             return {
                 one["name"]: CommandEntry(**{**one, "rivals": tuple(one["rivals"])})
-                for one in said["commands"]
+                for one in note["commands"]
             }
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
@@ -211,7 +211,7 @@ class Tree:
     def _write(self, brought: dict[str, CommandEntry]) -> None:
         """Write the note to the engine's state folder; before that exists, nothing is written."""
         sources = code_in_place()
-        said = {
+        note = {
             "software": fingerprint(sources),
             "sources": sources,
             "missing": self._missing,
@@ -221,7 +221,7 @@ class Tree:
         place = _note()
         fresh = place.with_name(f".{NOTE}.{os.getpid()}")
         with suppress(OSError):
-            fresh.write_text(json.dumps(said), encoding="utf-8")
+            fresh.write_text(json.dumps(note), encoding="utf-8")
             fresh.replace(place)
 
 
@@ -242,6 +242,7 @@ def _tried_offers() -> tuple[list[Offer], Failed]:
     """Return what is installed, and what did not pass its trial. Third-party plugins are tried here where no engine has
     done so.
     """
+    # Imported late: needed only where the note is of no use.
     from armarium.plugins.verdicts import Trials
 
     trials = Trials.of_environment()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 def settings_of_this_user() -> Settings:
     """Return the settings from the environment; raises Refused naming the variable that cannot be used."""
+    # Imported late: pydantic takes longer to load than an engine takes to answer.
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 

@@ -210,7 +210,7 @@ class PathRules:
     def package(
         self, text: str, principal: Principal, *, required: Literal["read", "write"] = "write"
     ) -> Path:
-        """Return *text* as the canonical path of a package that *principal* may use (see `Libraries.checked`).
+        """Return *text* as the canonical path of a package that *principal* may use (see `Libraries.check_path`).
 
         A token bound to projects may use those; one that only has granted folders may also use registered projects.
         """

@@ -118,8 +118,8 @@ def _ddl(table: Table) -> str:
     if follows.of_words:
         followed = quote_name(follows.table.name)
         names = [*names, f"content={followed}", "content_rowid='rowid'"]
-    said = ", ".join([*names, *follows.options])
-    return f"CREATE VIRTUAL TABLE {quote_name(table.name)} USING {follows.module}({said})"
+    arguments = ", ".join([*names, *follows.options])
+    return f"CREATE VIRTUAL TABLE {quote_name(table.name)} USING {follows.module}({arguments})"
 
 
 def _row(follows: Follows, row: str) -> str:

@@ -63,8 +63,8 @@ def _blaming(family: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if family in OF_THE_ENGINE or isinstance(error, ServiceError) or is_the_disk(error):
             raise
-        said = getattr(error, "orig", None) or error
-        raise FamilyFault(family, f"{type(said).__name__}: {said}") from error
+        cause = getattr(error, "orig", None) or error
+        raise FamilyFault(family, f"{type(cause).__name__}: {cause}") from error
 
 
 def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 from sqlalchemy import Column, Table, Text
 
+from armarium.history import audit
 from armarium.history.capture import history_name, key_columns, quote_name
 from armarium.store.tables import Json, Whole, rules_of
 
@@ -158,8 +159,6 @@ class VisibleRows:
         return raw.execute(statement, (listed,)).fetchone() is not None
 
     def _make(self) -> Iterator[str]:
-        from armarium.history import audit
-
         if self.tree is None:
             return
         for table in self.schema.tables:

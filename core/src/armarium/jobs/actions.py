@@ -19,7 +19,7 @@ from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
 from armarium.jobs.listing import is_counted, no_such, targets
 from armarium.jobs.models import FINISHED, Mode
 from armarium.jobs.queue import NewJob, enqueue, loads
-from armarium.jobs.sight import QueueView, Row
+from armarium.jobs.queue_view import QueueView, Row
 from armarium.messages import Message
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -70,19 +70,19 @@ class BackgroundMode(Message):
     paused: bool
 
 
-def _sight(ctx: ActionContext) -> QueueView:
+def _view(ctx: ActionContext) -> QueueView:
     return QueueView(ctx.engine.jobs, ctx.library, ctx.conn)
 
 
-def _single_row(sight: QueueView, job_id: str) -> Row:
-    row = sight.row(job_id)
+def _single_row(view: QueueView, job_id: str) -> Row:
+    row = view.row(job_id)
     if row is None:
         raise no_such(job_id)
     return row
 
 
-def _refuse_of_run(sight: QueueView, row: Row, verb: str) -> None:
-    if sight.of_a_run(row):
+def _refuse_of_run(view: QueueView, row: Row, verb: str) -> None:
+    if view.of_a_run(row):
         raise Conflict(
             f"A workflow run waits for {row.title}; {verb} the run instead.",
             code="handed_in_by_run",
@@ -90,21 +90,21 @@ def _refuse_of_run(sight: QueueView, row: Row, verb: str) -> None:
         )
 
 
-def _counted_rows(sight: QueueView, job_id: str) -> list[Row]:
-    rows = targets(sight, job_id)
-    if not rows and job_id == DERIVATIVES and import_goes_on(sight):
+def _counted_rows(view: QueueView, job_id: str) -> list[Row]:
+    rows = targets(view, job_id)
+    if not rows and job_id == DERIVATIVES and import_goes_on(view):
         return []
     if not rows:
         raise no_such(job_id)
-    free = [row for row in rows if not sight.of_a_run(row)]
+    free = [row for row in rows if not view.of_a_run(row)]
     if not free:
-        _refuse_of_run(sight, rows[0], "pause or stop")
+        _refuse_of_run(view, rows[0], "pause or stop")
     return free
 
 
-def _import_state(sight: QueueView) -> str:
+def _import_state(view: QueueView) -> str:
     """Return the state of the import row: it is shown while one of its jobs runs, even if none waits."""
-    return str(derivatives(sight)["state"])
+    return str(derivatives(view)["state"])
 
 
 def _note_jobs(ctx: ActionContext, ids: list[str]) -> None:
@@ -125,10 +125,10 @@ def _pause_undone(undone: UndoContext) -> None:
     """Resume what was paused (or the reverse), and notify bodies, kinds and listeners."""
     step = undone.step
     _note_jobs(step, undone.target_ids)
-    sight = _sight(step)
-    rows = [row for job_id in undone.target_ids if (row := sight.row(job_id)) is not None]
+    view = _view(step)
+    rows = [row for job_id in undone.target_ids if (row := view.row(job_id)) is not None]
     for row in rows:
-        _tell_kinds(step, sight, [row], lambda kind: kind.on_pause, row.id in sight.held)
+        _tell_kinds(step, view, [row], lambda kind: kind.on_pause, row.id in view.held)
 
 
 def _clearing_undone(undone: UndoContext) -> None:
@@ -169,26 +169,26 @@ def _example_failed(ex: Example) -> dict[str, Any]:
 )
 def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
     """Survives a restart of the engine. 409 for a page a workflow run waits for, 404 for an unknown id."""
-    sight = _sight(ctx)
+    view = _view(ctx)
     if is_counted(p.job_id):
-        rows = _counted_rows(sight, p.job_id)
-        changed = [row for row in rows if _hold(ctx, sight, row, p.paused)]
+        rows = _counted_rows(view, p.job_id)
+        changed = [row for row in rows if _hold(ctx, view, row, p.paused)]
         _note_jobs(ctx, [row.id for row in changed])
-        _tell_kinds(ctx, sight, changed, lambda kind: kind.on_pause, p.paused)
+        _tell_kinds(ctx, view, changed, lambda kind: kind.on_pause, p.paused)
         state = "paused" if p.paused else "waiting"
-        return {"id": p.job_id, "state": state if rows else _import_state(sight), "applied": len(changed)}
-    row = _single_row(sight, p.job_id)
-    _refuse_of_run(sight, row, "pause")
-    if _hold(ctx, sight, row, p.paused):
+        return {"id": p.job_id, "state": state if rows else _import_state(view), "applied": len(changed)}
+    row = _single_row(view, p.job_id)
+    _refuse_of_run(view, row, "pause")
+    if _hold(ctx, view, row, p.paused):
         _note_jobs(ctx, [row.id])
-        _tell_kinds(ctx, sight, [row], lambda kind: kind.on_pause, p.paused)
-    after = _sight(ctx)
+        _tell_kinds(ctx, view, [row], lambda kind: kind.on_pause, p.paused)
+    after = _view(ctx)
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _hold(ctx: ActionContext, sight: QueueView, row: Row, paused: bool) -> bool:
+def _hold(ctx: ActionContext, view: QueueView, row: Row, paused: bool) -> bool:
     """Write the hold where it changes anything; return whether it did."""
-    if sight.state(row) in FINISHED:
+    if view.state(row) in FINISHED:
         return False
     raw = raw_of(ctx.conn)
     found = raw.execute("SELECT paused FROM job_hold WHERE job_id = ?", (row.id,)).fetchone()
@@ -203,14 +203,14 @@ def _hold(ctx: ActionContext, sight: QueueView, row: Row, paused: bool) -> bool:
 
 
 def _tell_kinds(
-    ctx: ActionContext, sight: QueueView, rows: list[Row], hook: Callable[[Any], Any], *more: object
+    ctx: ActionContext, view: QueueView, rows: list[Row], hook: Callable[[Any], Any], *more: object
 ) -> None:
     """After the commit, notify kinds that control something elsewhere (a remote service, a run)."""
     for row in rows:
-        kind = sight.runner.kinds.get(row.kind)
-        told = hook(kind) if kind is not None else None
-        if told is not None:
-            ctx.on_commit(partial(told, ctx.engine, ctx.library, row.id, *more))
+        kind = view.runner.kinds.get(row.kind)
+        notify = hook(kind) if kind is not None else None
+        if notify is not None:
+            ctx.on_commit(partial(notify, ctx.engine, ctx.library, row.id, *more))
 
 
 @action(
@@ -225,24 +225,24 @@ def _tell_kinds(
 )
 def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """A remote job is cancelled there too. 409 for a page a workflow run waits for, 404 for an unknown id."""
-    sight = _sight(ctx)
+    view = _view(ctx)
     counted = is_counted(p.job_id)
     if counted:
-        rows = _counted_rows(sight, p.job_id)
+        rows = _counted_rows(view, p.job_id)
     else:
-        rows = [_single_row(sight, p.job_id)]
-        _refuse_of_run(sight, rows[0], "stop")
+        rows = [_single_row(view, p.job_id)]
+        _refuse_of_run(view, rows[0], "stop")
     reached: list[Row] = []
     for row in rows:
-        under = [sight.row(one) for one in decisions.subtree(sight.raw, row.id)]
-        reached += [one for one in under if one is not None and sight.state(one) not in FINISHED]
+        under = [view.row(one) for one in decisions.subtree(view.raw, row.id)]
+        reached += [one for one in under if one is not None and view.state(one) not in FINISHED]
         decisions.cancel(ctx.conn, row.id)
     _note_jobs(ctx, [row.id for row in reached])
-    _tell_kinds(ctx, sight, reached, lambda kind: kind.on_cancel)
+    _tell_kinds(ctx, view, reached, lambda kind: kind.on_cancel)
     if counted:
-        state = "cancelled" if rows else _import_state(sight)
+        state = "cancelled" if rows else _import_state(view)
         return {"id": p.job_id, "state": state, "applied": len(rows)}
-    after = _sight(ctx)
+    after = _view(ctx)
     return {"id": p.job_id, "state": after.state(_single_row(after, p.job_id))}
 
 
@@ -258,35 +258,35 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
 )
 def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     """409 for a page a workflow run queued, a remote job, or work already waiting; in other states nothing changes."""
-    sight = _sight(ctx)
+    view = _view(ctx)
     if is_counted(p.job_id):
-        if not _counted_rows(sight, p.job_id):
-            return {"id": p.job_id, "state": _import_state(sight), "applied": 0}
+        if not _counted_rows(view, p.job_id):
+            return {"id": p.job_id, "state": _import_state(view), "applied": 0}
         raise Conflict(
             f"The jobs behind {p.job_id} wait already; there is nothing to retry.", code="already_waiting"
         )
-    row = _single_row(sight, p.job_id)
-    _refuse_of_run(sight, row, "retry")
-    state = sight.state(row)
+    row = _single_row(view, p.job_id)
+    _refuse_of_run(view, row, "retry")
+    state = view.state(row)
     if state == "waiting":
         raise Conflict(f"{row.title} waits already; there is nothing to retry.", code="already_waiting")
     if state in ("failed", "cancelled"):
         if ctx.action_name == "job.retry":
-            _refuse_retry_of_run(sight, row)
-        _refuse_retry(sight, row)
+            _refuse_retry_of_run(view, row)
+        _refuse_retry(view, row)
         again = decisions.retry(ctx.conn, row.id)
         decisions.lend_rights(ctx.conn, again, ctx.principal)
-        sight.raw.executemany(
+        view.raw.executemany(
             "UPDATE job_hold SET cleared_at = NULL WHERE job_id = ? AND cleared_at IS NOT NULL",
             [(one,) for one in again],
         )
         _note_jobs(ctx, again)
-    after = _sight(ctx)
+    after = _view(ctx)
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _refuse_retry_of_run(sight: QueueView, row: Row) -> None:
-    kind = sight.runner.kinds.get(row.kind)
+def _refuse_retry_of_run(view: QueueView, row: Row) -> None:
+    kind = view.runner.kinds.get(row.kind)
     if kind is not None and kind.is_run:
         raise Conflict(
             f"{row.title} is a workflow run that has ended; have it read again what it did not do.",
@@ -294,8 +294,8 @@ def _refuse_retry_of_run(sight: QueueView, row: Row) -> None:
         )
 
 
-def _refuse_retry(sight: QueueView, row: Row) -> None:
-    kind = sight.runner.kinds.get(row.kind)
+def _refuse_retry(view: QueueView, row: Row) -> None:
+    kind = view.runner.kinds.get(row.kind)
     if kind is not None and kind.remote:
         raise Conflict(
             f"{row.title} ran on a remote service and cannot be resumed from here; start it again.",
@@ -303,7 +303,7 @@ def _refuse_retry(sight: QueueView, row: Row) -> None:
         )
     if row.failed_children or row.open_children:
         return
-    same = sight.raw.execute(
+    same = view.raw.execute(
         "SELECT o.title FROM job o, job j WHERE j.id = ? AND o.state IN ('waiting', 'running') AND o.kind = j.kind "
         # Each parent waits for its own job, even if another does the same work.
         "AND o.id <> j.id AND o.parent_id IS j.parent_id AND o.args = j.args AND o.key IS j.key LIMIT 1",

@@ -114,7 +114,7 @@ def _mac_idle() -> float | None:
     import subprocess
 
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             ["/usr/sbin/ioreg", "-c", "IOHIDSystem", "-d", "4"],
             capture_output=True,
             text=True,
@@ -123,7 +123,7 @@ def _mac_idle() -> float | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'"HIDIdleTime" = (\d+)', told)
+    found = re.search(r'"HIDIdleTime" = (\d+)', output)
     return int(found.group(1)) / 1e9 if found else None
 
 

@@ -131,20 +131,20 @@ class JobContext:
     @property
     def principal(self) -> Principal:
         """The job as a caller: a machine with the rights of the person or token that started it."""
-        told = loads(self._claim.principal) or {}
-        libraries = told.get("libraries")
+        starter = loads(self._claim.principal) or {}
+        libraries = starter.get("libraries")
         return Principal(
             kind="machine",
             name=self._claim.started_by or "engine",
-            role=told.get("role", "editor"),
-            token_id=told.get("token_id"),
-            device_id=told.get("device_id"),
+            role=starter.get("role", "editor"),
+            token_id=starter.get("token_id"),
+            device_id=starter.get("device_id"),
             token_kind="run",
             libraries=frozenset(libraries) if libraries is not None else None,
-            folders=self.engine.auth.folders_of_run(told),
+            folders=self.engine.auth.folders_of_run(starter),
             run_id=self._claim.thread_id or self.job_id,
-            client=told.get("client"),
-            for_person=told.get("kind") == "person",
+            client=starter.get("client"),
+            for_person=starter.get("kind") == "person",
         )
 
     def check(self) -> None:
@@ -354,8 +354,8 @@ class JobContext:
         from dataclasses import replace
 
         kind = self._runner.kinds.require(job.kind) if isinstance(job.kind, str) else job.kind
-        told = f"{kind.name}\n{json_text(kind.arguments(job.args))}"
-        return replace(job, key=hashlib.sha256(told.encode()).hexdigest()[:32], kind=kind)
+        content = f"{kind.name}\n{json_text(kind.arguments(job.args))}"
+        return replace(job, key=hashlib.sha256(content.encode()).hexdigest()[:32], kind=kind)
 
     def _move_on(
         self, conn: Any, checkpoint: Mapping[str, Any] | None, done: int | None, total: int | None

@@ -52,9 +52,9 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         ended.state, ended.reason_code = "failed", "memory"
         ended.reason = "There was not enough memory for this; close other programs or choose a smaller model."
     except BaseException as error:
-        told = refused_by_disk(error)
-        if told is not None:
-            ended.state, ended.reason, ended.reason_code = "failed", told.detail, told.code
+        by_disk = refused_by_disk(error)
+        if by_disk is not None:
+            ended.state, ended.reason, ended.reason_code = "failed", by_disk.detail, by_disk.code
             ended.finished_at = now()
             _note_failure(store, ended)
             return ended

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from armarium.jobs.kinds import STAGE_TITLES
-from armarium.jobs.sight import QueueView, open_sight
+from armarium.jobs.queue_view import QueueView, open_view
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -16,57 +16,57 @@ if TYPE_CHECKING:
 DERIVATIVES = "derivatives"
 
 
-def import_goes_on(sight: QueueView) -> bool:
+def import_goes_on(view: QueueView) -> bool:
     """Return whether the list shows the import row: a job of an import waits or runs."""
-    kinds = sight.runner.kinds.import_kinds()
+    kinds = view.runner.kinds.import_kinds()
     if not kinds:
         return False
     marks = ", ".join("?" * len(kinds))
     return (
-        sight.raw.execute(
+        view.raw.execute(
             f"SELECT 1 FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks}) LIMIT 1", kinds
         ).fetchone()
         is not None
     )
 
 
-def derivatives(sight: QueueView) -> dict[str, Any]:
+def derivatives(view: QueueView) -> dict[str, Any]:
     """Return the latest import of one project: the row `derivatives` with a node for each stage."""
-    kinds = sight.runner.kinds
-    since = _import_began(sight)
-    stages = [_stage(sight, stage, since) for stage in kinds.stages]
-    return _import_row(stages, sight.path)
+    kinds = view.runner.kinds
+    since = _import_began(view)
+    stages = [_stage(view, stage, since) for stage in kinds.stages]
+    return _import_row(stages, view.path)
 
 
 def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
     """Return `GET /api/activity/jobs/derivatives` over *libraries*, with their stages added up."""
     found: list[dict[str, Any]] = []
     for library in libraries:
-        with open_sight(runner, library) as sight:
-            found.append(derivatives(sight))
+        with open_view(runner, library) as view:
+            found.append(derivatives(view))
     return merged_import(found)
 
 
-def _import_began(sight: QueueView) -> int | None:
+def _import_began(view: QueueView) -> int | None:
     """Return the first row of the current import, or of the last one; None when there was none.
 
     Its stages need not lie under one job: all work of its kinds that overlaps in time belongs to an import, so what is
     counted once stays counted until the next import begins.
     """
-    kinds = sight.runner.kinds.import_kinds()
+    kinds = view.runner.kinds.import_kinds()
     if not kinds:
         return None
     marks = ", ".join("?" * len(kinds))
-    reading = sight.runner.kinds.of_stage("read-files")
-    latest = _latest(sight, reading) or _latest(sight, kinds)
-    (live,) = sight.raw.execute(
+    reading = view.runner.kinds.of_stage("read-files")
+    latest = _latest(view, reading) or _latest(view, kinds)
+    (live,) = view.raw.execute(
         f"SELECT min(seq) FROM job WHERE state IN ('waiting', 'running') AND kind IN ({marks})", kinds
     ).fetchone()
     first = min((seq for seq in (latest, live) if seq is not None), default=None)
     earlier = first
     while earlier is not None:
         first = earlier
-        (earlier,) = sight.raw.execute(
+        (earlier,) = view.raw.execute(
             f"SELECT min(seq) FROM job WHERE kind IN ({marks}) AND seq < ?"
             " AND finished_at >= (SELECT created_at FROM job WHERE seq = ?)",
             (*kinds, first, first),
@@ -74,14 +74,14 @@ def _import_began(sight: QueueView) -> int | None:
     return first
 
 
-def _latest(sight: QueueView, kinds: list[str]) -> int | None:
+def _latest(view: QueueView, kinds: list[str]) -> int | None:
     marks = ", ".join("?" * len(kinds))
-    (seq,) = sight.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
+    (seq,) = view.raw.execute(f"SELECT max(seq) FROM job WHERE kind IN ({marks})", kinds).fetchone()
     return None if seq is None else int(seq)
 
 
-def _stage(sight: QueueView, stage: str, since: int | None) -> dict[str, Any]:
-    names = sight.runner.kinds.of_stage(stage)
+def _stage(view: QueueView, stage: str, since: int | None) -> dict[str, Any]:
+    names = view.runner.kinds.of_stage(stage)
     title = STAGE_TITLES.get(stage, stage)
     states: Counter[str] = Counter()
     done = total = 0
@@ -90,7 +90,7 @@ def _stage(sight: QueueView, stage: str, since: int | None) -> dict[str, Any]:
     if names and since is not None:
         marks = ", ".join("?" * len(names))
         finished = 0
-        for state, count, own_done, own_total in sight.raw.execute(
+        for state, count, own_done, own_total in view.raw.execute(
             "SELECT state, count(*), sum(own_done), sum(own_total) FROM job "
             f"WHERE seq >= ? AND kind IN ({marks}) GROUP BY state",
             (since, *names),
@@ -101,15 +101,15 @@ def _stage(sight: QueueView, stage: str, since: int | None) -> dict[str, Any]:
             finished += count if state not in ("waiting", "running") else 0
         if total == 0:
             done, total = finished, sum(states.values())
-        waiting = sight.waiting(names) if states["waiting"] else []
-        paused = [row for row in waiting if sight.state(row) == "paused"]
+        waiting = view.waiting(names) if states["waiting"] else []
+        paused = [row for row in waiting if view.state(row) == "paused"]
         states["paused"], states["waiting"] = len(paused), len(waiting) - len(paused)
         if states["waiting"]:
-            first = next(row for row in waiting if sight.state(row) != "paused")
-            reason, code = sight.reason(first, "waiting")
-    lane = next((kind.lane for kind in sight.runner.kinds if kind.name in names), None)
+            first = next(row for row in waiting if view.state(row) != "paused")
+            reason, code = view.reason(first, "waiting")
+    lane = next((kind.lane for kind in view.runner.kinds if kind.name in names), None)
     return _stage_node(
-        stage, _combine_states(states), title, done, total, reason, code, sight.path, lane, DERIVATIVES
+        stage, _combine_states(states), title, done, total, reason, code, view.path, lane, DERIVATIVES
     )
 
 

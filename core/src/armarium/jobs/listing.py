@@ -13,7 +13,7 @@ from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on, merged_import
 from armarium.jobs.kinds import LANES
 from armarium.jobs.models import FAILED_SHOWN_DAYS
-from armarium.jobs.sight import QueueView, Row, open_sight
+from armarium.jobs.queue_view import QueueView, Row, open_view
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -39,10 +39,10 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     shown = ListParts()
     imports: list[dict[str, Any]] = []
     for library in libraries:
-        with open_sight(runner, library) as sight:
-            _collect(sight, shown)
-            if import_goes_on(sight):
-                imports.append(derivatives(sight))
+        with open_view(runner, library) as view:
+            _collect(view, shown)
+            if import_goes_on(view):
+                imports.append(derivatives(view))
     items = [merged_import(imports)] if imports else []
     for node in items:
         node.pop("children", None)
@@ -63,24 +63,24 @@ def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[st
     }
 
 
-def _collect(sight: QueueView, shown: ListParts) -> None:
-    for one in sight.rows("state = 'running'"):
-        node = sight.node(one)
+def _collect(view: QueueView, shown: ListParts) -> None:
+    for one in view.rows("state = 'running'"):
+        node = view.node(one)
         (shown.paused if node["state"] == "paused" else shown.running).append(node)
-    for (kind, lane, paused), (count, first) in _waiting_counts(sight).items():
+    for (kind, lane, paused), (count, first) in _waiting_counts(view).items():
         if count <= 0:
             continue
-        row = sight.rows("seq = ?", (first,))[0]
+        row = view.rows("seq = ?", (first,))[0]
         state = "paused" if paused else "waiting"
         if not paused:
-            shown.lanes_waiting[sight.runner.kinds.lane_of(kind, lane)] += count
-        node = sight.summary_row(row, count, state) if count > 1 else sight.node(row)
+            shown.lanes_waiting[view.runner.kinds.lane_of(kind, lane)] += count
+        node = view.summary_row(row, count, state) if count > 1 else view.node(row)
         (shown.paused if paused else shown.waiting).append(node)
     since = timestamp(parse_timestamp(now()) - timedelta(days=FAILED_SHOWN_DAYS))
     shown.failed += [
-        sight.node(row)
+        view.node(row)
         for row in reversed(
-            sight.rows(
+            view.rows(
                 "state = 'failed' AND finished_at >= ? AND id NOT IN "
                 "(SELECT job_id FROM job_hold WHERE cleared_at IS NOT NULL)",
                 (since,),
@@ -89,16 +89,16 @@ def _collect(sight: QueueView, shown: ListParts) -> None:
     ]
 
 
-def _waiting_counts(sight: QueueView) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
+def _waiting_counts(view: QueueView) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
     """Return (kind, lane, paused) to (how many wait, the oldest row)."""
     found: dict[tuple[str, str | None, bool], tuple[int, int]] = {}
-    for kind, lane, count, first in sight.raw.execute(
+    for kind, lane, count, first in view.raw.execute(
         "SELECT kind, lane, count(*), min(seq) FROM job WHERE state = 'waiting' GROUP BY kind, lane"
     ):
         found[kind, lane, False] = (count, first)
-    if not sight.held:
+    if not view.held:
         return found
-    held_rows = [row for job_id in sight.held if (row := sight.row(job_id)) and row.state == "waiting"]
+    held_rows = [row for job_id in view.held if (row := view.row(job_id)) and row.state == "waiting"]
     for row in held_rows:
         count, first = found.get((row.kind, row.lane, True), (0, row.seq))
         found[row.kind, row.lane, True] = (count + 1, min(first, row.seq))
@@ -108,8 +108,8 @@ def _waiting_counts(sight: QueueView) -> dict[tuple[str, str | None, bool], tupl
         if not paused and count > 0 and any(row.seq == first for row in held_rows):
             free = next(
                 row.seq
-                for row in sight.rows("state = 'waiting' AND kind = ? AND lane IS ?", (kind, lane))
-                if row.id not in sight.held
+                for row in view.rows("state = 'waiting' AND kind = ? AND lane IS ?", (kind, lane))
+                if row.id not in view.held
             )
             found[kind, lane, False] = (count, free)
     return found
@@ -142,17 +142,17 @@ def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return merged
 
 
-def targets(sight: QueueView, job_id: str) -> list[Row]:
+def targets(view: QueueView, job_id: str) -> list[Row]:
     """Return the jobs that a counted row or the import row stands for and that have not started; empty for any other
     id.
     """
     state, _, kind = job_id.partition(":")
     if job_id == DERIVATIVES:
-        kinds = sight.runner.kinds.import_kinds()
-        rows = sight.waiting(kinds)
-        return [row for row in rows if sight.state(row) in ("waiting", "paused")]
+        kinds = view.runner.kinds.import_kinds()
+        rows = view.waiting(kinds)
+        return [row for row in rows if view.state(row) in ("waiting", "paused")]
     if state in ("waiting", "paused") and kind:
-        return [row for row in sight.waiting([kind]) if sight.state(row) == state]
+        return [row for row in view.waiting([kind]) if view.state(row) == state]
     return []
 
 
@@ -174,15 +174,15 @@ def no_such(job_id: str) -> NotFound:
     )
 
 
-def counted_tree(sights: Iterable[QueueView], job_id: str) -> dict[str, Any]:
+def counted_tree(views: Iterable[QueueView], job_id: str) -> dict[str, Any]:
     """Return a counted row with the jobs it stands for as children; raises NotFound when there are none."""
     nodes: list[dict[str, Any]] = []
     head: dict[str, Any] | None = None
-    for sight in sights:
-        rows = targets(sight, job_id)
+    for view in views:
+        rows = targets(view, job_id)
         if rows and head is None:
-            head = sight.summary_row(rows[0], 0, job_id.partition(":")[0])
-        nodes += [sight.node(row) for row in rows]
+            head = view.summary_row(rows[0], 0, job_id.partition(":")[0])
+        nodes += [view.node(row) for row in rows]
     if head is None:
         raise no_such(job_id)
     paths = {node["library_path"] for node in nodes}

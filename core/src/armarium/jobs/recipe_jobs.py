@@ -183,21 +183,21 @@ class RecipeJob:
             "settings": [
                 {
                     "key": key,
-                    "type": _type_of(told),
-                    "default": told.get("default"),
-                    "help": told.get("description", ""),
+                    "type": _type_of(schema),
+                    "default": schema.get("default"),
+                    "help": schema.get("description", ""),
                 }
-                for key, told in asked.items()
+                for key, schema in asked.items()
             ],
             "since": self.since,
             "topic": self.topic or self.id,
         }
 
 
-def _type_of(told: Mapping[str, Any]) -> str:
-    if "type" in told:
-        return str(told["type"])
-    kinds = [_type_of(one) for one in told.get("anyOf", ()) if one.get("type") != "null"]
+def _type_of(schema: Mapping[str, Any]) -> str:
+    if "type" in schema:
+        return str(schema["type"])
+    kinds = [_type_of(one) for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     return kinds[0] if kinds else "string"
 
 
@@ -324,6 +324,6 @@ def faults_of_recipe_job(job: Any) -> Iterator[str]:
     for name in (job.provider_setting, job.model_setting):
         if name is not None and name not in job.settings.model_fields:
             yield f"{what} says that {name} is a setting, and its settings have none of that name."
-    for text, told in (("name", job.name), ("description", job.description)):
-        if not str(told).strip():
+    for text, value in (("name", job.name), ("description", job.description)):
+        if not str(value).strip():
             yield f"{what} has no {text}; people read it in the palette."

@@ -14,8 +14,8 @@ from armarium.jobs.activity import ActivityType, read_activity
 from armarium.jobs.import_tree import DERIVATIVES, derivatives_of, import_goes_on
 from armarium.jobs.listing import counted_tree, is_counted, list_jobs, no_such, targets
 from armarium.jobs.log import Level, read_lines
+from armarium.jobs.queue_view import QueueView, open_view
 from armarium.jobs.schemas import ActivityPage, JobList, JobLog, JobTree, Paused
-from armarium.jobs.sight import QueueView, open_sight
 from armarium.messages import written
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
@@ -67,18 +67,18 @@ def _database(engine: Engine, library: Library | None) -> Database:
 @contextmanager
 def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[QueueView]]:
     with ExitStack() as stack:
-        yield [stack.enter_context(open_sight(engine.jobs, place)) for place in places]
+        yield [stack.enter_context(open_view(engine.jobs, place)) for place in places]
 
 
-def _homes(sights: list[QueueView], job_id: str) -> list[QueueView]:
+def _homes(views: list[QueueView], job_id: str) -> list[QueueView]:
     """Return the places that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
     if is_counted(job_id):
         # The import row is shown while one of its jobs runs, even if none waits: decisions about it must work all the
         # same.
-        shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
-        found = [sight for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)]
+        shown = [job_id == DERIVATIVES and import_goes_on(view) for view in views]
+        found = [view for view, on in zip(views, shown, strict=True) if on or targets(view, job_id)]
     else:
-        found = [sight for sight in sights if sight.row(job_id) is not None][:1]
+        found = [view for view in views if view.row(job_id) is not None][:1]
     if not found:
         raise no_such(job_id)
     return found
@@ -94,8 +94,8 @@ def _decide(
 ) -> Response:
     """Run a decision about *job_id* wherever the job is; a counted row in several projects is decided in each."""
     answer: dict[str, Any] = {}
-    with _sights(engine, _places(engine, principal, library)) as sights:
-        homes = [sight.library for sight in _homes(sights, job_id)]
+    with _sights(engine, _places(engine, principal, library)) as views:
+        homes = [view.library for view in _homes(views, job_id)]
     for home in homes:
         outcome = engine.run(home, name, {"job_id": job_id, **params}, principal)
         applied = (answer.get("applied") or 0) + ((outcome.result or {}).get("applied") or 0)
@@ -252,17 +252,17 @@ def one_job(
     places = _places(engine, principal, library)
     if job_id == DERIVATIVES:
         return json_response(derivatives_of(engine.jobs, _imports(places)))
-    with _sights(engine, places) as sights:
+    with _sights(engine, places) as views:
         if is_counted(job_id):
-            return json_response(counted_tree(sights, job_id))
-        for sight in sights:
-            row = sight.row(job_id)
+            return json_response(counted_tree(views, job_id))
+        for view in views:
+            row = view.row(job_id)
             if row is not None:
                 if principal.kind == "person":
-                    engine.jobs.watch(sight.library, job_id)
+                    engine.jobs.watch(view.library, job_id)
                 kind = engine.jobs.kinds.get(row.kind)
-                more = kind.describe(sight.conn, job_id) if kind is not None and kind.describe else {}
-                return json_response({**sight.tree(row), "result": sight.result(row), **more})
+                more = kind.describe(view.conn, job_id) if kind is not None and kind.describe else {}
+                return json_response({**view.tree(row), "result": view.result(row), **more})
     raise no_such(job_id)
 
 
@@ -279,25 +279,25 @@ def job_log(
 ) -> Response:
     """Its lines and those of the rows beneath it, newest last; nothing from another row."""
     lines: list[dict[str, Any]] = []
-    with _sights(engine, _places(engine, principal, library)) as sights:
-        for sight in _log_homes(sights, job_id):
-            found = read_lines(sight.conn, _log_rows(sight, job_id), limit=limit, after=after)
-            lines += [sight.as_seen(line) for line in found]
+    with _sights(engine, _places(engine, principal, library)) as views:
+        for view in _log_homes(views, job_id):
+            found = read_lines(view.conn, _log_rows(view, job_id), limit=limit, after=after)
+            lines += [view.as_seen(line) for line in found]
     return json_response({"id": job_id, "lines": lines, "count": len(lines)})
 
 
-def _log_homes(sights: list[QueueView], job_id: str) -> list[QueueView]:
+def _log_homes(views: list[QueueView], job_id: str) -> list[QueueView]:
     if job_id == DERIVATIVES:
-        return [sight for sight in sights if sight.library is not None][:1] or sights[:1]
-    return _homes(sights, job_id)[:1]
+        return [view for view in views if view.library is not None][:1] or views[:1]
+    return _homes(views, job_id)[:1]
 
 
-def _log_rows(sight: QueueView, job_id: str) -> list[str]:
+def _log_rows(view: QueueView, job_id: str) -> list[str]:
     if job_id == DERIVATIVES:
-        kinds = sight.runner.kinds.import_kinds()
+        kinds = view.runner.kinds.import_kinds()
         return (
-            [row.id for row in sight.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
+            [row.id for row in view.rows(f"kind IN ({', '.join('?' * len(kinds))})", kinds)] if kinds else []
         )
     if is_counted(job_id):
-        return [row.id for row in targets(sight, job_id)]
+        return [row.id for row in targets(view, job_id)]
     return [job_id]

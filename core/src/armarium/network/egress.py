@@ -272,6 +272,7 @@ class Egress:
         return bool(found) and all(one is not None and one.is_loopback for one in found)
 
     def _transport(self, reach: Reach, limits: Limits | None) -> GuardedTransport:
+        # Imported late: the engine starts without httpx.
         from armarium.network.transport import GuardedTransport
 
         return GuardedTransport(self, reach=reach, limits=limits)

@@ -221,12 +221,12 @@ def _process(
     environment = {k: v for k, v in os.environ.items() if not k.upper().startswith("SERVICE_")}
     environment[WITHOUT_PLUGINS_OF_PYDANTIC] = "__all__"
     try:
-        with open(os.path.join(folder, SAID), "wb") as said:
+        with open(os.path.join(folder, SAID), "wb") as stderr:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 cwd=folder,
                 env=environment,
                 start_new_session=True,

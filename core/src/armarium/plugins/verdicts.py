@@ -112,7 +112,7 @@ class Trials:
         wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry
     ) -> Failed:
         why = f"It could not be tried before loading, and is left out: {error}"
-        found = {(key, unit): said for key, failed in verdicts.items() for unit, said in failed.items()}
+        found = {(key, unit): why for key, failed in verdicts.items() for unit, why in failed.items()}
         for offer in wanted:
             if not offer.first_party:
                 found |= {(offer.key, f"{e.group}:{e.name}"): why for e in offer.entries}

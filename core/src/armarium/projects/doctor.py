@@ -86,8 +86,8 @@ def _findings(engine: Engine, library: Library, *, files: bool) -> Iterator[Find
     except ServiceError as refusal:
         yield Finding("error", refusal.detail)
     except (sqlite3.Error, DBAPIError) as error:
-        said = error.orig if isinstance(error, DBAPIError) else error
-        yield Finding("error", f"The database cannot be read through: {said}. Restore a snapshot.")
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        yield Finding("error", f"The database cannot be read through: {cause}. Restore a snapshot.")
 
 
 def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[Finding]:
@@ -198,13 +198,13 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
             step = next(steps, None)
         found = {table: images for _, table, images in step[1]} if step is not None and step[0] == seq else {}
         try:
-            told = dict(orjson.loads(told_text))
+            recorded = dict(orjson.loads(told_text))
         except (ValueError, TypeError):
             continue  # the hash chain reports that
-        if found == told or any(f"{table}__history" not in histories for table in told):
+        if found == recorded or any(f"{table}__history" not in histories for table in recorded):
             continue
-        for table in sorted(found.keys() | told.keys()):
-            there, left = found.get(table, 0), told.get(table, 0)
+        for table in sorted(found.keys() | recorded.keys()):
+            there, left = found.get(table, 0), recorded.get(table, 0)
             if there > left or (there < left and not gone):
                 yield Finding(
                     "error",

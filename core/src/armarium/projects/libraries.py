@@ -341,9 +341,9 @@ class Libraries:
             lock.release()
             refusal = refused_by_disk(error)
             if refusal is None and isinstance(error, sqlite3.DatabaseError | DBAPIError):
-                said = error.orig if isinstance(error, DBAPIError) else error
+                cause = error.orig if isinstance(error, DBAPIError) else error
                 refusal = Conflict(
-                    f"The tables of {place.name} cannot be opened ({said}). The database may be damaged: "
+                    f"The tables of {place.name} cannot be opened ({cause}). The database may be damaged: "
                     "restore a snapshot, and report it if that is refused too.",
                     code="library_damaged",
                 )

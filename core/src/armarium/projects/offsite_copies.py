@@ -89,9 +89,9 @@ def copy_away(
         flush_path(home)
         snapshots.remove_old(home, keep)
     except (OSError, ServiceError) as error:
-        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise Unavailable(
-            f"The snapshot is in the project, and was not copied to {place} ({said}). "
+            f"The snapshot is in the project, and was not copied to {place} ({reason}). "
             "See that the folder is there, can be written and has room; then retry this job.",
             code="offsite_failed",
         ) from error

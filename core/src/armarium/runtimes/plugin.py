@@ -106,12 +106,12 @@ def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
 def run_install(ctx: JobContext) -> dict[str, Any]:
     """Run the job: create the environment, counting packages. Killed at any instant, it starts again from scratch."""
     name = ctx.args.name if isinstance(ctx.args, RuntimeName) else str(ctx.args["name"])
-    said: set[str] = set()
+    logged: set[str] = set()
 
     def report(done: int, total: int, what: str) -> None:
         ctx.progress(done, total)
-        if what not in said:
-            said.add(what)
+        if what not in logged:
+            logged.add(what)
             ctx.log("info", what)
 
     try:

@@ -187,8 +187,8 @@ class Runtimes:
     ) -> RuntimeState:
         """Install the runtime *name* on this machine; does nothing when it is installed already.
 
-        `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused in words when
-        the engine works offline. May be killed at any instant and called again.
+        `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused when the engine works
+        offline. May be killed at any instant and called again.
         """
         runtime = self.get(name)
         if self._engine.settings.local_only and self.marker_of(runtime) is None:

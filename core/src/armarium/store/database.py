@@ -34,8 +34,7 @@ APPLICATION_ID = 0x41524D52
 
 PAGE_BYTES = 8_192
 """Page size of a new file in bytes. Each page in the WAL is a seek and two writes, so a change of many rows takes a
-quarter less time than with SQLite's 4,096; a step of one row takes a twentieth more.
-"""
+quarter less time than with SQLite's 4,096; a step of one row takes a twentieth more."""
 
 CHECKPOINT_PAGES = 2_000
 """Estimated pages written before the WAL is checkpointed; 80 changed rows count as one page."""
@@ -48,8 +47,7 @@ REST_PAGES = 400
 
 LONG_WAL, READERS_PATIENCE = 5_000, 100
 """Pages from which the WAL is too long, since each read searches it; and milliseconds the writer then waits for its
-readers.
-"""
+readers."""
 
 READER_CACHE_KIB, WRITER_CACHE_KIB = 400, 4_000
 """Page cache of a connection in memory; the operating system caches the file too. A writer with 16 MB was no faster."""

@@ -70,12 +70,13 @@ def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> Serv
 
 def is_the_disk(error: BaseException) -> bool:
     """Return whether *error* concerns the disk or the database's bytes, and not the statement."""
-    said = getattr(error, "orig", None) or error
+    cause = getattr(error, "orig", None) or error
     return (
         isinstance(error, Unavailable)
-        or refused_by_disk(said) is not None
+        or refused_by_disk(cause) is not None
         or (
-            isinstance(said, sqlite3.Error) and isinstance(as_refusal(said, Path("a/database")), ServiceError)
+            isinstance(cause, sqlite3.Error)
+            and isinstance(as_refusal(cause, Path("a/database")), ServiceError)
         )
     )
 

@@ -23,12 +23,12 @@ def work_in_background() -> None:
 class _Turn:
     """One waiting thread."""
 
-    __slots__ = ("given", "missed", "signal", "told")
+    __slots__ = ("given", "missed", "signal", "signalled")
 
     def __init__(self) -> None:
         self.signal = threading.Lock()
         self.signal.acquire()
-        self.told = False
+        self.signalled = False
         self.given = False
         self.missed = 0
 
@@ -59,7 +59,7 @@ class WriterQueue:
             waiting.append(turn)
         deadline = time.monotonic() + timeout
         while True:
-            told = turn.signal.acquire(timeout=max(0.0, deadline - time.monotonic()))
+            woken = turn.signal.acquire(timeout=max(0.0, deadline - time.monotonic()))
             with self._lock:
                 if turn.given:
                     return True
@@ -67,9 +67,9 @@ class WriterQueue:
                     self._held = True
                     waiting.remove(turn)
                     return True
-                turn.told = False
+                turn.signalled = False
                 turn.missed += 1
-                if not told:
+                if not woken:
                     waiting.remove(turn)
                     return False
 
@@ -86,6 +86,6 @@ class WriterQueue:
             if overdue or turn.missed >= MISSED:
                 waiting.popleft()
                 turn.given = self._held = True
-            if not turn.told:
-                turn.told = True
+            if not turn.signalled:
+                turn.signalled = True
                 turn.signal.release()

@@ -28,11 +28,11 @@ def unknown_id(
                 value = value[part]
             else:
                 value = None
-        for name, said in path.items():
-            if isinstance(value, str) and value == said:
+        for name, text in path.items():
+            if isinstance(value, str) and value == text:
                 kind = "document" if name == "doc_id" else name.removesuffix("_id").replace("_", " ")
                 return NotFound(
-                    f"There is no {kind} {said[:100]!r} here; list them to find the right one.",
+                    f"There is no {kind} {text[:100]!r} here; list them to find the right one.",
                     code="not_found",
                 )
     return None

@@ -105,7 +105,7 @@ def _page(job: JobContext, page: str, folder: Path, finds: bool, *, is_here: boo
     with job.library.db.read_all() as conn:
         canvas = reference_of(conn, page)
         if canvas is not None and not canvas.has_picture:
-            return _referenced(job, canvas, folder, is_here=is_here) if finds else None
+            return _pack_reference(job, canvas, folder, is_here=is_here) if finds else None
         picture = page_image(job.library, conn, page)
         scale = min(1.0, args.longest / max(picture.width, picture.height))
         width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
@@ -138,7 +138,7 @@ def _pack_picture(image: Image.Image, size: tuple[int, int], folder: Path) -> di
     return {"file": name, "width": size[0], "height": size[1]}
 
 
-def _referenced(job: JobContext, canvas: Reference, folder: Path, *, is_here: bool) -> dict[str, Any]:
+def _pack_reference(job: JobContext, canvas: Reference, folder: Path, *, is_here: bool) -> dict[str, Any]:
     """A canvas whose picture another institution publishes; its size is known where it has been fetched."""
     args: ScaleArgs = job.args
     told: dict[str, Any] = {"document_id": canvas.document_id, "rendition_id": None, "lines": None}

@@ -29,7 +29,7 @@ MANIFEST = "armarium-site.json"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SiteRequest:
     """What a site is of, and where it goes."""
 
     place: Path
@@ -44,7 +44,7 @@ class _Asked:
 
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
     """A plain Eleventy 3 project at the place named, built where that is asked for."""
-    asked = _Asked(
+    asked = _SiteRequest(
         place=p.output_path.real,
         title=p.site_title,
         build=p.build,
@@ -58,13 +58,13 @@ def write_site(engine: Engine, library: Library, principal: Principal, p: SitePa
 
 def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
     """A site of certain pages, over an earlier one in the same folder where there is one."""
-    asked = _Asked(
+    asked = _SiteRequest(
         place=p.folder.real, title=p.site_title or library.name, build=p.build, page_ids=p.page_ids
     )
     return _write(engine, library, principal, asked)
 
 
-def _write(engine: Engine, library: Library, principal: Principal, asked: _Asked) -> dict[str, Any]:
+def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteRequest) -> dict[str, Any]:
     place = asked.place
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=asked.overwrite)

@@ -296,7 +296,7 @@ class QueueView:
 
 
 @contextmanager
-def open_sight(runner: JobRunner, library: Library | None) -> Iterator[QueueView]:
+def open_view(runner: JobRunner, library: Library | None) -> Iterator[QueueView]:
     """The queue of *library*, or the engine's own, in one snapshot."""
     with (library.db if library is not None else runner.engine.state).read() as conn:
         yield QueueView(runner, library, conn)
