@@ -204,4 +204,4 @@ def test_it_is_a_recipe_job_that_conforms(desk: Desk, tmp_path: Path) -> None:
     assert exercise_recipe_job(desk.engine, "check", tmp_path / "recipe") == []
     job = desk.engine.recipe_jobs["check"]
     with pytest.raises((NotFound, Invalid), match="nobody"):
-        job.placed(desk.engine, desk.library, job.parse({"provider": "nobody", "model": "none"}))
+        job.find_placement(desk.engine, desk.library, job.parse({"provider": "nobody", "model": "none"}))

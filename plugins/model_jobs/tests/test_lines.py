@@ -136,7 +136,7 @@ def test_lines_are_rendered_beside_their_transcription(
 def test_what_cannot_be_asked_is_refused_before_it_is_queued(desk: Desk) -> None:
     job = desk.engine.recipe_jobs["correct"]
     with pytest.raises(Invalid, match="name the provider"):
-        job.placed(desk.engine, desk.library, job.parse({}))
+        job.find_placement(desk.engine, desk.library, job.parse({}))
     far = {"name": "Far", "provider_type": "openai-compatible", "api_base": "https://203.0.113.7/v1"}
     desk.engine.run(None, "provider.create", far, desk.example.principal)
     with desk.engine.state.read() as conn:
@@ -144,8 +144,8 @@ def test_what_cannot_be_asked_is_refused_before_it_is_queued(desk: Desk) -> None
     models = {"provider_id": far_id, "models": [{"name": "M", "model_id": "m", "is_default": True}]}
     desk.engine.run(None, "provider.set_models", models, desk.example.principal)
     with pytest.raises(Forbidden, match="pages may not leave"):
-        job.placed(desk.engine, desk.library, job.parse({"provider": "Far"}))
+        job.find_placement(desk.engine, desk.library, job.parse({"provider": "Far"}))
     assert (
-        job.placed(desk.engine, desk.library, job.parse({"provider": "Far", "pages_may_leave": True})).lane
+        job.find_placement(desk.engine, desk.library, job.parse({"provider": "Far", "pages_may_leave": True})).lane
         == "network"
     )
