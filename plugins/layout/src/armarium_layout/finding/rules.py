@@ -65,7 +65,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     # A leaning rule is steps of a pixel: a row thicker, its runs are unbroken.
     thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
     if upright:
-        thick |= _faint(grey, 3 * run)
+        thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
     pieces = []
@@ -88,7 +88,9 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
 def _is_edge(rule: Rule, seen: Pixels) -> bool:
     """Whether it runs along an edge of the picture nearly all the way, as the edge of the sheet does."""
     across, along = seen.shape
-    return rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
+    return bool(
+        rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
+    )
 
 
 def _faint(grey: Pixels, window: int) -> Pixels:
