@@ -298,7 +298,7 @@ def test_a_models_verdicts_on_statements_and_entities(desk: Desk, provider: Loop
         source_document_id=page.id, source_char_start=span["char_start"], source_char_end=span["char_end"]
     )["id"]
     for layer, target in (("claims", said), ("entities", juan)):
-        provider.answers = [json.dumps({"verdicts": [{"id": target, "verdict": "reject", "reasons": "No"}]})]
+        provider.answers = [json.dumps({"verdict": "reject", "reasons": "No"})]
         body = {"layer": layer, "scope_ids": [page.id], "checker": MODEL}
         answer = desk.client.post("/api/check/runs", json=body)
         assert answer.status_code == 202, answer.text

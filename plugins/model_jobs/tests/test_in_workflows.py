@@ -95,10 +95,9 @@ class OneAfterAnother(list[Any]):
         asked = self.desk.provider.asked[-1]
         if "one line of a historical document" in prompt_of(asked):
             return Answer("Deer Sir")
-        (offered,) = ids_in(asked)
         if "your reasons" in prompt_of(asked):
-            verdict = {"id": offered, "verdict": "confirm", "reasons": "It reads well"}
-            return Answer(json.dumps({"verdicts": [verdict]}))
+            return Answer(json.dumps({"verdict": "confirm", "reasons": "It reads well"}))
+        (offered,) = ids_in(asked)
         return Answer(json.dumps({"lines": [{"id": offered, "text": "Dear Sir"}]}))
 
 

@@ -163,12 +163,8 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
             if layer.replace is not None:
                 replacement = layer.replace(ctx, one.target_id, one.correction, p.kind)
         row = {"layer": p.layer, **one.model_dump(mode="json"), "replacement_id": replacement}
-        checker = p.checker.model_dump()
-        written.append(
-            _write(ctx, layer, found, {**row, "checker": checker, "episode_id": p.episode_id}, by_run=True)[
-                "id"
-            ]
-        )
+        row["checker"] = p.checker.model_dump()
+        written.append(_write(ctx, layer, found, row, by_run=True)["id"])
     return {"verdict_ids": written}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from armarium_checking.asking import verdicts_on
-from armarium_checking.layers import EXTRAS, CheckPage, Layer, Opinion, PageOpinions, Target
+from armarium_checking.layers import EXTRAS, CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.models import verdicts
 
-__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PageOpinions", "Target", "verdicts", "verdicts_on"]
+__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PagePart", "Proposal", "Target", "verdicts"]

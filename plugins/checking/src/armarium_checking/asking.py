@@ -1,82 +1,102 @@
-"""Readings checked by a provider's model: one call a page, whose answer can name the readings it was shown and no others."""
+"""Proposals checked by a provider's model: one call each, whose answer is about what it was shown and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Set
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field
 
-from armarium.api import JobContext
-from armarium_checking.agreement import Line
-from armarium_checking.layers import CheckPage, Layer, Opinion, PageOpinions
-from armarium_checking.readings import begin_agreement, correct_reading, find_reading, lines_of_page
+from armarium.api import JobContext, ServiceError
+from armarium_checking.layers import Layer, Opinion, PagePart, Proposal
 from armarium_checking.schemas import CheckArgs
-from armarium_reading.api import ModelRequest, Subject, ask_in_job
+from armarium_reading.api import Caller, ModelRequest, Subject, ask, put_off_while_busy
 
-PROMPT = (
-    "These are the readings of the lines of a page{language}, each with its id in brackets. Say of each whether it can "
-    "stand: confirm; correct, with the corrected line, keeping the spelling of the source; or reject, where it makes no "
-    "sense and you cannot mend it. Give your reasons in a sentence. Leave out those that you cannot judge."
-)
+AT_ONCE = 4
+"""Proposals of one page that are asked about at a time; what they say is written in one step."""
+OF_ONE = ("answer_not_valid", "rights_restricted")
+"""Refusals that are about one proposal; after any other the rest of the page is not asked about."""
 
-
-def begin_asking(job: JobContext) -> CheckPage:
-    """The checker that is a model of the run's provider."""
-    return _ask_about_page
+Words = Annotated[str, Field(max_length=10_000)]
 
 
-def _ask_about_page(job: JobContext, page_id: str) -> PageOpinions:
+class VerdictOnOne(BaseModel):
+    """What a model says of the one proposal it is shown; `unsure` where it cannot judge."""
+
+    verdict: Literal["confirm", "correct", "reject", "unsure"]
+    reasons: Words
+    correction: Words | None = None
+
+
+def ask_about_page(
+    job: JobContext, layer: Layer, page_id: str, asked: Set[str], *, pictures: bool
+) -> Iterator[PagePart]:
+    """What the run's model says of the proposals on a page that were not *asked* about yet, a few at a time.
+
+    Raises what keeps the page from being asked about at all (a provider that is switched off), RetryLater where it is busy.
+    """
+    assert layer.show is not None
+    left = [one for one in layer.show(job, page_id, pictures) if one.key not in asked]
+    if not left:
+        yield PagePart(0, [], answered=1, last=True)
+    caller, noted = Caller.of_job(job), ""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-check") as pool:
+        for first in range(0, len(left), AT_ONCE):
+            job.check()
+            some = left[first : first + AT_ONCE]
+            calls = [pool.submit(_ask_about, job, caller, layer, page_id, one) for one in some]
+            opinions: list[Opinion] = []
+            keys: list[str] = []
+            answered, ends = 0, None
+            for one, call in zip(some, calls, strict=True):
+                try:
+                    opinion = call.result()
+                except ServiceError as refusal:
+                    if refusal.code not in OF_ONE:
+                        ends = ends or refusal
+                        continue
+                    keys.append(one.key)
+                    if refusal.detail != noted:
+                        noted = refusal.detail
+                        job.log("warning", noted, document_id=page_id, target_id=one.target_id)
+                    continue
+                keys.append(one.key)
+                answered += 1
+                if opinion is not None:
+                    opinions.append(opinion)
+            last = first + AT_ONCE >= len(left)
+            yield PagePart(len(keys), opinions, answered, last and ends is None, keys, noted)
+            if ends is not None:
+                put_off_while_busy(ends)
+                raise ends
+
+
+def _ask_about(
+    job: JobContext, caller: Caller, layer: Layer, page_id: str, proposal: Proposal
+) -> Opinion | None:
     args: CheckArgs = job.args
-    lines = [line for line in lines_of_page(job, page_id) if line.text.strip()]
-    if not lines:
-        return PageOpinions(0, [])
+    language = f" The page is in {args.language}." if args.language else ""
     request = ModelRequest(
         provider=args.provider,
         model=args.model,
-        prompt=args.prompt or PROMPT.format(language=f" in {args.language}" if args.language else ""),
-        material="\n".join(f"[{line.reading_id}] {' '.join(line.text.split())}" for line in lines),
-        subject=Subject(page_id),
+        prompt=(args.prompt or layer.prompt) + language,
+        material=proposal.words,
+        pictures=() if proposal.picture is None else (proposal.picture,),
+        subject=Subject(page_id, proposal.segment_id, proposal.target_id, also=proposal.also),
         use_case=job.kind.name,
         pages_may_leave=args.pages_may_leave,
     )
-    asked = ask_in_job(job, request, verdicts_on([line.reading_id for line in lines]))
-    said = {one.id: one for one in asked.answer.verdicts}
-    found = [_opinion(line, said[line.reading_id]) for line in lines if line.reading_id in said]
-    return PageOpinions(len(lines), [one for one in found if one is not None], asked.episode_id)
-
-
-def _opinion(line: Line, said: Any) -> Opinion | None:
-    """None where a correction was said to be needed and none was given."""
-    reasons = said.reasons.strip() or "The model gave no reasons."
-    if said.verdict != "correct":
-        return Opinion(line.reading_id, said.verdict, reasons)
+    found = ask(caller, request, VerdictOnOne)
+    said = found.answer
     mended = " ".join((said.correction or "").split())
-    if not mended or mended == line.text:
+    # A correction that was said to be needed and not given, or that changes nothing, is no answer.
+    if said.verdict == "unsure" or (said.verdict == "correct" and mended in ("", proposal.text)):
         return None
-    return Opinion(line.reading_id, "correct", reasons, mended)
-
-
-def verdicts_on(ids: Sequence[str]) -> type[BaseModel]:
-    """Verdicts on readings of *ids*."""
-    one_of: Any = Literal[tuple(ids)]
-    words: Any = Annotated[str, Field(max_length=10_000)]
-    verdict: Any = Literal["confirm", "correct", "reject"]
-    one = create_model(
-        "VerdictOnLine",
-        id=(one_of, ...),
-        verdict=(verdict, ...),
-        reasons=(words, ...),
-        correction=(words | None, None),
+    return Opinion(
+        proposal.target_id,
+        said.verdict,
+        said.reasons.strip() or "The model gave no reasons.",
+        mended if said.verdict == "correct" else None,
+        found.episode_id,
     )
-    verdicts: Any = Annotated[list[one], Field(max_length=len(ids))]  # type: ignore[valid-type]
-    return create_model("VerdictsOnLines", verdicts=(verdicts, ...))
-
-
-READINGS = Layer(
-    name="readings",
-    find=find_reading,
-    checkers={("builtin", "agreement"): begin_agreement},
-    replace=correct_reading,
-    ask=begin_asking,
-)

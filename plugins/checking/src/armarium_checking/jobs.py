@@ -1,57 +1,87 @@
-"""The long work of checking: page by page, each page's verdicts in one step with the checkpoint."""
+"""The long work of checking: page by page, the verdicts on a page, or on a few of its proposals, in one step with the checkpoint."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from armarium.api import JobContext, JobKind, ServiceError
 from armarium_checking import errors
-from armarium_checking.layers import layer_named
+from armarium_checking.asking import ask_about_page
+from armarium_checking.layers import CheckPage, Layer, PagePart, layer_named
 from armarium_checking.queries import ANSWERS, JOB_KIND
 from armarium_checking.schemas import CheckArgs
+from armarium_reading.api import sees_pictures
 
 
 def run_check(job: JobContext) -> dict[str, Any]:
-    """Check every page that is left; killed anywhere and run again, it says nothing twice."""
+    """Check every page that is left; killed anywhere and run again, it says nothing twice and asks only what was in hand."""
     args: CheckArgs = job.args
     layer = layer_named(job.engine, args.layer)
-    begin = layer.checkers.get((args.provider, args.model), layer.ask)
-    assert begin is not None
-    check = begin(job)
+    begin = layer.checkers.get((args.provider, args.model))
+    check = None if begin is None else begin(job)
     kept: dict[str, Any] = {
         "next": 0,
+        "within": [],
         "total": 0,
         **dict.fromkeys(ANSWERS, 0),
         "first": None,
-        "checked": 0,
+        "answered": 0,
         **job.checkpoint,
     }
     pages = args.page_ids
-    checker = {"provider": args.provider, "model": args.model}
     for number in range(kept["next"], len(pages)):
         job.check()
-        kept = {**kept, "next": number + 1}
         try:
-            found = check(job, pages[number])
-            after = {**kept, "total": kept["total"] + found.asked, "checked": kept["checked"] + 1}
-            after["unanswered"] += found.asked - len(found.opinions)
-            for one in found.opinions:
-                after[one.verdict] += 1
-            sent = {"layer": args.layer, "kind": args.kind, "checker": checker, "episode_id": found.episode_id,
-                    "verdicts": [one._asdict() for one in found.opinions]}  # fmt: skip
-            if found.opinions:
-                job.act("check.take", sent, checkpoint=after, done=number + 1, total=len(pages))
-            else:
-                job.save(after, done=number + 1, total=len(pages))
-            kept = after
+            for part in _parts(job, layer, check, pages[number], frozenset(kept["within"])):
+                kept = _take(job, part, kept, number)
         except ServiceError as refusal:
-            kept["first"] = kept["first"] or refusal.detail
             job.log("warning", refusal.detail, document_id=pages[number])
+            kept = {**kept, "first": kept["first"] or refusal.detail, "next": number + 1, "within": []}
             job.save(kept, done=number + 1, total=len(pages))
-    if kept["first"] and not kept["checked"]:
+    if kept["first"] and not kept["answered"]:
         raise errors.nothing_could_be_checked(kept["first"])
     counts = {name: kept[name] for name in ("total", *ANSWERS)}
     return {**counts, "output": counts} if len(pages) == 1 else counts
+
+
+def _parts(
+    job: JobContext, layer: Layer, check: CheckPage | None, page_id: str, asked: frozenset[str]
+) -> Iterator[PagePart]:
+    """What is said of a page: at once by a checker that needs no model, otherwise a few proposals at a time."""
+    if check is not None:
+        yield check(job, page_id)
+    else:
+        pictures = sees_pictures(job.engine, job.args.provider, job.args.model)
+        yield from ask_about_page(job, layer, page_id, asked, pictures=pictures)
+
+
+def _take(job: JobContext, part: PagePart, kept: dict[str, Any], number: int) -> dict[str, Any]:
+    """The checkpoint after *part*, written in one step with its verdicts."""
+    args: CheckArgs = job.args
+    after = {
+        **kept,
+        "total": kept["total"] + part.asked,
+        "unanswered": kept["unanswered"] + part.asked - len(part.opinions),
+        "answered": kept["answered"] + part.answered,
+        "first": kept["first"] or part.refused or None,
+        "next": number + 1 if part.last else number,
+        "within": [] if part.last else [*kept["within"], *part.keys],
+    }
+    for one in part.opinions:
+        after[one.verdict] += 1
+    sent = {
+        "layer": args.layer,
+        "kind": args.kind,
+        "checker": {"provider": args.provider, "model": args.model},
+        "verdicts": [one._asdict() for one in part.opinions],
+    }
+    done, total = after["next"], len(args.page_ids)
+    if part.opinions:
+        job.act("check.take", sent, checkpoint=after, done=done, total=total)
+    else:
+        job.save(after, done=done, total=total)
+    return after
 
 
 CHECK = JobKind(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_checking import actions
-from armarium_checking.asking import READINGS
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
 from armarium_checking.queries import list_verdicts, read_run
+from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts

@@ -6,13 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, JobContext, NotFound, find_withheld, open_image
+from armarium.api import ActionContext, Forbidden, JobContext, NotFound, find_withheld, open_image
 from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import Ink, ink_of
-from armarium_checking.layers import CheckPage, Opinion, PageOpinions, Target
+from armarium_checking.layers import CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.schemas import CheckArgs
 from armarium_documents.api import page_image, representations, still_image
+from armarium_reading.api import cut_line
 from armarium_source_model.api import counting_readings, list_passes, reading_rule, segments
 
 MOST_CORRECTED = 5_000
@@ -57,7 +58,7 @@ def begin_agreement(job: JobContext) -> CheckPage:
     with job.library.db.read() as conn:
         likelihood = Likelihood(text for (text,) in conn.execute(made_by_persons) if text)
 
-    def check(job: JobContext, page_id: str) -> PageOpinions:
+    def check(job: JobContext, page_id: str) -> PagePart:
         lines = lines_of_page(job, page_id)
         judged = zip(lines, judge(lines, likelihood), strict=True)
         opinions = [
@@ -65,16 +66,56 @@ def begin_agreement(job: JobContext) -> CheckPage:
             for line, found in judged
             if found is not None
         ]
-        return PageOpinions(len(lines), opinions)
+        return PagePart(len(lines), opinions)
 
     return check
 
 
 def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
     """The lines of the page's newest pass, or of the newest of one model, that have a counting reading."""
+    checked, rows, grey = _checked(job, page_id)
+    inks: list[Ink | None] = [None] * len(checked)
+    if grey is not None:
+        inks = list(ink_of(grey.convert("L"), [_rect(row) for row in checked]))
+    return [
+        Line(
+            row["id"],
+            row["content"] or "",
+            _maker(row),
+            row["provenance_kind"] == PERSON,
+            ink,
+            _read_others(row, rows),
+        )
+        for row, ink in zip(checked, inks, strict=True)
+    ]
+
+
+def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]:
+    """Each of those lines as a model is shown it: its reading, and its picture where the model sees."""
+    checked, _, page = _checked(job, page_id, pictures=pictures)
+    found = []
+    for row in checked:
+        text = " ".join((row["content"] or "").split())
+        if text:
+            picture = None
+            if page is not None:
+                x, y, w, h = _rect(row)
+                box = [x * page.width, y * page.height, w * page.width, h * page.height]
+                picture = cut_line(page.convert("RGB") if page.mode != "RGB" else page, box)
+            found.append(Proposal(row["id"], text, text, row["segment_id"], picture))
+    return found
+
+
+def _checked(
+    job: JobContext, page_id: str, *, pictures: bool = True
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any]:
+    """The counting readings that are checked, every reading of the page, and its picture (none: it has none, or not asked).
+
+    Forbidden where whoever started the run may not see the page any more.
+    """
     args: CheckArgs = job.args
-    if find_withheld(job.library, job.principal, [page_id], "show"):
-        return []
+    if why := find_withheld(job.library, job.principal, [page_id], "show").get(page_id):
+        raise Forbidden(why, code="rights_restricted")
     with job.library.db.read() as conn:
         rule = reading_rule(conn)
         rows = _readings_of(conn, page_id, args.kind)
@@ -87,33 +128,21 @@ def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
             if args.pass_model in (None, one["model"], one["provider"]) or one["id"] in made
         ]
         if not passes:
-            return []
+            return [], rows, None
         counting = counting_readings(conn, passes[-1], args.kind, rule)
         try:
-            picture = page_image(job.library, conn, page_id)
+            picture = page_image(job.library, conn, page_id) if pictures else None
         except NotFound:
             picture = None
     by_id = {row["id"]: row for row in rows}
     checked = [by_id[one.representation_id] for one in counting.values() if one.representation_id in by_id]
-    inks: list[Ink | None] = [None] * len(checked)
-    if picture is not None:
-        limit = job.engine.settings.max_image_pixels
-        with still_image(job.library, picture) as path:
-            from PIL import ImageOps
+    if picture is None or not checked:
+        return checked, rows, None
+    with still_image(job.library, picture) as path:
+        from PIL import ImageOps
 
-            grey = ImageOps.exif_transpose(open_image(path, max_pixels=limit)).convert("L")
-        inks = list(ink_of(grey, [_rect(row) for row in checked]))
-    return [
-        Line(
-            row["id"],
-            row["content"] or "",
-            _maker(row),
-            row["provenance_kind"] == PERSON,
-            ink,
-            _read_others(row, rows),
-        )
-        for row, ink in zip(checked, inks, strict=True)
-    ]
+        opened = ImageOps.exif_transpose(open_image(path, max_pixels=job.engine.settings.max_image_pixels))
+    return checked, rows, opened
 
 
 def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, Any]]:
@@ -176,3 +205,19 @@ def _same_place(row: dict[str, Any], other: dict[str, Any]) -> bool:
     across = min(x + w, left + width) - max(x, left)
     down = min(y + h, top + height) - max(y, top)
     return across > 0 and down > 0 and across * down > 0.5 * max(w * h, width * height)
+
+
+PROMPT = (
+    "This is what was read in one line of a page. Say whether it can stand: confirm; correct, with the corrected line, keeping "
+    "the spelling of the source; reject, where it makes no sense and you cannot mend it; or unsure, where you cannot judge. "
+    "Give your reasons in a sentence."
+)
+
+READINGS = Layer(
+    name="readings",
+    find=find_reading,
+    checkers={("builtin", "agreement"): begin_agreement},
+    replace=correct_reading,
+    show=shown_lines,
+    prompt=PROMPT,
+)

@@ -125,6 +125,7 @@ class RunVerdict(Params):
     verdict: Answer
     reasons: Words
     correction: Words | None = None
+    episode_id: Id | None = None
 
 
 class TakeParams(Params):
@@ -133,7 +134,6 @@ class TakeParams(Params):
     layer: Name
     kind: Name
     checker: Checker
-    episode_id: Id | None = None
     verdicts: Annotated[list[RunVerdict], Field(max_length=20_000)]
 
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, select, update
 
 from armarium.api import ActionContext, JobContext
-from armarium_checking.api import CheckPage, Layer, Opinion, PageOpinions, Target, verdicts_on
+from armarium_checking.api import Layer, Proposal, Target
 from armarium_knowledge.models import claim_sources, claims, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.claims import CLAIMS, SOURCES
 from armarium_knowledge.queries.entities import ENTITIES
 from armarium_knowledge.queries.mentions import MENTIONS
-from armarium_reading.api import ModelRequest, Subject, ask_in_job
-
-AT_ONCE = 40
-"""Proposals that one call shows."""
 
 CLAIMS_PROMPT = (
-    "These are statements, each with its id in brackets, its subject, verb and object, and the passage that it rests on. Say"
-    " of each whether the passage says so: confirm; correct, with the corrected statement; or reject, where the passage does"
-    " not say it. Give your reasons in a sentence. Leave out those that you cannot judge."
+    "This is a statement with its subject, verb and object, and the passage that it rests on. Say whether the passage says so:"
+    " confirm; correct, with the corrected statement; reject, where the passage does not say it; or unsure, where you cannot"
+    " judge. Give your reasons in a sentence."
 )
 ENTITIES_PROMPT = (
-    "These are things that a page names, each with its id in brackets, what kind of thing it is said to be, its other names,"
-    " and the passages that name it. Say of each whether it is what it is said to be: confirm; correct, with its right name;"
-    " or reject, where the passages name no such thing. Give your reasons in a sentence. Leave out those that you cannot judge."
+    "This is a thing that a page names, what kind of thing it is said to be, its other names, and the passages that name it."
+    " Say whether it is what it is said to be: confirm; correct, with its right name; reject, where the passages name no such"
+    " thing; or unsure, where you cannot judge. Give your reasons in a sentence."
 )
 
 
@@ -56,83 +52,48 @@ def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool)
     ctx.note_changes(claim_ids=[target_id])
 
 
-def _claims_of(conn: Connection, page_id: str) -> dict[str, str]:
+def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
+    """Each with its passages, of whichever pages."""
     there = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == page_id)
     waiting = claims.c.curation_state.in_(("unreviewed", "shortlisted"))
     rows = CLAIMS.all(
         conn, claims.c.id.in_(there), waiting, claims.c.merged_into_id.is_(None), order=(claims.c.id,)
     )
-    told = {}
+    shown = []
     for row in rows:
         sources = SOURCES.all(conn, claim_sources.c.claim_id == row["id"], order=(claim_sources.c.position,))
         passage = " / ".join(one["excerpt"] for one in sources if one["excerpt"])
         parts = (row["subject_canonical"], row["predicate_verb"], row["object_phrase"])
-        told[row["id"]] = f"{row['text']} ({' – '.join(parts)}). Passage: {passage or 'none'}"
-    return told
+        words = f"{row['text']} ({' – '.join(parts)}). Passage: {passage or 'none'}"
+        pages = {one["document_id"] for one in sources if one["excerpt"] and one["document_id"]} - {page_id}
+        shown.append(Proposal(row["id"], " ".join(words.split()), row["text"], also=tuple(sorted(pages))))
+    return shown
 
 
-def _entities_of(conn: Connection, page_id: str) -> dict[str, str]:
+def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
     rows = MENTIONS.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
     places = PagePlaces(conn, page_id)
     passages: dict[str, dict[str, None]] = {}
     for row, place in zip(rows, places_of(places, rows), strict=True):
         line = places.line(place.segment_id) if isinstance(place, Place) else None
         passages.setdefault(row["entity_id"], {})[line.text if line else row["text"]] = None
-    told = {}
+    shown = []
     for entity_id, lines in passages.items():
         found = ENTITIES.get(conn, entity_id)
         if found is not None and found["curation_state"] == "unreviewed":
             names = ", ".join(one["text"] for one in found["names"]) or "none"
-            told[entity_id] = (
-                f"{found['canonical_name']}, {found['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
-            )
-    return told
+            name = found["canonical_name"]
+            words = f"{name}, {found['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
+            shown.append(Proposal(entity_id, " ".join(words.split()), name))
+    return shown
 
 
-def _asking(prompt: str, gather: Any) -> Any:
-    def begin(job: JobContext) -> CheckPage:
-        def check(job: JobContext, page_id: str) -> PageOpinions:
-            with job.library.db.read() as conn:
-                shown: Mapping[str, str] = gather(conn, page_id)
-            return _ask(job, page_id, prompt, shown)
+def _show(gather: Callable[[Connection, str], list[Proposal]]) -> Any:
+    def show(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]:
+        with job.library.db.read() as conn:
+            return gather(conn, page_id)
 
-        return check
-
-    return begin
-
-
-def _ask(job: JobContext, page_id: str, prompt: str, shown: Mapping[str, str]) -> PageOpinions:
-    ids = list(shown)
-    opinions: list[Opinion] = []
-    episode: str | None = None
-    for start in range(0, len(ids), AT_ONCE):
-        batch = ids[start : start + AT_ONCE]
-        episode, found = _ask_batch(job, page_id, prompt, {one: shown[one] for one in batch})
-        opinions += found
-    return PageOpinions(len(ids), opinions, episode)
-
-
-def _ask_batch(
-    job: JobContext, page_id: str, prompt: str, shown: Mapping[str, str]
-) -> tuple[str | None, Sequence[Opinion]]:
-    args = job.args
-    request = ModelRequest(
-        provider=args.provider,
-        model=args.model,
-        prompt=prompt,
-        material="\n".join(f"[{one}] {' '.join(words.split())}" for one, words in shown.items()),
-        subject=Subject(page_id),
-        use_case=job.kind.name,
-        pages_may_leave=args.pages_may_leave,
-    )
-    asked = ask_in_job(job, request, verdicts_on(list(shown)))
-    found = []
-    for one in asked.answer.verdicts:
-        mended = " ".join((one.correction or "").split())
-        if one.verdict != "correct" or mended:
-            reasons = one.reasons.strip() or "The model gave no reasons."
-            found.append(Opinion(one.id, one.verdict, reasons, mended if one.verdict == "correct" else None))
-    return asked.episode_id, found
+    return show
 
 
 LAYERS = (
@@ -140,9 +101,10 @@ LAYERS = (
         name="claims",
         find=find_claim,
         checkers={},
-        ask=_asking(CLAIMS_PROMPT, _claims_of),
+        show=_show(_claims_of),
+        prompt=CLAIMS_PROMPT,
         said=shortlist,
     ),
-    Layer(name="entities", find=find_entity, checkers={}, ask=_asking(ENTITIES_PROMPT, _entities_of)),
+    Layer(name="entities", find=find_entity, checkers={}, show=_show(_entities_of), prompt=ENTITIES_PROMPT),
 )
 """A correction is kept on the verdict for a person to take; a model curates no statement and verifies no entity."""

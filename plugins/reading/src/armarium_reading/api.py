@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
+from armarium_reading.line_pictures import cut_line
 from armarium_reading.local_models import model_note
 from armarium_reading.models import episodes
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
@@ -17,9 +18,14 @@ from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.hub import HubAccess, hub_access, hub_key
-from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider
+from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider, put_off_while_busy
 from armarium_reading.providers.proving import exercise_provider_type
-from armarium_reading.providers.served_reader import ServedModel, placed_with_provider, served_models
+from armarium_reading.providers.served_reader import (
+    ServedModel,
+    placed_with_provider,
+    sees_pictures,
+    served_models,
+)
 from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
 from armarium_reading.queries.providers import list_models, list_providers
@@ -81,6 +87,7 @@ __all__ = [
     "ask_in_job",
     "choose",
     "cost_of_thread",
+    "cut_line",
     "episodes",
     "exercise_provider_type",
     "exercise_reader",
@@ -98,7 +105,9 @@ __all__ = [
     "own_prompt",
     "place_with_provider",
     "placed_with_provider",
+    "put_off_while_busy",
     "runtime_folder",
+    "sees_pictures",
     "served_models",
     "standing_of",
 ]

@@ -65,7 +65,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     # A leaning rule is steps of a pixel: a row thicker, its runs are unbroken.
     thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
     if upright:
-        thick = numpy.bitwise_or(thick, _faint(grey, 3 * run))
+        thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
     pieces = []

@@ -14,6 +14,7 @@ import numpy
 
 from armarium_layout.finding.ink import Box, Sheet, letter_height, pieces_of, rows_of
 from armarium_layout.finding.rules import Rule, rules_of
+from armarium_layout.finding.text_rows import starts_of_rows
 
 DRAWN = 0.5
 """A side of a cell is there where this part of it is ruled."""
@@ -231,7 +232,9 @@ def _without_strokes(
     for top, bottom in pairwise(_places(whole, box.height, ends=(box.top, box.bottom))):
         within = [rule for rule in short if top + near < rule.middle < bottom - near]
         lines = [line for line in written if top < line.middle[1] < bottom and line.shared_area(box)]
-        if bottom - top > OPEN_BAND * box.height and len(_starts(lines, xs, bottom - top)) > 2 * len(within):
+        if bottom - top > OPEN_BAND * box.height and len(starts_of_rows(lines, xs, bottom - top)) > 2 * len(
+            within
+        ):
             strokes += within
     if not strokes:
         return columns, rows
@@ -308,55 +311,12 @@ def _with_rows_of_text(
     for top, bottom in pairwise(ys):
         open_band = bottom - top > OPEN_BAND * (ys[-1] - ys[0])
         inside = [line for line in lines if top < line.middle[1] < bottom] if open_band else []
-        for y in _starts(inside, xs, bottom - top):
+        for y in starts_of_rows(inside, xs, bottom - top):
             if y - places[-1] > 2:
                 parted.add(len(places))
                 places.append(y)
         places.append(bottom)
     return places, parted
-
-
-def _starts(lines: list[Box], xs: list[float], tall: float) -> list[float]:
-    """Where new rows begin within a band: between the lines of the column that tells the rows apart."""
-    if not lines:
-        return []
-    height = median(line.height for line in lines)
-    if tall < 4 * height:
-        return []
-    columns: list[list[Box]] = []
-    for left, right in pairwise(xs):
-        inside = [line for line in lines if left < line.middle[0] < right]
-        columns.append(_one_a_row(inside))
-    filled = [column for column in columns if len(column) >= 3]
-    if not filled:
-        return []
-    # The columns with one line an entry agree on how many there are; a column of remarks has fewer, one of prose more.
-    counts = sorted(len(column) for column in filled)
-    usual = counts[(len(counts) - 1) // 2]
-    key = next((column for column in filled if 0.8 * usual <= len(column) <= 1.2 * usual), filled[0])
-    if median(b.top - a.top for a, b in pairwise(key)) < 1.2 * height:
-        return []
-    return [(a.bottom + b.top) / 2 if b.top > a.bottom else b.top for a, b in pairwise(key)]
-
-
-def _one_a_row(boxes: list[Box]) -> list[Box]:
-    """What stands in one row made one, and crumbs between two rows added to the nearer."""
-    rows: list[Box] = []
-    for box in sorted(boxes, key=lambda one: one.middle[1]):
-        if rows and box.middle[1] < rows[-1].bottom:
-            rows[-1] = rows[-1].union(box)
-        else:
-            rows.append(box)
-    if len(rows) < 4:
-        return rows
-    usual = median(b.middle[1] - a.middle[1] for a, b in pairwise(rows))
-    apart = [rows[0]]
-    for row in rows[1:]:
-        if row.middle[1] - apart[-1].middle[1] < 0.6 * usual:
-            apart[-1] = apart[-1].union(row)
-        else:
-            apart.append(row)
-    return apart
 
 
 def _cells(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,6 +11,7 @@ from armarium_documents.api import PageImage, still_image
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.jobs.lines import ReadLines
 from armarium_reading.jobs.pages import PageAnswer
+from armarium_reading.line_pictures import cut_line
 from armarium_reading.providers.asking import ModelRequest, ask
 from armarium_reading.providers.in_jobs import put_off_while_busy
 from armarium_reading.providers.wire import Picture
@@ -21,8 +21,6 @@ from armarium_worker.instructions import bare_line, read_line
 
 AT_ONCE = 4
 """Lines of one job that are asked about at a time."""
-MARGIN = 0.15
-"""Of a line's height: how much of what is around it the model is shown."""
 
 
 class AskLines(ReadLines):
@@ -45,7 +43,7 @@ class AskLines(ReadLines):
             )
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="armarium-ask") as pool:
             asked = {
-                segment_id: pool.submit(self._read, caller, segment_id, cut(page, shape["rect"]))
+                segment_id: pool.submit(self._read, caller, segment_id, cut_line(page, shape["rect"]))
                 for segment_id, shape in zip(more["segment_ids"], shapes, strict=True)
                 if segment_id not in known
             }
@@ -81,18 +79,3 @@ class AskLines(ReadLines):
             pages_may_leave=self.args.pages_may_leave,
         )
         return ask(caller, request).answer
-
-
-def cut(page: Any, rect: list[float]) -> Picture:
-    """The picture of one line: its box (left, top, width, height in pixels of *page*) with a margin, as JPEG."""
-    x, y, w, h = rect
-    margin = h * MARGIN
-    box = (
-        max(0, round(x - margin)),
-        max(0, round(y - margin)),
-        min(page.width, max(round(x + w + margin), round(x) + 1)),
-        min(page.height, max(round(y + h + margin), round(y) + 1)),
-    )
-    file = io.BytesIO()
-    page.crop(box).save(file, "JPEG", quality=92)
-    return Picture(file.getvalue(), "image/jpeg")

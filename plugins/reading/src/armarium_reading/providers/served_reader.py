@@ -54,6 +54,13 @@ def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
     return Choice(served, None, str(found["model_id"]))
 
 
+def sees_pictures(engine: Engine, provider: str, model: str | None) -> bool:
+    """Whether a provider's model is stated to take pictures. NotFound, Invalid."""
+    with engine.state.read() as conn:
+        found = require_model(conn, require_provider(conn, provider, by_name=True), model)
+    return "vision" in found["capabilities"]
+
+
 def lane_of(engine: Engine, provider: str) -> str:
     """The lane of work with it: that of local models, where it is a server of this machine."""
     with engine.state.read() as conn:

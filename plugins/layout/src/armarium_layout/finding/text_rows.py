@@ -1,0 +1,51 @@
+"""Where the rows of a table begin that no rule parts: between the lines of the column that tells them apart."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+
+from armarium_layout.finding.ink import Box
+
+
+def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float]:
+    """Where new rows begin within a band: between the lines of the column that tells the rows apart."""
+    if not lines:
+        return []
+    height = median(line.height for line in lines)
+    if tall < 4 * height:
+        return []
+    columns: list[list[Box]] = []
+    for left, right in pairwise(xs):
+        inside = [line for line in lines if left < line.middle[0] < right]
+        columns.append(_one_a_row(inside))
+    filled = [column for column in columns if len(column) >= 3]
+    if not filled:
+        return []
+    # The columns with one line an entry agree on how many there are; a column of remarks has fewer, one of prose more.
+    counts = sorted(len(column) for column in filled)
+    usual = counts[(len(counts) - 1) // 2]
+    key = next((column for column in filled if 0.8 * usual <= len(column) <= 1.2 * usual), filled[0])
+    if median(b.top - a.top for a, b in pairwise(key)) < 1.2 * height:
+        return []
+    return [(a.bottom + b.top) / 2 if b.top > a.bottom else b.top for a, b in pairwise(key)]
+
+
+def _one_a_row(boxes: list[Box]) -> list[Box]:
+    """What stands in one row made one, and crumbs between two rows added to the nearer."""
+    rows: list[Box] = []
+    for box in sorted(boxes, key=lambda one: one.middle[1]):
+        if rows and box.middle[1] < rows[-1].bottom:
+            rows[-1] = rows[-1].union(box)
+        else:
+            rows.append(box)
+    if len(rows) < 4:
+        return rows
+    usual = median(b.middle[1] - a.middle[1] for a, b in pairwise(rows))
+    apart = [rows[0]]
+    for row in rows[1:]:
+        if row.middle[1] - apart[-1].middle[1] < 0.6 * usual:
+            apart[-1] = apart[-1].union(row)
+        else:
+            apart.append(row)
+    return apart
