@@ -29,6 +29,7 @@ def check_report(report: dict[str, Any]) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
+        "judging_workload:JUDGING",
     ],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
@@ -96,6 +97,7 @@ def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
+        "judging_workload:JUDGING",
     ],
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
