@@ -126,6 +126,11 @@ class Load:
         """The tables whose rows come along with the rows that need them."""
         return [name for carrier in self.carriers for name in carrier.companions]
 
+    @property
+    def named(self) -> list[str]:
+        """Those of them that come along with every row that names them."""
+        return [name for carrier in self.carriers for name in carrier.named]
+
     def kind_of(self, table: str) -> str:
         """The word that rows of *table* are counted under."""
         return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
@@ -152,7 +157,11 @@ def load_of(engine: Engine) -> Load:
 def select(engine: Engine, load: Load, journey: Journey) -> Selection:
     """The selection, opened and chosen; the caller closes it."""
     selection = Selection(
-        journey.source, load.tables, companions=load.companions, everything=engine.library_schema.tables
+        journey.source,
+        load.tables,
+        companions=load.companions,
+        named=load.named,
+        everything=engine.library_schema.tables,
     )
     try:
         selection.choose(journey.tops)
