@@ -135,7 +135,7 @@ class ActionContext:
                 self.guarded |= self.target_ids
             self.target_ids = earlier | self.target_ids
 
-    def heed(self, *names: str) -> None:
+    def obey_laws_of(self, *names: str) -> None:
         """Let the laws of the actions *names* hold for this step, its undo and its redo, as if they had run in it.
 
         For rows of a family that follow a step of another one: it writes them without an action of its own.

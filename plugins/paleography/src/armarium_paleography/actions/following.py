@@ -48,7 +48,7 @@ class SpansOfFacts:
             for one in reading_memberships(ctx.conn, corrected.old_id)
         ]
         if rows:
-            ctx.heed("campaign.assign_reading")
+            ctx.obey_laws_of("campaign.assign_reading")
             ctx.bulk_insert(t.reading_members, columns, rows)
         return left
 
@@ -74,7 +74,7 @@ class JudgementsOfSegments:
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
-        ctx.heed(*OF_SEGMENTS)
+        ctx.obey_laws_of(*OF_SEGMENTS)
         self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
         self._merge_facts(ctx, absorbed_ids, keep_id)
@@ -150,7 +150,7 @@ class JudgementsOfSegments:
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
         """Every part is of the hands and the campaign of the whole; a fact goes to the part that has its characters."""
-        ctx.heed(*OF_SEGMENTS)
+        ctx.obey_laws_of(*OF_SEGMENTS)
         parts = [one for one in part_ids if one != segment_id]
         here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
         self._copy(ctx, t.attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)

@@ -127,7 +127,7 @@ class Load:
         return [name for carrier in self.carriers for name in carrier.companions]
 
     @property
-    def named(self) -> list[str]:
+    def always_along(self) -> list[str]:
         """Those of them that come along with every row that names them."""
         return [name for carrier in self.carriers for name in carrier.named]
 
@@ -160,7 +160,7 @@ def select(engine: Engine, load: Load, journey: Journey) -> Selection:
         journey.source,
         load.tables,
         companions=load.companions,
-        named=load.named,
+        named=load.always_along,
         everything=engine.library_schema.tables,
     )
     try:
