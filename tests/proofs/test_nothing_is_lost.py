@@ -29,6 +29,7 @@ def check_report(report: dict[str, Any]) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
+        "judging_workload:JUDGING",
     ],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
@@ -96,6 +97,7 @@ def test_an_unfinished_transfer_would_be_detected(tmp_path: Path) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
+        "judging_workload:JUDGING",
     ],
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:

@@ -38,7 +38,7 @@ def runs_of(data: bytes) -> list[tuple[str, str | None]]:
             else {None}
         )
         assert len(kinds) == 1
-        found.append(("".join(text.text for text in run.iter(f"{W}t")), kinds.pop()))
+        found.append(("".join(text.text or "" for text in run.iter(f"{W}t")), kinds.pop()))
     return found
 
 
@@ -66,7 +66,7 @@ def test_the_file_carries_the_fonts_that_are_not_too_large_hidden_by_their_keys(
         entry = font.find(f"{W}embedRegular")
         if entry is not None:
             hidden = archive.read(f"word/{targets[entry.get(f'{R}id')]}")
-            key = uuid.UUID(entry.get(f"{W}fontKey").strip("{}")).bytes[::-1]
+            key = uuid.UUID(str(entry.get(f"{W}fontKey")).strip("{}")).bytes[::-1]
             shown = bytes(one ^ key[place % 16] for place, one in enumerate(hidden[:32])) + hidden[32:]
             carried[font.get(f"{W}name")] = shown
     assert carried == {family: files[family] for family in ("Cardo", "Amiri")}

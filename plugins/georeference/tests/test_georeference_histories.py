@@ -91,7 +91,7 @@ class Moves:
 
     def update(self, chance: random.Random, _: World) -> Chosen:
         found, other = self._point(chance), self._segment(chance)
-        what = [{"enabled": chance.random() < 0.6}, {"note": chance.choice(("x", None))}, self._place(chance),
+        what: list[dict[str, Any]] = [{"enabled": chance.random() < 0.6}, {"note": chance.choice(("x", None))}, self._place(chance),
                 {"x": 0.3, "y": chance.random()}, {"segment_id": other[0]} if other else {}]  # fmt: skip
         return found and ("georeference.point_update", {"point_id": found[0], **chance.choice(what)})
 
@@ -125,11 +125,9 @@ class Moves:
             "SELECT a.id, b.id FROM segment a JOIN segment b USING (pass_id) WHERE a.id <> b.id AND a.deleted_at IS NULL"
             " AND b.deleted_at IS NULL ORDER BY a.id, b.id",
         )
-        return (
-            found
-            and chance.random() < 0.4
-            and ("segment.merge", {"segment_ids": list(found), "keep_id": found[0]})
-        )
+        if not found or chance.random() > 0.4:
+            return None
+        return "segment.merge", {"segment_ids": list(found), "keep_id": found[0]}
 
     def delete(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id, version FROM segment WHERE deleted_at IS NULL ORDER BY id")

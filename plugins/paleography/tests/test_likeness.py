@@ -85,6 +85,21 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
         "/api/likeness", params={"segment_id": line}, headers={"Authorization": f"Bearer {secret}"}
     )
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
+    assert answer.json()["withheld"] == 1
+    # Also where the list is as long as it was asked for: the one that is withheld looks more like it.
+    keep(
+        desk,
+        {
+            line: [1, 1, 0],
+            second.lines[0]: [1, 1, 0],
+            third.lines[1]: [1, 0.5, 0],
+            third.lines[0]: [-3, 0, 1],
+        },
+    )
+    query = {"segment_id": line, "limit": 1}
+    answer = desk.client.get("/api/likeness", params=query, headers={"Authorization": f"Bearer {secret}"})
+    assert (answer.json()["count"], answer.json()["withheld"]) == (1, 1)
+    assert desk.get("/likeness", **query)["withheld"] == 0
     for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
         desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
     keep(

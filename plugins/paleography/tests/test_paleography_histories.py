@@ -60,7 +60,7 @@ class Moves:
         )
         return str(found[0])
 
-    def _id(self, chance: random.Random, table: str) -> str | None:
+    def _id(self, chance: random.Random, table: str) -> Any:
         found = self._one(chance, f"SELECT id FROM {table} ORDER BY id")
         return found and str(found[0])
 
@@ -167,11 +167,9 @@ class Moves:
             " AND b.deleted_at IS NULL ORDER BY a.id, b.id",
         )
         # One time in three: the lines would be used up.
-        return (
-            found
-            and chance.random() < 0.3
-            and ("segment.merge", {"segment_ids": list(found), "keep_id": found[0]})
-        )
+        if not found or chance.random() > 0.3:
+            return None
+        return "segment.merge", {"segment_ids": list(found), "keep_id": found[0]}
 
     def split(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id, version FROM segment WHERE deleted_at IS NULL ORDER BY id")

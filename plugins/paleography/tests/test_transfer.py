@@ -27,7 +27,8 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
     campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
     form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
-    desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
+    described = {"character": "e", "allograph_id": form, "hand_id": desk.hand("Named by a letter")}
+    desk.send("PUT", f"/letterforms/segment/{line}", described)
     known = engine.run(target, "hand.create", {"label": "Known"}, LOCAL_OWNER).result or {}
 
     params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
@@ -36,8 +37,9 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
         raw = raw_of(conn)
         hands = dict(raw.execute("SELECT label, id FROM hand"))
         assert hands["Known"] == known["id"]
-        assert set(hands) == {"Known", "New"}
-        assert {row[0] for row in raw.execute("SELECT hand_id FROM hand_attribution")} == set(hands.values())
+        assert set(hands) == {"Known", "New", "Named by a letter"}
+        attributed = {row[0] for row in raw.execute("SELECT hand_id FROM hand_attribution")}
+        assert attributed == {hands["Known"], hands["New"]}
         assert raw.execute("SELECT name, picture_segment_id FROM sign").fetchall() == [("et", None)]
         for table in ("sign_instance", "editorial_fact", "campaign", "campaign_member", "letterform"):
             assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,), table
@@ -46,13 +48,17 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
             " JOIN content_representation r ON r.id = f.representation_id"
         )
         assert (kind, words) == ("unclear", "erat")
-        # The allograph is of the project it was declared in.
-        assert raw.execute("SELECT allograph_id FROM letterform").fetchall() == [(None,)]
+        # What a letterform could be without comes along too, and is matched the second time.
+        ((hand_id, name),) = raw.execute(
+            "SELECT l.hand_id, a.name FROM letterform l JOIN letterform_allograph a ON a.id = l.allograph_id"
+        )
+        assert (hand_id, name) == (hands["Named by a letter"], "round e")
 
     again = engine.run(target, "document.transfer", params, LOCAL_OWNER)
     with target.db.read() as conn:
         raw = raw_of(conn)
-        assert raw.execute("SELECT count(*) FROM hand").fetchone() == (2,)
+        assert raw.execute("SELECT count(*) FROM hand").fetchone() == (3,)
+        assert raw.execute("SELECT count(*) FROM letterform_allograph").fetchone() == (1,)
         assert raw.execute("SELECT count(*), count(DISTINCT sign_id) FROM sign_instance").fetchone() == (2, 1)
     engine.undo(target, [again.audit_id], LOCAL_OWNER)
     engine.undo(target, [moved.audit_id], LOCAL_OWNER)

@@ -135,7 +135,7 @@ class ActionContext:
                 self.guarded |= self.target_ids
             self.target_ids = earlier | self.target_ids
 
-    def heed(self, *names: str) -> None:
+    def obey_laws_of(self, *names: str) -> None:
         """Apply the laws of the actions *names* to this step, its undo and its redo, as if they had run in it.
 
         For a family whose rows follow a step of another one: it writes them without an action of its own.

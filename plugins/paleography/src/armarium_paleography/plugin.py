@@ -18,8 +18,9 @@ from armarium_paleography.queries import signs as sign_queries
 from armarium_paleography.queries.exporting import MarksOfPages
 from armarium_paleography.routes import router
 
-_CARRIER = Carrier(companions=("hand", "sign"), arrived=settle_arrivals)
-"""A hand or a sign comes along with the judgements that name it, and is matched by its name in the other project."""
+_NAMED = ("hand", "sign", "letterform_allograph")
+_CARRIER = Carrier(companions=_NAMED, named=_NAMED, arrived=settle_arrivals)
+"""A hand, a sign, an allograph comes along with what names it, and is matched by its name in the other project."""
 
 
 @hookimpl

@@ -13,7 +13,7 @@ from armarium_paleography.actions.ground import withdraw_where
 from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
 from armarium_paleography.queries.editorial import FACTS, counting_text
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
-from armarium_paleography.queries.letterforms import LETTERFORMS, description
+from armarium_paleography.queries.letterforms import ALLOGRAPHS, LETTERFORMS, description
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
 from armarium_source_model.api import ReadingChange, Why, span_in_new_text
@@ -48,7 +48,7 @@ class SpansOfFacts:
             for one in reading_memberships(ctx.conn, corrected.old_id)
         ]
         if rows:
-            ctx.heed("campaign.assign_reading")
+            ctx.obey_laws_of("campaign.assign_reading")
             ctx.bulk_insert(t.reading_members, columns, rows)
         return left
 
@@ -74,7 +74,7 @@ class JudgementsOfSegments:
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
-        ctx.heed(*OF_SEGMENTS)
+        ctx.obey_laws_of(*OF_SEGMENTS)
         self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
         self._merge_facts(ctx, absorbed_ids, keep_id)
@@ -150,7 +150,7 @@ class JudgementsOfSegments:
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
         """Every part is of the hands and the campaign of the whole; a fact goes to the part that has its characters."""
-        ctx.heed(*OF_SEGMENTS)
+        ctx.obey_laws_of(*OF_SEGMENTS)
         parts = [one for one in part_ids if one != segment_id]
         here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
         self._copy(ctx, t.attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
@@ -192,6 +192,7 @@ def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[di
     _settle(ctx, t.hands, HANDS, ("label",), new.get("hand", ()))
     _settle(ctx, t.signs, SIGNS, ("code_point",), new.get("sign", ()))
     _settle(ctx, t.signs, SIGNS, ("name",), new.get("sign", ()))
+    _settle(ctx, t.allographs, ALLOGRAPHS, ("character", "name"), new.get("letterform_allograph", ()))
     return []
 
 
@@ -199,13 +200,12 @@ def _settle(
     ctx: ActionContext, table: Table, rows: Any, key: tuple[str, ...], new_ids: Sequence[str]
 ) -> None:
     """Let what names a new row name the live one of this project with the same *key*, and remove the new one."""
-    (name,) = key
     came = set(new_ids)
     for identity in new_ids:
         row = rows.get(ctx.conn, identity)
-        if row is None or row[name] is None or row["withdrawn_at"] is not None:
+        if row is None or row["withdrawn_at"] is not None or any(row[name] is None for name in key):
             continue
-        same = (table.c[name] == row[name], live(table), table.c.id != identity)
+        same = (*(table.c[name] == row[name] for name in key), live(table), table.c.id != identity)
         named = rows.all(ctx.conn, *same, order=(table.c.id,))
         own = next((one["id"] for one in named if one["id"] not in came and not _differ(one, row)), None)
         if own is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from fastapi import Query
 from sqlalchemy import Connection, Table, select
 
-from armarium.api import Library, Rows, is_among, query, withheld_nodes
+from armarium.api import Library, Rows, is_among, query, withheld_pages
 from armarium_documents.api import documents
 from armarium_paleography.errors import no_eyes, not_looked_at, unknown_proposal
 from armarium_paleography.models import attributions, instances, proposals, vectors
@@ -95,31 +95,43 @@ def list_alike(
     looks = looks_of(library)
     if segment_id not in looks.place:
         raise not_looked_at(segment_id)
-    hidden = withheld_nodes(conn)
     scores = looks.scores(segment_id)
     items: list[dict[str, Any]] = []
+    unseen: list[str] = []
     for chunk in _best_first(scores, 4 * limit):
         wanted = [
             number
             for number in chunk
             if looks.segment_ids[number] != segment_id
-            and looks.document_ids[number] not in hidden
             and (same_page or looks.document_ids[number] != own.document_id)
         ]
         there = _standing(conn, [looks.segment_ids[number] for number in wanted])
         for number in wanted:
+            if len(items) >= limit:
+                break
             identity = looks.segment_ids[number]
             if identity in there:
                 score = round(float(scores[number]), 4)
                 items.append({"segment_id": identity, "document_id": there[identity], "score": score})
+            else:
+                unseen.append(identity)
         if len(items) >= limit:
             break
     return {
         "segment_id": segment_id,
-        "items": items[:limit],
-        "count": len(items[:limit]),
+        "items": items,
+        "count": len(items),
         "looked_at": len(looks.segment_ids),
+        "withheld": _count_withheld(conn, library, unseen),
     }
+
+
+def _count_withheld(conn: Connection, library: Library, unseen: list[str]) -> int:
+    """How many of these segments are there for whoever may see all; the others were deleted or lie in the Trash."""
+    if not unseen or withheld_pages(conn) is None:
+        return 0
+    with library.db.read_all() as whole:
+        return len(_standing(whole, unseen))
 
 
 def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:

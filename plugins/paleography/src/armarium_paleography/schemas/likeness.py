@@ -69,6 +69,12 @@ class Likes(Message):
     items: list[Like]
     count: int
     looked_at: Annotated[int, Field(description="segments of the project that were looked at")]
+    withheld: Annotated[
+        int,
+        Field(
+            description="segments that look more like it than the last of these, and that the caller may not see"
+        ),
+    ]
 
 
 class Propose(Params):

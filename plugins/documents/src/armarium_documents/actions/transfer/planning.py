@@ -126,6 +126,11 @@ class Load:
         """Return the tables whose rows come along with the rows that need them."""
         return [name for carrier in self.carriers for name in carrier.companions]
 
+    @property
+    def always_along(self) -> list[str]:
+        """Those of them that come along with every row that names them."""
+        return [name for carrier in self.carriers for name in carrier.named]
+
     def kind_of(self, table: str) -> str:
         """Return the word under which rows of *table* are counted."""
         return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
@@ -152,7 +157,11 @@ def load_of(engine: Engine) -> Load:
 def select(engine: Engine, load: Load, journey: Journey) -> Selection:
     """Return the open selection with its rows chosen; the caller closes it."""
     selection = Selection(
-        journey.source, load.tables, companions=load.companions, everything=engine.library_schema.tables
+        journey.source,
+        load.tables,
+        companions=load.companions,
+        named=load.always_along,
+        everything=engine.library_schema.tables,
     )
     try:
         selection.choose(journey.tops)

@@ -40,6 +40,8 @@ class Carrier:
     companions: tuple[str, ...] = ()
     """Tables without a document whose rows come along with the rows that cannot be without them (an entity with its
     mentions)."""
+    named: tuple[str, ...] = ()
+    """Those of the companions that come along with every row that names them, also with one that could be without."""
     cuts: Callable[[Connection, Sequence[str]], list[dict[str, Any]]] | None = None
     """What a move of these documents cuts in the project they leave: `{kind, id, name, why}` each. Reads only."""
     cut: Callable[[ActionContext, Sequence[str]], None] | None = None

@@ -34,11 +34,13 @@ class Choice:
         tables: Sequence[CarriedTable],
         *,
         companions: Sequence[str] = (),
+        named: Sequence[str] = (),
         everything: Sequence[Table] = (),
     ) -> None:
         self.tables = list(tables)
         self.everything = list(everything)
         self.companions = [table for table in self.tables if table.name in companions]
+        self.named = set(named)
         self.left_behind: list[dict[str, Any]] = []
         self.edges_cut: list[dict[str, Any]] = []
         self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -131,13 +133,14 @@ class Choice:
         self._note_ids(table)
 
     def _choose_companions(self) -> None:
-        """Choose the rows without a document that chosen rows require, and so on."""
+        """Choose the rows without a document that chosen rows require or name (`Carrier.named`), and so on from these."""
         for companion in self.companions:
             identity = companion.identity
             if identity is None:
                 continue
             for table in self.tables:
-                for column, parent in table.required:
+                naming = table.optional if companion.name in self.named else ()
+                for column, parent in (*table.required, *naming):
                     if parent == companion.name:
                         self.db.execute(
                             f"INSERT OR IGNORE INTO {sel(companion)} (k, id)"
