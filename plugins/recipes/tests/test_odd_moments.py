@@ -165,9 +165,9 @@ def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(de
         "we paid forty pounds for two grey horses and a cart",
         "my mother asks whether the roof was ever mended",
     )
-    for page, words in zip(pages, said, strict=True):
-        desk.lines(page, ["Dear Sir", words, "Yours sincerely"])
-    finding = {"accept_above": 0.5}
+    for number, (page, words) in enumerate(zip(pages, said, strict=True)):
+        desk.lines(page, ["Dear Sir", words] if number % 2 == 0 else [words, "Yours sincerely"])
+    finding = {"accept_above": 0.0}
     desk.recipe(
         step("find-documents-in-a-folder", "prepare", "documents", settings=finding),
         ORDER,
@@ -180,11 +180,12 @@ def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(de
 
     run = desk.run_whole()
     assert run["state"] == "done", run
+    assert len(parents()) == 2
     assert box not in parents()
     assert [card["account"]["done"] for card in run["cards"]] == [4, 4]
     plan = desk.plan()
     assert (plan["pages"], [(one["done"], one["of"]) for one in plan["runs"]]) == (4, [(0, 4), (4, 4)])
-    assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 4
+    assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 2
     asked = {"set_id": run["job_id"], "limit": 500}
     steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
