@@ -106,7 +106,7 @@ def test_a_manuscript_from_setup_to_a_website(desk: Machine, tmp_path: Path) -> 
     ).out
     assert "read-a-line with linereader:hand-base@1" in said
     assert "2 of 2" in desk.succeed("plan").out
-    assert "2 of 2 pages read; no names." in desk.succeed("start").out
+    assert "2 of 2 pages read." in desk.succeed("start").out
     texts = [desk.succeed("text", f"{page}.jpg").out for page in PAGES]
     for page, text in zip(PAGES, texts, strict=True):
         root = ElementTree.parse(MANUSCRIPT / f"{page}.xml").getroot()
