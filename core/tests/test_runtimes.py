@@ -261,7 +261,7 @@ def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: 
         runtimes.install("noded")
     lock.write_text('{"bad": 1}')
     with pytest.raises(
-        Unavailable, match="packages of npm for noded could not be installed.*no such package"
+        Unavailable, match=r"packages of npm for noded could not be installed.*no such package"
     ):
         runtimes.install("noded")
     assert not runtimes.is_installed("noded")

@@ -146,6 +146,8 @@ def test_what_cannot_be_asked_is_refused_before_it_is_queued(desk: Desk) -> None
     with pytest.raises(Forbidden, match="pages may not leave"):
         job.find_placement(desk.engine, desk.library, job.parse({"provider": "Far"}))
     assert (
-        job.find_placement(desk.engine, desk.library, job.parse({"provider": "Far", "pages_may_leave": True})).lane
+        job.find_placement(
+            desk.engine, desk.library, job.parse({"provider": "Far", "pages_may_leave": True})
+        ).lane
         == "network"
     )
