@@ -74,7 +74,7 @@ def desk(engine: Engine, library: Library, client: Any, tmp_path: Path) -> Itera
         yield found
 
 
-def made(desk: Desk) -> dict[str, int]:
+def count_made(desk: Desk) -> dict[str, int]:
     """How much of each kind stands in the project."""
     with desk.library.db.read() as conn:
         return {
@@ -105,7 +105,7 @@ def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, 
     lines = truth()
     runs: list[tuple[str, dict[str, int]]] = []
     for purpose, adds in MAKES.items():
-        before = made(desk)
+        before = count_made(desk)
         set_up(desk, purpose, tmp_path)
         plan = desk.plan()
         assert (plan["refusals"], plan["skipped"]) == ([], []), purpose
@@ -114,7 +114,7 @@ def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, 
         cards = {card["id"]: card for card in run["cards"]}
         assert {card["state"] for card in cards.values()} == {"done"}, run["cards"]
         assert not any(card["account"]["failed"] for card in cards.values()), run["cards"]
-        after = made(desk)
+        after = count_made(desk)
         assert {what for what in adds if what in TABLES and after[what] > before[what]} == set(adds) - {
             "vectors"
         }, (purpose, before, after)
@@ -138,4 +138,4 @@ def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, 
         undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
         answer = desk.client.post("/api/actions/audit/undo", json=undo)
         assert answer.status_code == 200, answer.text
-        assert made(desk) == before
+        assert count_made(desk) == before

@@ -37,7 +37,7 @@ class TruthfulProvider(LoopbackProvider):
             (picture,) = set(re.findall(r"base64,([0-9A-Za-z+/=]+)", said))
             return Answer(self.line(self.shown.setdefault(picture, len(self.shown))))
         lines = re.findall(r"\[([0-9a-zA-Z_-]{8,})\](?: \([^)]*\))? (.*?)(?=\\n\[|\\n\\n|\"[,}])", said)
-        return Answer(json.dumps(self.filled(set(form.get("properties", {})), lines)))
+        return Answer(json.dumps(self.fill_form(set(form.get("properties", {})), lines)))
 
     def line(self, number: int) -> str:
         """A line of the truth, or with an error in it."""
@@ -50,7 +50,7 @@ class TruthfulProvider(LoopbackProvider):
         number = alike.index(max(alike))
         return self.line(number)
 
-    def filled(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
+    def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
         """The form whose fields are *asked*, about *lines* (id, what was read)."""
         first = lines[0][0]
         if "names" in asked:
