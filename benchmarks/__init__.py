@@ -1,1 +1,1 @@
-"""The project's measurements: one script a measurement, the engine and its peer side by side in one run."""
+"""The project's measurements: one script each, the engine and its peer side by side in one run."""

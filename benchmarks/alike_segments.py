@@ -1,4 +1,4 @@
-"""Row 39: the segments that look most like one among many, and the vectors of segments computed, against stated limits."""
+"""Row 39: the segments most similar to one among many, and the vectors of segments computed, against stated limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LENGTH = 512
 
 
 def measure(rounds: int) -> list[Result]:
-    """The query with the vectors in memory, as the second and every later one finds them."""
+    """Measure the query with the vectors in memory, as in all queries but the first."""
     import numpy as np
 
     from armarium_paleography.models import vectors

@@ -1,4 +1,4 @@
-"""Rows 16 and 17: PAGE and ALTO as a format driver writes and reads them, against kraken's serialization and parser.
+"""Rows 16 and 17: PAGE and ALTO written and read by a format driver, against kraken's serialization and parser.
 
 kraken is measured where ``armarium runtime install kraken`` was run on this machine, or with the interpreter that
 ``ARMARIUM_KRAKEN_PYTHON`` names; without it nothing is.
@@ -25,7 +25,7 @@ TIMES = 10
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratios of lines a second: written and checked (what an export gives out), and parsed."""
+    """Measure the ratios of lines a second: written and checked (as exports are), and parsed."""
     python = kraken_python()
     if python is None:
         return []
@@ -69,17 +69,17 @@ def measure(rounds: int) -> list[Result]:
 
 
 def rate(act: Callable[[], object]) -> float:
-    """Lines a second of *act*, done several times."""
+    """Return the lines a second of *act*, run several times."""
     return TIMES * REGIONS * LINES / seconds(lambda: [act() for _ in range(TIMES)])
 
 
 def write(driver: Format, page: PageModel) -> None:
-    """A file as an export gives it out: checked."""
+    """Write a file as an export does, checked."""
     assert driver.validate(driver.write(page, WriteContext()).content) == []
 
 
 def page_model() -> PageModel:
-    """A page of lines with outlines of 24 points, baselines of 5 and texts."""
+    """Return a page of lines with outlines of 24 points, baselines of 5 and texts."""
     regions: list[PageSegment] = []
     for number in range(REGIONS):
         left, top = 60 + number % 2 * 1180, 40 + number // 2 * 700
@@ -97,12 +97,12 @@ def page_model() -> PageModel:
 
 
 def box(left: int, top: int, wide: int, high: int) -> list[tuple[float, float]]:
-    """Four corners."""
+    """Return four corners."""
     return [(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)]
 
 
 def kraken_python() -> Path | None:
-    """The interpreter that has kraken, or None."""
+    """Return the interpreter that has kraken, or None."""
     stated = os.environ.get("ARMARIUM_KRAKEN_PYTHON")
     if stated:
         return Path(stated)
@@ -112,7 +112,9 @@ def kraken_python() -> Path | None:
 
 @contextmanager
 def bare_kraken(python: Path, folder: Path) -> Iterator[Callable[[str], float]]:
-    """kraken in its own interpreter with the same lines; asked for a deed, it answers with the seconds *TIMES* of it took."""
+    """Run kraken in its own interpreter with the same lines; for each action it returns the seconds that *TIMES* of it
+    took.
+    """
     script = Path(__file__).with_name("bare_kraken_export.py")
     with subprocess.Popen(
         [python, script, str(TIMES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder

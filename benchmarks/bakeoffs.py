@@ -25,7 +25,7 @@ RECIPE = {
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds from the request to the ranked table; the bare readers decode the pages and read the lines."""
+    """Measure the seconds from the request to the ranked table; the bare readers decode the pages and read the lines."""
     from armarium_reading.api import READERS
     from armarium_recipes.actions.bakeoffs import begin_bakeoff
     from armarium_recipes.schemas.bakeoffs import StartBakeoff
@@ -85,7 +85,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _page(engine: Engine, library: Library, rng: random.Random) -> tuple[Path, list[list[float]]]:
-    """A page of made words with its lines as a ground truth: the picture's file, and where its lines are."""
+    """Return a page of generated words with its lines as ground truth: the picture's file, and where its lines are."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("L", SIZE, 235)

@@ -1,7 +1,7 @@
-"""Kraken alone, in its own runtime's interpreter: finds the lines of the files named, as often as it is asked.
+"""Kraken alone, in its own runtime's interpreter: finds the lines of the given files, repeatedly on request.
 
-Run by ``read_pages.py`` as a script; imports nothing of the project. For each line on standard input it goes through
-all files once and answers with the seconds that took.
+Run by ``read_pages.py`` as a script; imports nothing of the project. For each line on standard input it processes all
+files once and prints the seconds that took.
 """
 
 import os
@@ -31,7 +31,7 @@ def main(files: list[str]) -> None:
 
 
 def _define_missing_operators() -> object:
-    """Two operators a CPU build of torch lacks, without which torchvision (and so kraken) is not imported."""
+    """Define two operators a CPU build of torch lacks, without which torchvision (and so kraken) cannot be imported."""
     import torch
 
     try:

@@ -1,7 +1,7 @@
-"""Kraken alone, in its own runtime's interpreter: writes the lines it is given, and parses the files that are named.
+"""Kraken alone, in its own runtime's interpreter: writes the lines it is given, and parses the given files.
 
-Run by ``alto_export.py`` as a script; imports nothing of the project. It is told lines, then deeds, and answers each
-deed with the seconds it took.
+Run by ``alto_export.py`` as a script; imports nothing of the project. It receives lines, then actions, and prints for
+each action the seconds it took.
 """
 
 import ast
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main(times: int) -> None:
-    """Take lines and deeds from standard input."""
+    """Read lines and actions from standard input."""
     from kraken.containers import BaselineLine, Region, Segmentation
     from kraken.lib.xml import XMLPage
     from kraken.serialization import serialize

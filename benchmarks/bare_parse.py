@@ -1,7 +1,7 @@
-"""kraken's or ocrd's PAGE parser alone, in the interpreter that has it: goes through the files of a folder when asked.
+"""kraken's or ocrd's PAGE parser alone, in the interpreter that has it: parses the files of a folder on request.
 
 Run by ``many_pages.py`` as a script; imports nothing of the project. For each line on standard input it parses all
-files once and answers with the seconds that took.
+files once and prints the seconds that took.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main(which: str, folder: str, lines: int) -> None:
-    """Parse with *which*; *lines* is how many lines all files have together, so that nothing is left out."""
+    """Parse with *which*; *lines* is the number of lines in all files together, to check that nothing is left out."""
     files = sorted(Path(folder).glob("*.xml"))
     parse = _kraken() if which == "kraken" else _ocrd()
     for _ in sys.stdin:

@@ -1,6 +1,7 @@
-"""The peer of row 28, run where torch is: steps of the hand reader's network over the same lines, and nothing else.
+"""The peer of row 28, run where torch is: training steps of the hand reader's network on the same lines, and nothing
+else.
 
-Each line on its standard input asks for one round; it answers how many lines a second were taught.
+Each line on its standard input requests one round; it prints how many lines a second were trained.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from armarium_hand_trainer.trainer import BATCH_PIXELS, CLIP
 
 
 def main() -> None:
-    """Read the lines, make all batches' tensors beforehand, and train whenever asked."""
+    """Read the lines, build all batches' tensors beforehand, and train on request."""
     given = json.loads(sys.argv[1])
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)

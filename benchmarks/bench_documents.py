@@ -1,4 +1,4 @@
-"""Many described letters in one folder, written by one step: what the dataset query and a folder's page are asked over."""
+"""Many described letters in one folder, written by one step: the data of the dataset query and of a folder's page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Letter:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """What the letter is described by."""
+        """Return the attributes of the letter."""
         return {
             "place": self.place,
             "hand": self.hand,
@@ -44,25 +44,25 @@ class Letter:
 
 
 def letters(count: int) -> Iterator[Letter]:
-    """*count* letters, always the same but for their ids."""
+    """Return *count* letters, always the same except for their ids."""
     chance = random.Random(1)
     return (Letter(number, chance) for number in range(count))
 
 
 class Stock:
-    """Rows made outside the step, which `bench_documents.fill` writes."""
+    """Rows generated outside the step, which `bench_documents.fill` writes."""
 
     rows: list[tuple[object, ...]] = []
 
 
 @action("bench_documents.fill", params=Params, summary="Write the documents in stock.")
 def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
-    """Many rows in, by the fast road."""
+    """Insert many rows by bulk insert."""
     return {"count": ctx.bulk_insert(documents, COLUMNS, Stock.rows)}
 
 
 def plugins() -> list[Plugin]:
-    """Documents, and the action that fills them."""
+    """Return documents, and the action that fills them."""
     from armarium_documents.plugin import armarium_plugin
 
     mine = Plugin(name="bench_documents", summary="Documents to be measured.", actions=(fill,))
@@ -70,7 +70,7 @@ def plugins() -> list[Plugin]:
 
 
 def add_letters(engine: Engine, library: Library, made: list[Letter]) -> str:
-    """Put *made* into a new folder of *library*; the folder's id."""
+    """Put *made* into a new folder of *library*; return the folder's id."""
     folder = (engine.run(library, "document.create", {"name": "Letters"}, OWNER).result or {})["id"]
     moment = "2026-01-01T00:00:00.000Z"
     for start in range(0, len(made), BATCH):

@@ -1,6 +1,6 @@
-"""A family that exists to be measured: one tracked table, an action that writes one row, three that write many.
+"""A family for measurements: one tracked table, an action that writes one row, three that write many.
 
-It stands on the same road as every other family, so what it costs is what the bus, the history and the audit cost.
+It is a family like any other, so its cost is that of the bus, the history and the audit.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ items = Table(
     Index("ix_bench_item_parent", "parent_id", sqlite_where=text("parent_id IS NOT NULL")),
     info=tracked(label="item", monotonic=("version", "updated_at"), large=("anchor", "baseline")),
 )
-"""A line with its place on the page, in the width and with the indexes that lines have in the source model."""
+"""A line with its place on the page, with as many columns and indexes as lines have in the source model."""
 
 COLUMNS = tuple(column.name for column in items.columns)
 INSERT = f"INSERT INTO bench_item ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -72,7 +72,7 @@ PLACE = (new_id(), new_id(), new_id())
 
 
 def bare_table() -> list[str]:
-    """The statements that make the same table and indexes in a bare database."""
+    """Return the statements that create the same table and indexes in a bare database."""
     dialect = sqlite_dialect.dialect()
     indexes = sorted(items.indexes, key=lambda index: str(index.name))
     made: list[CreateTable | CreateIndex] = [CreateTable(items), *(CreateIndex(index) for index in indexes)]
@@ -87,13 +87,13 @@ class PutParams(Params):
 
 
 class ItemOut(BaseModel):
-    """The id of the item that was written."""
+    """The id of the new item."""
 
     id: str
 
 
 class FillParams(Params):
-    """How many items; their rows are made before the clock starts (see ``rows``)."""
+    """How many items; their rows are generated before the clock starts (see ``rows``)."""
 
     count: int
 
@@ -107,7 +107,7 @@ class ChangeParams(Params):
 def row_of(
     identity: str, place: tuple[str, str, str], position: int, text: str, now: str
 ) -> tuple[object, ...]:
-    """One item as a tuple in the order of COLUMNS; *place* is its document, pass and parent."""
+    """Return one item as a tuple in the order of COLUMNS; *place* is its document, pass and parent."""
     y = round(position % LINES_A_PAGE / LINES_A_PAGE, 4)
     shape = [[0.1, y], [0.35, y + 0.001], [0.6, y], [0.9, y + 0.002], [0.9, y + 0.02], [0.1, y + 0.021]]
     anchor = json_text({"rect": [0.1, y, 0.8, 0.021], "polygon": shape})
@@ -134,7 +134,7 @@ def row_of(
 
 
 def rows_of(count: int) -> list[tuple[object, ...]]:
-    """Items in the number given, forty a page, with ids as the engine makes them."""
+    """Return items in the number given, forty a page, with ids as the engine makes them."""
     rows = []
     for number in range(count):
         if number % LINES_A_PAGE == 0:
@@ -144,26 +144,26 @@ def rows_of(count: int) -> list[tuple[object, ...]]:
 
 
 class Stock:
-    """Rows and keys made outside the clock, which the bulk actions write."""
+    """Rows and keys generated outside the timed part, which the bulk actions write."""
 
     rows: list[tuple[object, ...]] = []
     times = count(1)
 
     @classmethod
     def changes(cls) -> Iterator[tuple[object, ...]]:
-        """Values for every row that it never had: a change that changes nothing would be free of history."""
+        """Return new values for every row: a change that changes nothing would leave no history."""
         time = next(cls.times)
         return ((f"{row[5]}, reading {time}", 0.9, "2026-01-02T00:00:00.000Z", row[0]) for row in cls.rows)
 
     @classmethod
     def keys(cls) -> Iterator[tuple[object, ...]]:
-        """Every row's key."""
+        """Return every row's key."""
         return ((row[0],) for row in cls.rows)
 
 
 @action("bench.put", params=PutParams, result=ItemOut, summary="Write one item.")
 def put(ctx: ActionContext, p: PutParams) -> dict[str, Any]:
-    """One row in, named in the audit row and in the change event."""
+    """Insert one row, named in the audit row and in the change event."""
     identity = new_id()
     raw_of(ctx.conn).execute(INSERT, row_of(identity, PLACE, p.position, p.text, ctx.now))
     ctx.target(identity)
@@ -173,13 +173,13 @@ def put(ctx: ActionContext, p: PutParams) -> dict[str, Any]:
 
 @action("bench.fill", params=FillParams, summary="Write many items.")
 def fill(ctx: ActionContext, p: FillParams) -> dict[str, Any]:
-    """Many rows in, by the fast road."""
+    """Insert many rows by bulk insert."""
     return {"count": ctx.bulk_insert(items, COLUMNS, Stock.rows[: p.count])}
 
 
 @action("bench.change", params=ChangeParams, summary="Change every item.")
 def change(ctx: ActionContext, p: ChangeParams) -> None:
-    """Every row changed, each by its key or all at once."""
+    """Change every row, each by its key or all at once."""
     raw = raw_of(ctx.conn)
     if p.by_row:
         raw.executemany(UPDATE, Stock.changes())
@@ -189,7 +189,7 @@ def change(ctx: ActionContext, p: ChangeParams) -> None:
 
 @action("bench.clear", params=ChangeParams, summary="Delete every item.")
 def clear(ctx: ActionContext, p: ChangeParams) -> None:
-    """Every row deleted, each by its key or all at once."""
+    """Delete every row, each by its key or all at once."""
     raw = raw_of(ctx.conn)
     if p.by_row:
         raw.executemany(DELETE, Stock.keys())
@@ -202,16 +202,16 @@ router = APIRouter(prefix="/api/bench", tags=["bench"])
 
 @router.post("/items", response_model=ItemOut)
 def post_item(request: Request, body: PutParams) -> Response:
-    """The action over HTTP."""
+    """Run the action over HTTP."""
     return act(request, "bench.put", body)
 
 
 def nothing(job: JobContext) -> None:
-    """A job that does nothing."""
+    """Do nothing, as a job."""
 
 
 def plugin() -> Plugin:
-    """The family, for ``Engine(plugins=[…])``."""
+    """Return the family, for ``Engine(plugins=[…])``."""
     return Plugin(
         name="bench",
         summary="Items to be measured.",

@@ -1,4 +1,4 @@
-"""Pages of lines for searching, written by the engine's own bulk road: words of the sample books, drawn by how common they are."""
+"""Pages of lines for searching, written by bulk insert: words of the sample books, drawn by frequency."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from benchmarks.places import OWNER
 
 LINES = 36
 LONGEST = 300
-"""Characters of the longest line that is taken: what is longer in these files is a paragraph."""
+"""Characters of the longest line used: longer ones in these files are paragraphs."""
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COLUMNS = tuple(column.name for column in documents.columns)
 BATCH = 200
 
 
 def real_lines() -> list[str]:
-    """The transcribed lines of the sample data, handwriting and print; without them, lines of made words."""
+    """Return the transcribed lines of the sample data, handwriting and print; without them, lines of generated words."""
     found = [line for line in _of_hands() if len(line.split()) > 3]
     for place in sorted((DATA / "lines-toebler").rglob("*.gt.txt")):
         found += [
@@ -72,7 +72,9 @@ def _of_page(text: str) -> Iterator[str]:
 
 
 def pages(count: int) -> Iterator[list[str]]:
-    """*count* pages of lines, always the same: each line real, a word of it now and then changed as readers misread it."""
+    """Return *count* pages of lines, always the same: each line real, with a word of it sometimes changed as readers
+    misread it.
+    """
     chance = random.Random(3)
     lines = real_lines()
     for _ in range(count):
@@ -96,7 +98,7 @@ class Stock:
 
 @action("bench_pages.fill", params=Params, summary="Write the pages in stock.")
 def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
-    """Pages with a pass, lines and readings, by the fast road."""
+    """Insert pages with a pass, lines and readings, by bulk insert."""
     rows, ids = [], []
     for number in range(len(Stock.texts)):
         ids.append(new_id())
@@ -126,7 +128,7 @@ def fill(ctx: ActionContext, p: Params) -> dict[str, Any]:
 
 
 def bench_pages() -> Plugin:
-    """A plugin whose one action writes pages."""
+    """Return a plugin whose one action writes pages."""
     return Plugin(name="bench_pages", summary="Pages of lines for measurements", actions=(fill,))
 
 

@@ -1,4 +1,4 @@
-"""Row 2: many tracked rows through the bus against bare executemany; and undo against doing."""
+"""Row 2: many tracked rows through the bus against bare executemany; and undo against the step it undoes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ DEPTH = 5
 """How often each row was changed before, where that is measured: its history then has as many more entries."""
 
 PAUSE = 0.5
-"""Seconds before each timed write: what was written to make ready is folded into the database beside it."""
+"""Seconds before each timed write, in which preparatory writes are checkpointed."""
 
 
 def measure(rounds: int, rows: int = ROWS) -> list[Result]:
-    """Insert, update and delete of *rows* rows, each against the bare statement, and its undo against itself."""
+    """Measure insert, update and delete of *rows* rows, each against the bare statement, and its undo against itself."""
     family.Stock.rows = family.rows_of(rows)
     table = _Both(rows)
     return [
@@ -39,13 +39,17 @@ def measure(rounds: int, rows: int = ROWS) -> list[Result]:
 
 
 class _Both:
-    """The same table twice: tracked in a library, and bare; made anew for each measurement, so that all rounds are alike."""
+    """The same table twice: tracked in a project, and bare; recreated for each measurement, so that all rounds are
+    alike.
+    """
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
 
     def against_bare(self, what: str, limit: float | None, rounds: int, *, changes: int = 0) -> Result:
-        """The action's time over the bare statements' time; both in one transaction, after *changes* of every row."""
+        """Return the action's time over the bare statements' time; both in one transaction, after *changes* of every
+        row.
+        """
 
         way = "in one statement" if what.endswith("all") else "row by row"
         name = what.removesuffix(" all")
@@ -62,7 +66,7 @@ class _Both:
         )
 
     def undo_against_doing(self, what: str, rounds: int) -> Result:
-        """The undo's time over the time of the step it takes back, of the same round."""
+        """Return the undo's time over the time of the step it undoes, in the same round."""
 
         def undoing() -> float:
             with self._library(what) as run:
@@ -83,7 +87,7 @@ class _Both:
 
     @contextmanager
     def _library(self, what: str) -> Iterator[_Actions]:
-        """The actions of a library that is new, with all rows in it but for *what* puts them in."""
+        """Return the actions of a new project, with all rows in it unless *what* inserts them."""
         with scratch_folder() as folder, running_engine(folder, [family.plugin()]) as (engine, library):
             run = _Actions(engine, library, self.rows)
             if what != "insert":
@@ -92,7 +96,7 @@ class _Both:
 
     @contextmanager
     def _bare(self, what: str) -> Iterator[Callable[[str], object]]:
-        """The statements of a bare table that is new, each kind in one transaction, with the rows likewise."""
+        """Return the statements of a new bare table, each kind in one transaction, with the rows likewise."""
         with scratch_folder() as folder:
             bare = bare_database(folder / "bare.sqlite", *family.bare_table())
             plain: dict[str, Callable[[], object]] = {
@@ -119,7 +123,7 @@ class _Both:
 def _time_changes(
     place: AbstractContextManager[Callable[[str], object]], what: str, changes: int = 0
 ) -> float:
-    """Seconds that *what* takes there, after *changes* of every row and a rest."""
+    """Return the seconds that *what* takes there, after *changes* of every row and a rest."""
     with place as run:
         for _ in range(changes):
             run("update")
@@ -129,7 +133,7 @@ def _time_changes(
 
 @dataclass(frozen=True)
 class _Actions:
-    """What is done to a library's rows, by name."""
+    """The writes to a project's rows, by name."""
 
     engine: Engine
     library: Library
@@ -147,5 +151,5 @@ class _Actions:
         return self.engine.run(self.library, name, params, OWNER)
 
     def undo(self, outcome: Outcome) -> None:
-        """Take a step back."""
+        """Undo a step."""
         self.engine.undo(self.library, [outcome.audit_id], OWNER)

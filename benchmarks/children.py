@@ -19,7 +19,7 @@ REPEATS = 10
 
 
 def measure(rounds: int) -> list[Result]:
-    """The first page and one from the middle."""
+    """Measure the first page and one from the middle."""
     with scratch_folder() as folder, running_engine(folder, plugins()) as (engine, library):
         box = add_letters(engine, library, list(letters(CHILDREN)))
         bare = sqlite3.connect(f"file:{library.path / 'library.sqlite'}?mode=ro", uri=True)

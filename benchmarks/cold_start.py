@@ -1,4 +1,4 @@
-"""Row 6: from the command to the first answer against a bare FastAPI app; and the engine's memory when idle."""
+"""Row 6: from the command to the first answer, against a bare FastAPI app; and the engine's memory when idle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATIENCE = 60.0
 
 
 def measure(rounds: int) -> list[Result]:
-    """The time to the first answer, with every installed family; and the resident memory after it."""
+    """Measure the time to the first answer, with every installed family; and the resident memory after it."""
     with scratch_folder() as folder:
         memory: dict[str, float] = {}
 
@@ -54,7 +54,7 @@ def measure(rounds: int) -> list[Result]:
             took, memory["bare"] = _start([sys.executable, "-c", BARE, str(port)], port, folder, os.environ)
             return took
 
-        # The first start of all makes a trial of every plugin, once; its verdicts are kept beside the state.
+        # The very first start tries every plugin, once; the verdicts are stored beside the state.
         ours()
         start = compare(
             6,
@@ -88,7 +88,9 @@ def _free_port() -> int:
 def _start(
     command: Sequence[str], port: int, folder: Path, environment: Mapping[str, str]
 ) -> tuple[float, float]:
-    """Seconds until *command* answers on *port*, and the resident megabytes of all its processes a little later."""
+    """Return the seconds until *command* answers on *port*, and the resident megabytes of all its processes a little
+    later.
+    """
     with (folder / "words.txt").open("wb") as words:
         begun = time.perf_counter()
         process = subprocess.Popen(command, stdout=words, stderr=words, env=dict(environment))
@@ -112,7 +114,7 @@ def _start(
 
 
 def _answers(port: int) -> bool:
-    """Whether an HTTP answer comes, whatever it says."""
+    """Return whether there is any HTTP answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/")

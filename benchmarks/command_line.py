@@ -1,4 +1,6 @@
-"""Row 20: `armarium ls` against a running engine, and the least that a command of these libraries takes to start."""
+"""Row 20: `armarium ls` against a running engine, compared with the minimum start time of a command with these
+libraries.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ PEER = [sys.executable, "-c", "import typer, rich, http.client"]
 
 
 def measure(rounds: int) -> list[Result]:
-    """The time of the whole process, on both sides started the same way."""
+    """Measure the time of the whole process, on both sides started the same way."""
     with scratch_folder() as folder:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ARMARIUM_")},
@@ -43,7 +45,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _run(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> float:
-    """Seconds a process takes from its start to its end."""
+    """Return the seconds a process takes from its start to its end."""
     begun = time.perf_counter()
     ran = subprocess.run(words, cwd=folder, env=dict(environment), capture_output=True, text=True)
     took = time.perf_counter() - begun

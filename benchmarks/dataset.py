@@ -22,7 +22,7 @@ CONDITION = "hand IN ('A', 'B', 'C') AND pages BETWEEN 50 AND 350 AND date >= '1
 
 
 def query(folder: str) -> dict[str, Any]:
-    """The same question the peers get as SQL."""
+    """Return the question that the peers get as SQL."""
     return {
         "parent_id": folder,
         "filters": [
@@ -38,7 +38,7 @@ def query(folder: str) -> dict[str, Any]:
 
 
 def measure(rounds: int) -> list[Result]:
-    """DuckDB at each size, Datasette at 100,000; the first query on a fresh project and the one after a change."""
+    """Measure DuckDB at each size, Datasette at 100,000; the first query on a new project and the one after a change."""
     found: list[Result] = []
     for size in SIZES:
         with scratch_folder() as folder, running_engine(folder, plugins()) as (engine, library):
@@ -110,7 +110,7 @@ def _engine(library: Library, box: str) -> Callable[[], dict[str, Any]]:
 
     def ask() -> dict[str, Any]:
         found = dataset(library, DatasetQuery.model_validate(asked))
-        # To bytes, as it goes out.
+        # To bytes, as it is sent.
         orjson.dumps(found)
         return found
 
@@ -118,7 +118,7 @@ def _engine(library: Library, box: str) -> Callable[[], dict[str, Any]]:
 
 
 def _cold(library: Library, ours: Callable[[], object], *, file: bool) -> Callable[[], object]:
-    """The query as it is asked first after the project was opened."""
+    """Measure the first query after the project was opened."""
     library.held.clear()
     if not file:
         shutil.rmtree(library.derived_folder / "dataset", ignore_errors=True)

@@ -1,11 +1,12 @@
 """Row 37: how well documents are found, and how fast.
 
-The one real truth is `series-wills` of `ARMARIUM_SHARED_DATA`: 36 pages of French wills whose boundaries are known, by the rules
-as they stand (Spanish and English), then with a French table as a plugin adds one. The table was written after pages 1 to
-18 alone; pages 19 to 36 are held out, and only they are counted. Boxes of letters, rulings, cables and receipts in Spanish
-and English are made here, so that their boundaries are known; their words are made up, and so is what they prove of these
-two languages. The learned model is fitted to some boxes and measured on others. `ARMARIUM_BENCH_PAGES` pages (300 where it
-is not set, 5,000 for the full figure) are found in a project, with their pictures' signals at hand.
+The only real ground truth is `series-wills` of `ARMARIUM_SHARED_DATA`: 36 pages of French wills whose boundaries are
+known, with the default rules (Spanish and English), then with a French table as a plugin adds one. The table was
+written from pages 1 to 18 only; pages 19 to 36 are held out, and only they are counted. Boxes of letters, rulings,
+cables and receipts in Spanish and English are generated here, so that their boundaries are known; their texts are
+invented, and so their evidence for these two languages is limited. The learned model is fitted to some boxes and
+measured on others. `ARMARIUM_BENCH_PAGES` pages (300 by default, 5,000 for the full figure) are processed in a project,
+with their pictures' signals available.
 """
 
 from __future__ import annotations
@@ -55,11 +56,11 @@ FRENCH = CueTable(
         Cue("done at", "closing", "fr", r"^fait (?:a|en) ", 2.0),
     )
 )
-"""What a plugin would add: four rows, written after the first half of the series."""
+"""What a plugin would add: four rows, written from the first half of the series."""
 
 
 class BoundaryCounts(NamedTuple):
-    """Boundaries right, proposed and there, and whole documents right and there."""
+    """Boundaries correct, proposed and true, and whole documents correct and true."""
 
     right: int
     proposed: int
@@ -69,7 +70,9 @@ class BoundaryCounts(NamedTuple):
 
 
 def measure(rounds: int) -> list[Result]:
-    """Precision, recall and exact documents of each; *rounds* does not matter but for the times, of which the best counts."""
+    """Measure precision, recall and exact documents of each; *rounds* only matters for the times, of which the best
+    counts.
+    """
     found = []
     if DATA.is_dir():
         found += _results("wills, all 36 pages, rules as they stand", _wills(BUILTIN, 0))
@@ -107,7 +110,9 @@ def _total(found: Iterable[BoundaryCounts]) -> BoundaryCounts:
 
 
 def compare(proposed: Sequence[int], truth: Sequence[int], count: int, first: int = 0) -> BoundaryCounts:
-    """Boundaries as the numbers of the pages that begin a document, of *count* pages; only those from *first* on count."""
+    """Compare boundaries, as the numbers of the pages that begin a document, of *count* pages; only those from *first*
+    on count.
+    """
     mine, real = ({one for one in given if one > first} for given in (proposed, truth))
 
     def documents(starts: Sequence[int]) -> set[tuple[int, int]]:
@@ -152,7 +157,7 @@ def _box(texts: Sequence[str], truth: Sequence[int], model: Any = None) -> Bound
 def _score_learned(
     judged: Sequence[tuple[list[str], list[int]]], held_out: Sequence[tuple[list[str], list[int]]]
 ) -> BoundaryCounts:
-    """By a model fitted to the boxes *judged*, as after a person set each of their joins right."""
+    """Score a model fitted to the boxes *judged*, as after a person corrected each of their joins."""
     from armarium_finding.evidence import look_at
     from armarium_finding.learning import Example, features_of, fit
     from armarium_finding.rules import pair_into_leaves
@@ -233,10 +238,10 @@ _FEET = {
 
 
 def made_box(dice: random.Random) -> tuple[list[str], list[int]]:
-    """The texts of a box's pages and the numbers of those that begin a document.
+    """Return the texts of a box's pages and the numbers of those that begin a document.
 
-    Of one to seven pages each, with page numbers or none, blank versos, second shots, pages that are missing, pages in the
-    wrong order, and documents without any opening or closing.
+    Documents have one to seven pages each, with page numbers or none, blank versos, second shots, missing pages, pages
+    in the wrong order, and some without any opening or closing.
     """
     texts: list[str] = []
     starts: list[int] = []
@@ -280,7 +285,7 @@ def _made_document(dice: random.Random) -> list[str]:
 
 
 def _times(rounds: int) -> list[Result]:
-    """Finding in a folder of many pages, listing proposals and adjusting one, as seconds and milliseconds."""
+    """Time finding in a folder of many pages, listing proposals and adjusting one, as seconds and milliseconds."""
     from armarium_finding.queries import list_proposals, read_run
 
     texts: list[str] = []
@@ -337,7 +342,7 @@ def _times(rounds: int) -> list[Result]:
 
 
 def draw_pictures(library: Any) -> None:
-    """Let every page have a thumbnail whose ink and hash are worked out, as after they were made."""
+    """Give every page a thumbnail with its ink and hash, as if they had been computed."""
     from sqlalchemy import select
 
     from armarium_documents.api import documents, thumbnails
@@ -363,7 +368,7 @@ def draw_pictures(library: Any) -> None:
 
 
 def filled_box(engine: Any, library: Any, texts: Sequence[str]) -> str:
-    """A folder with a page for each text, read line by line; its id."""
+    """Create a folder with a page for each text, read line by line; return its id."""
 
     def do(name: str, params: dict[str, Any]) -> dict[str, Any]:
         return engine.run(library, name, params, OWNER).result or {}

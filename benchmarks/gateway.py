@@ -1,6 +1,7 @@
-"""Row 20: calls of a provider on this machine that takes 20 ms each, 16 at a time, in the ledger, against bare httpx.
+"""Row 20: calls of a provider on this machine that takes 20 ms each, 16 at a time, recorded in the ledger, against bare
+httpx.
 
-``python -m benchmarks.gateway serve`` is the provider: a process of its own that says on one line where it is.
+``python -m benchmarks.gateway serve`` is the provider: a process of its own that prints its address.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ ANSWER = json.dumps(
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio, as seconds for all calls."""
-    # Both need httpx and the reading family; whoever measures something else does not load them.
+    """Measure the ratio, in seconds for all calls."""
+    # Imported here, so that other measurements do not load httpx and the reading family.
     import httpx
 
     from armarium_reading.api import Caller, ModelRequest, Subject, ask

@@ -1,7 +1,7 @@
 """How a measurement is taken: engine and peer in turns, several rounds, the median of the rounds' ratios.
 
-Machines are noisy: what one round suffers, both sides of it suffer. So each round gives one ratio, and the ratio
-that is reported is their median; the figures beside it are for orientation and promise nothing.
+Machines are noisy, and noise in a round affects both sides. So each round gives one ratio, and the reported ratio is
+their median; the figures beside it are for orientation and promise nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Result:
     """One measured ratio, engine over peer, with the figures it comes from."""
 
     row: int
-    """The row of the list in ``README.md`` that it answers."""
+    """The row of the table in ``README.md`` that it belongs to."""
     what: str
     unit: str
     engine: float
@@ -30,7 +30,7 @@ class Result:
     ratio: float
     bound: Bound = "at most"
     limit: float | None = None
-    """What the ratio shall reach; None for a figure that is only stated."""
+    """The limit of the ratio; None for a figure that is only stated."""
     note: str = ""
     rounds: list[float] = field(default_factory=list)
     """The ratio of every round."""
@@ -43,7 +43,7 @@ class Result:
         return self.ratio <= self.limit if self.bound == "at most" else self.ratio >= self.limit
 
     def sentence(self) -> str:
-        """The result as one line for a person."""
+        """Return the result as one line for a person."""
         verdict = {True: "kept", False: "MISSED", None: "stated"}[self.is_within_limit]
         limit = f" ({self.bound} {self.limit:g}: {verdict})" if self.limit is not None else ""
         return (
@@ -52,7 +52,7 @@ class Result:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
+        """Return the result as plain values."""
         return {
             "row": self.row,
             "what": self.what,
@@ -82,9 +82,9 @@ def compare(
     bound: Bound = "at most",
     note: str = "",
 ) -> Result:
-    """Call *engine* and *peer* in turns; each answers the figure of one round (seconds, requests a second, …).
+    """Call *engine* and *peer* in turns; each returns the figure of one round (seconds, requests a second, …).
 
-    One unmeasured round warms both; who begins changes from round to round.
+    One unmeasured round warms up both; they take turns in going first.
     """
     engine()
     peer()
@@ -111,14 +111,14 @@ def compare(
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long *work* takes."""
+    """Return how long *work* takes."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
 
 
 def figure(value: float) -> str:
-    """A figure with three digits that matter."""
+    """Format a figure with three significant digits."""
     if value >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""A client that costs little: fixed bytes over kept-open connections, so that the server is what is measured."""
+"""A low-cost client: fixed bytes over kept-alive connections, so that the server is what is measured."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Server:
 def requests_a_second(
     server: Server, method: str, path: str, body: bytes = b"", *, count: int, connections: int = 4
 ) -> float:
-    """Send *count* requests over *connections* connections, one at a time on each; how many a second were answered.
+    """Send *count* requests over *connections* connections, one at a time on each; return how many a second were
+    answered.
 
-    RuntimeError with the answer when one is not a 2xx.
+    Raises RuntimeError with the answer when one is not a 2xx.
     """
     message = _message(server, method, path, body)
     selector = selectors.DefaultSelector()
@@ -57,7 +58,7 @@ def requests_a_second(
 
 
 def fetch(server: Server, method: str, path: str, body: bytes = b"") -> bytes:
-    """The body of one answer; RuntimeError when it is not a 2xx."""
+    """Return the body of one answer; raises RuntimeError when it is not a 2xx."""
     held = bytearray()
     with _connect(server.port) as sock:
         sock.sendall(_message(server, method, path, body))
@@ -84,7 +85,7 @@ def _message(server: Server, method: str, path: str, body: bytes) -> bytes:
 
 
 def _complete(held: bytearray) -> bool:
-    """Whether a whole answer with a Content-Length is there."""
+    """Return whether a whole answer with a Content-Length has arrived."""
     end = held.find(b"\r\n\r\n")
     if end < 0:
         return False

@@ -1,7 +1,7 @@
-"""Row 19: a IIIF tile of 512 by 512 pixels out of a 50-megapixel page, against pyvips alone on the same file.
+"""Row 19: a IIIF tile of 512 by 512 pixels from a 50-megapixel page, against pyvips alone on the same file.
 
-A tile that comes first pays for decoding the page; those after it are cut from the page as it is held. Both are
-measured, and the small picture a viewer begins with. Tiles lie where a seeded die puts them, the same for both.
+The first tile pays for decoding the page; later ones are cut from the cached page. Both are measured, and the small
+picture a viewer begins with. Tiles lie at seeded random positions, the same for both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ QUALITY = 85
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds a tile: the first of a page, the next ones, and the whole page made small."""
+    """Measure seconds per tile: the first of a page, the next ones, and the whole page reduced."""
     import pyvips
 
     from armarium_iiif.image_service import picture, piece, piece_bytes
@@ -38,7 +38,7 @@ def measure(rounds: int) -> list[Result]:
         places = [
             (TILE * die.randrange(WIDTH // TILE), TILE * die.randrange(HEIGHT // TILE)) for _ in range(TILES)
         ]
-        # libvips remembers what it opened; here each side remembers only what is said.
+        # libvips caches what it opened; here each side caches only what it is told to.
         pyvips.cache_set_max(0)
 
         def tile(x: int, y: int, size: str = "max", width: int = TILE, height: int = TILE) -> bytes:
@@ -61,7 +61,7 @@ def measure(rounds: int) -> list[Result]:
             return seconds(lambda: [work(at) for at in places[:FIRST]]) / FIRST
 
         def following() -> float:
-            for at in places[:2]:  # the second makes the page worth holding
+            for at in places[:2]:  # the second request makes the page worth caching
                 tile(*at)
             return seconds(lambda: [tile(*at) for at in places]) / TILES
 

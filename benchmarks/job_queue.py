@@ -1,4 +1,4 @@
-"""Row 4: jobs that do nothing against huey on SQLite, and how soon a waiting runner picks one up."""
+"""Row 4: jobs that do nothing against huey on SQLite, and how soon an idle runner picks one up."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ JOBS = 1_500
 PICKS = 20
 MOST_LATENCY = 0.020
 FEWEST = 400.0
-"""Jobs a second that are asked for: none that a person starts is over sooner than a few milliseconds."""
+"""Required jobs a second: none that a person starts is over sooner than a few milliseconds."""
 PATIENCE = 120.0
 
 
 class _Finish:
-    """Counts bodies that ran; tells when the last of a batch did, and when each began."""
+    """Counts bodies that ran; reports when the last of a batch did, and when each began."""
 
     def __init__(self) -> None:
         self.began: list[float] = []
@@ -32,13 +32,13 @@ class _Finish:
         self._all = threading.Event()
 
     def expect(self, count: int) -> None:
-        """Begin to count *count* bodies."""
+        """Start counting *count* bodies."""
         self.began.clear()
         self._left = count
         self._all.clear()
 
     def note_run(self) -> None:
-        """A body says that it runs."""
+        """Record that a body runs."""
         with self._lock:
             self.began.append(time.perf_counter())
             self._left -= 1
@@ -46,13 +46,13 @@ class _Finish:
                 self._all.set()
 
     def wait(self) -> None:
-        """Until the last expected body ran; RuntimeError after two minutes."""
+        """Wait until the last expected body ran; raises RuntimeError after two minutes."""
         if not self._all.wait(PATIENCE):
             raise RuntimeError(f"{self._left} jobs did not run within {PATIENCE:.0f} seconds")
 
 
 def measure(rounds: int) -> list[Result]:
-    """Jobs a second from the first one put in to the last one run; and the median pick-up latency."""
+    """Measure jobs a second from the first one queued to the last one run; and the median pick-up latency."""
     with scratch_folder() as folder, _our_queue(folder) as ours, _huey(folder) as theirs:
         drained = compare(
             4,
@@ -105,10 +105,10 @@ class _Queue(ABC):
 
     @abstractmethod
     def put(self, count: int, *, at_once: bool = False) -> None:
-        """Put *count* jobs that do nothing into the queue."""
+        """Queue *count* jobs that do nothing."""
 
     def jobs_a_second(self, *, at_once: bool = False) -> float:
-        """Put JOBS in, wait until the last one ran."""
+        """Queue JOBS jobs and wait until the last one ran."""
         self.finish.expect(JOBS)
         begun = time.perf_counter()
         self.put(JOBS, at_once=at_once)
@@ -116,7 +116,7 @@ class _Queue(ABC):
         return JOBS / (time.perf_counter() - begun)
 
     def latency(self, times: int) -> float:
-        """The median time from a job being put in (committed) to its body running, with the runner idle."""
+        """Return the median time from a job being queued (committed) to its body running, with the runner idle."""
         waits = []
         for _ in range(times):
             time.sleep(0.05)
@@ -129,14 +129,14 @@ class _Queue(ABC):
 
 
 class _Ours(_Queue):
-    """The engine's queue; jobs are put in by an audited action, as everywhere."""
+    """The engine's queue; jobs are queued by an audited action, as everywhere."""
 
     def __init__(self, engine: Engine, library: Library, finish: _Finish) -> None:
         super().__init__(finish)
         self.engine, self.library = engine, library
 
     def put(self, count: int, *, at_once: bool = False) -> None:
-        """By one step a job, or by one step for all."""
+        """Queue by one step per job, or by one step for all."""
         for _ in range(1 if at_once else count):
             self.engine.run(self.library, "bench.enqueue", {"count": count if at_once else 1}, OWNER)
 
@@ -149,7 +149,7 @@ class _Huey(_Queue):
         self.task = task
 
     def put(self, count: int, *, at_once: bool = False) -> None:
-        """One task a call: huey has no other way."""
+        """Queue one task per call: huey has no other way."""
         for _ in range(count):
             self.task()
 
@@ -184,7 +184,7 @@ def _huey(folder: Path) -> Iterator[_Huey]:
     from huey import SqliteHuey  # type: ignore[import-untyped]
 
     finish = _Finish()
-    # The same durability as the engine promises: an acknowledged job survives a power cut.
+    # The durability the engine promises: an acknowledged job survives a power cut.
     queue = SqliteHuey("bench", filename=str(folder / "huey.sqlite"), fsync=True, results=False)
 
     @queue.task()  # type: ignore[untyped-decorator]

@@ -1,7 +1,8 @@
-"""Row 27: lists, neighbourhood and mentions over very many entities, and names of the project found on pages without a model.
+"""Row 27: lists, neighbourhood and mentions over very many entities, and the project's names found on pages without a
+model.
 
-``ARMARIUM_BENCH_ENTITIES`` says how many entities there are (2,000; 100,000 is the full figure), each with ten mentions and two
-statements; the same is asked of a project of a tenth. Rows are written by the engine's bulk road.
+``ARMARIUM_BENCH_ENTITIES`` sets the number of entities (2,000; 100,000 is the full figure), each with ten mentions and
+two statements; the same is measured with a tenth of them. Rows are written by bulk insert.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Many(Params):
 
 
 def _rows(table: Table, ctx: ActionContext, given: list[dict[str, Any]]) -> None:
-    """Insert rows of which the columns that are not given hold the least that their type allows."""
+    """Insert rows; columns that are not given get the smallest value of their type."""
     least: dict[str, Any] = {}
     for column in table.columns:
         if column.nullable:
@@ -53,7 +54,7 @@ def _rows(table: Table, ctx: ActionContext, given: list[dict[str, Any]]) -> None
 
 @action("bench_knowledge.fill", params=Many, summary="Write entities, mentions and statements.")
 def fill(ctx: ActionContext, p: Many) -> dict[str, Any]:
-    """Entities that are called after words of the pages, named on lines, and tied to others by statements."""
+    """Insert entities named after words of the pages, mentioned on lines, and related to others by statements."""
     from armarium_knowledge.api import claim_sources, claims, entities, mentions
 
     chance = random.Random(27)
@@ -91,7 +92,7 @@ def fill(ctx: ActionContext, p: Many) -> dict[str, Any]:
 
 
 def measure(rounds: int) -> list[Result]:
-    """All of the row."""
+    """Measure everything of the row."""
     with scratch_folder() as folder:
         small, _ = _project(folder / "tenth", max(ENTITIES // 10, 20))
         large, rate = _project(folder / "whole", ENTITIES)

@@ -1,9 +1,10 @@
-"""Row 22: how much the jobs that need no model find, and how much of it is right: table cells, gutters, reading orders.
+"""Row 22: precision and recall of the jobs that need no model: table cells, gutters, reading orders.
 
-No times: precision and recall, on tables and spreads that are made here (so that the truth is known), on spreads joined
-from real pages, and on the real pages that state an order. Real pages are those of `ARMARIUM_SHARED_DATA`; without them
-only what is made here is measured. A box counts as found from half its area on (shared of covered), each box once, the best
-pairs first; a cut counts within three parts in a hundred of the width; an order, line by line, by what follows what.
+No times: precision and recall on tables and spreads generated here (so that the ground truth is known), on spreads
+joined from real pages, and on the real pages that state an order. Real pages are those of `ARMARIUM_SHARED_DATA`;
+without them only generated ones are measured. A box counts as found from an intersection over union of one half, each
+box once, the best pairs first; a cut counts within three hundredths of the width; an order, line by line, by what
+follows what.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LEAST = 0.5
 
 
 def measure(rounds: int) -> list[Result]:
-    """Precision and recall of each; *rounds* does not matter, since nothing is timed."""
+    """Measure precision and recall of each; *rounds* does not matter, since nothing is timed."""
     found = [
         *_tables("ruled tables, made here", level=True, upright=True),
         *_tables("tables ruled in columns only, made here", level=False, upright=True),
@@ -72,7 +73,8 @@ def _sheet(image: Image.Image, longest: int = 2000) -> Any:
 
 def _tables(what: str, *, level: bool, upright: bool) -> list[Result]:
     from armarium_layout.finding.ink import Box, rows_of
-    from armarium_layout.finding.tables import tables_of, unruled_table
+    from armarium_layout.finding.tables import tables_of
+    from armarium_layout.finding.unruled import unruled_table
 
     right = found = there = 0
     for seed in range(TABLES):
@@ -92,7 +94,7 @@ def _tables(what: str, *, level: bool, upright: bool) -> list[Result]:
 
 
 def _table(dice: random.Random, *, level: bool, upright: bool) -> tuple[Image.Image, list[Box]]:
-    """A page with a table, words in its cells, laid askew by up to half a degree where it is ruled both ways."""
+    """Return a page with a table and words in its cells, skewed by up to half a degree where it is ruled both ways."""
     from PIL import Image, ImageDraw, ImageFont
 
     from armarium_layout.finding.ink import Box
@@ -153,7 +155,7 @@ def _spreads(what: str, spreads: Sequence[_Spread], singles: Sequence[Image.Imag
 
 
 def _draw_page(dice: random.Random, width: int, height: int) -> Image.Image:
-    """A page of lines of writing."""
+    """Draw a page of lines of writing."""
     from PIL import Image, ImageDraw
 
     image = Image.effect_noise((width, height), 6).point(lambda value: value + 90)
@@ -193,7 +195,7 @@ def _made_spreads() -> list[_Spread]:
 
 
 def _made_singles() -> list[Image.Image]:
-    """Single pages, most of them wider than high: what is upright is never cut."""
+    """Return single pages, most of them wider than high: upright ones are never cut."""
     return [
         _draw_page(random.Random(seed), random.Random(seed).randrange(1100, 1500), 1000)
         for seed in range(SPREADS)
@@ -235,16 +237,16 @@ def _real_singles() -> list[Image.Image]:
 
 
 def _photographs() -> list[_Spread]:
-    """Open books of the shared data; where their folds are was measured by eye."""
+    """Return open books of the shared data; the positions of their folds were measured by eye."""
     at = {f"page-pairs/bronod/{name}.jpg": 0.495 for name in ("0001", "0003", "0014", "0021", "0024", "0041")}
     at |= {"hocr/litver.png": 0.56}
-    # The table of these runs on over the fold.
+    # The table of these runs across the fold.
     at |= {f"page-pairs/mariages/{name}_L.jpg": 0.515 for name in ("FRAN_0187_49914", "FRAN_0187_50521")}
     return [(_open_image(DATA / name), where) for name, where in at.items() if (DATA / name).exists()]
 
 
 def _orders() -> list[Result]:
-    """put-in-order on every PAGE file that states an order: what follows what, line by line."""
+    """Run put-in-order on every PAGE file that states an order: what follows what, line by line."""
     right = found = there = files = 0
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         for path in sorted(DATA.rglob("*.xml")):
@@ -263,7 +265,9 @@ def _orders() -> list[Result]:
 
 
 def _both_orders(engine: Engine, library: Library, path: Path) -> tuple[list[str], list[str]] | None:
-    """The lines of a PAGE file in the order that it states, and as they are put in order; None for a file that is refused."""
+    """Return the lines of a PAGE file in the order that it states, and as they are ordered here; None for a file that
+    is refused.
+    """
 
     def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
         return engine.run(library, name, params, OWNER).result or {}

@@ -1,7 +1,7 @@
-"""Row 26: vectors of the default embedder: how long learning and embedding take, how soon a query is answered, what it finds.
+"""Row 26: vectors of the default embedder: time for learning and embedding, query time, and recall.
 
-``ARMARIUM_BENCH_PAGES`` says how many pages of 36 lines are made (2,000; 20,000 is the full figure). Recall: a line that was
-given a letter too few and one too many, searched by likeness and by words; its page is to be among the first ten.
+``ARMARIUM_BENCH_PAGES`` sets how many pages of 36 lines are generated (2,000; 20,000 is the full figure). Recall: a
+line with one letter dropped and one added, searched by likeness and by words; its page must be among the first ten.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ASKED = 100
 
 
 def measure(rounds: int) -> list[Result]:
-    """Learning and embedding, the time of a query, and recall against full text."""
+    """Measure learning and embedding, the time of a query, and recall against full text."""
     with scratch_folder() as folder, running_engine(folder / "project", plugins()) as (engine, library):
         add_pages(engine, library, PAGES)
         engine.run(library, "search.embed", {}, OWNER)
         began = time.process_time()
         engine.jobs.run_until_idle(library, 3_600)
         spent = time.process_time() - began
-        # Learning takes the same of few pages as of many, so that only the full figure is held to the limit.
+        # Learning takes as long for few pages as for many, so only the full figure has a limit.
         limit = 1.0 if PAGES >= FULL else None
         made = Result(26, f"learning and embedding {PAGES:,} pages, of one core", "s", spent, 120,
                       "2 minutes for 20,000 pages", spent / 120, limit=limit)  # fmt: skip

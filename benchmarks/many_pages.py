@@ -1,10 +1,10 @@
 """Rows 16 and 18: the import of a folder of 2,000 PAGE files against the parsers of kraken and ocrd alone, and the
 memory that an import of 10,000 pages takes.
 
-What is timed is the job that reads a folder's layout files, from its start to its end, as the queue records it: it walks
-the folder, pairs the files with their pictures, reads, checks and places them (in a worker process too, which the round
-that warms up has started), keeps their bytes and writes passes and segments as audited steps with their checkpoints,
-each synced to disk. The import of the pictures before it, and thumbnails, are not in it.
+What is timed is the job that reads a folder's layout files, from its start to its end, as the queue records it: it
+walks the folder, pairs the files with their pictures, reads, checks and places them (in a worker process too, which the
+warm-up round has started), stores their bytes and writes passes and segments as audited steps with their checkpoints,
+each flushed to disk. The preceding import of the pictures, and thumbnails, are excluded.
 
 kraken is measured where ``armarium runtime install kraken`` was run on this machine, or with the interpreter that
 ``ARMARIUM_KRAKEN_PYTHON`` names; ocrd where it is installed beside the project, or with ``ARMARIUM_OCRD_PYTHON``.
@@ -41,7 +41,7 @@ _SPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 
 
 def measure(rounds: int) -> list[Result]:
-    """Lines a second against each parser alone; megabytes at the peak, and how they grow."""
+    """Measure lines a second against each parser alone; megabytes at the peak, and their growth."""
     results: list[Result] = []
     with scratch_folder() as folder:
         write_files(folder / "box" / "page", FILES)
@@ -53,7 +53,7 @@ def measure(rounds: int) -> list[Result]:
                 numbers = count()
 
                 def ours(engine=engine, library=library, numbers=numbers) -> float:  # type: ignore[no-untyped-def]
-                    # Other files each time: the bytes of those that came in before are in the store.
+                    # Other files each time: the bytes of those imported before are in the store.
                     box = folder / "next"
                     write_box(box, FILES, next(numbers) * FILES)
                     seconds = layouts_seconds(engine, library, box)
@@ -88,7 +88,7 @@ def _peers() -> Iterator[tuple[str, Path, float | None]]:
 
 
 def layouts_seconds(engine, library, box: Path) -> float:  # type: ignore[no-untyped-def]
-    """Import a folder into a new one; how long the job took that read its layout files."""
+    """Import a folder into a new one; return how long the job that read its layout files took."""
     place = engine.run(library, "document.create", {"name": "Pages"}, OWNER).result["id"]
     engine.run(library, "document.import", {"folder": str(box), "parent_id": place}, OWNER)
     engine.jobs.run_until_idle(library, 24 * 3600)
@@ -101,7 +101,9 @@ def layouts_seconds(engine, library, box: Path) -> float:  # type: ignore[no-unt
 
 
 def write_box(folder: Path, many: int, first: int = 0) -> None:
-    """*many* small pictures, no two alike, and a PAGE file for each in the folder `page`; numbered from *first* on."""
+    """Write *many* small pictures, no two alike, and a PAGE file for each in the folder `page`; numbered from *first*
+    on.
+    """
     from PIL import Image
 
     write_files(folder / "page", many, first)
@@ -112,14 +114,14 @@ def write_box(folder: Path, many: int, first: int = 0) -> None:
 
 
 def write_files(folder: Path, count: int, first: int = 0) -> None:
-    """*count* PAGE files of a layout without texts, no two alike."""
+    """Write *count* PAGE files of a layout without texts, no two alike."""
     folder.mkdir(parents=True)
     for number in range(first, first + count):
         (folder / f"{number:05}.xml").write_text(page_file(number), encoding="utf-8")
 
 
 def page_file(number: int) -> str:
-    """A PAGE file of regions and lines with outlines of 24 points and baselines of 5."""
+    """Return a PAGE file of regions and lines with outlines of 24 points and baselines of 5."""
     parts = [
         f'<?xml version="1.0" encoding="UTF-8"?>\n<PcGts xmlns="{_SPACE}"><Metadata><Creator>bench {number}</Creator>'
         "<Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>"
@@ -146,7 +148,7 @@ def page_file(number: int) -> str:
 
 @contextmanager
 def bare_parser(python: Path, which: str, folder: Path) -> Iterator[Callable[[], float]]:
-    """A parser in its own interpreter; each call answers the seconds that all files took."""
+    """A parser in its own interpreter; each call returns the seconds that all files took."""
     script = Path(__file__).with_name("bare_parse.py")
     command = [str(python), str(script), which, str(folder), str(ALL_LINES)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -164,7 +166,9 @@ def bare_parser(python: Path, which: str, folder: Path) -> Iterator[Callable[[],
 
 
 def _memory() -> list[Result]:
-    """The peak of a process that imports a folder of pictures and PAGE files, and its growth after the first tenth."""
+    """Measure the peak of a process that imports a folder of pictures and PAGE files, and its growth after the first
+    tenth.
+    """
     with scratch_folder() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.many_pages", str(folder), str(MEMORY_PAGES)],
@@ -202,8 +206,9 @@ def _memory() -> list[Result]:
 
 
 def watched_import(folder: Path, count: int) -> dict[str, float]:
-    """Import *count* small pictures with a PAGE file each; megabytes at the peak after a tenth and at the end, of the
-    engine and the workers it started together."""
+    """Import *count* small pictures with a PAGE file each; return the peak in megabytes after a tenth and at the end,
+    of the engine and the workers it started together.
+    """
     import resource
 
     import psutil
@@ -212,10 +217,10 @@ def watched_import(folder: Path, count: int) -> dict[str, float]:
         if sys.platform == "darwin":
             own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * 1024)
             return own + sum(child.memory_info().rss for child in psutil.Process().children()) / (1024 * 1024)
-        # Linux counts in ru_maxrss what the program that started this one took before it.
+        # Linux includes in ru_maxrss what the program that started this one used before it.
         return sum(map(_high_water, [os.getpid(), *(child.pid for child in psutil.Process().children())]))
 
-    # As in `armarium serve`, which is also what the command line works with.
+    # As in `armarium serve`, which the command line also uses.
     settle_memory()
     tenth = count // 10
     write_box(folder / "part0", tenth)

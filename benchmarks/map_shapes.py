@@ -18,7 +18,7 @@ SIZE = (8000, 6000)
 
 
 def measure(rounds: int) -> list[Result]:
-    """The features of one pass, from rows to bytes."""
+    """Measure the features of one pass, from rows to bytes."""
     import numpy as np
     from pyproj import Transformer
     from scipy.interpolate import RBFInterpolator

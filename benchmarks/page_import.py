@@ -20,7 +20,7 @@ _KINDS = {"TextRegion": "region", "TextLine": "line", "Word": "word"}
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of segments a second."""
+    """Measure the ratio of segments a second."""
     data = page_file()
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         from armarium_documents.api import representations
@@ -64,7 +64,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def page_file() -> bytes:
-    """A PAGE file of regions, lines and words in two columns, with shapes, baselines and readings."""
+    """Return a PAGE file of regions, lines and words in two columns, with shapes, baselines and readings."""
     parts = [
         f'<?xml version="1.0" encoding="UTF-8"?>\n<PcGts xmlns="{_SPACE}"><Metadata><Creator>bench</Creator>'
         "<Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>"
@@ -103,7 +103,7 @@ def _coords(x: int, y: int, wide: int, high: int) -> str:
 
 
 def _parse(data: bytes) -> list[dict[str, Any]]:
-    """What a plain program does: walk the tree, turn points into fractions, keep the texts."""
+    """Parse as a plain program does: walk the tree, convert points to fractions, keep the texts."""
     from lxml import etree
 
     found: list[dict[str, Any]] = []
@@ -142,7 +142,7 @@ def _fractions(points: str) -> list[tuple[float, float]]:
 
 
 def _bare_tables(*tables: Table) -> list[str]:
-    """The families' own tables and indexes, without history, foreign keys and triggers."""
+    """Create the families' own tables and indexes, without history, foreign keys and triggers."""
     dialect = sqlite_dialect.dialect()
     made: list[str] = []
     for table in tables:
@@ -153,7 +153,7 @@ def _bare_tables(*tables: Table) -> list[str]:
 
 
 def _writer(table: Table) -> tuple[str, Any]:
-    """The INSERT for every column of *table*, and what makes its tuple from a parsed segment."""
+    """Return the INSERT for every column of *table*, and a function that makes its tuple from a parsed segment."""
     columns = list(table.columns)
     names = [column.name for column in columns]
     page, moment = new_id(), now()

@@ -1,7 +1,8 @@
-"""Row 10: a crop and a thumbnail of a 10-megapixel JPEG, kept in the project, against Pillow and pyvips writing files.
+"""Row 10: a crop and a thumbnail of a 10-megapixel JPEG, stored in the project, against Pillow and pyvips writing
+files.
 
-The engine opens the picture through its guard, keeps the crop under the digest of its bytes, synced, and remembers it.
-The peers decode, cut or shrink, and write the same kind of JPEG to a file.
+The engine opens the picture through its guard, stores the crop under the digest of its bytes, flushed to disk, and
+records it. The peers decode, crop or reduce, and write the same kind of JPEG to a file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST = 200_000_000
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds a crop and seconds a thumbnail, each against both peers; the limit is against the faster."""
+    """Measure seconds per crop and per thumbnail, each against both peers; the limit is against the faster."""
     import pyvips
 
     pyvips.cache_set_max(0)
@@ -118,7 +119,7 @@ def _mean(work: Callable[[], None]) -> float:
 
 
 def draw(path: Path, width: int, height: int) -> None:
-    """A page with a paper's grain and lines of ink, so that its JPEG is about as large as a photograph's."""
+    """Draw a page with paper grain and lines of ink, so that its JPEG is about as large as a photograph's."""
     from PIL import Image, ImageDraw
 
     grain = Image.effect_noise((width // 3, height // 3), 24).resize(

@@ -1,4 +1,4 @@
-"""Where a measurement runs: a fresh engine with one library, and a bare database beside it on the same disk."""
+"""Where a measurement runs: a new engine with one project, and a bare database beside it on the same disk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def running_engine(
     jobs: bool = False,
     compute_priority: Literal["fast", "balanced", "background"] | None = None,
 ) -> Iterator[tuple[Engine, Library]]:
-    """A started engine, and a library it made in *folder*; without *plugins*, with those installed."""
+    """A started engine, and a project it created in *folder*; without *plugins*, with all installed ones."""
     settings = Settings(state_dir=folder / "state", local_only=True, compute_priority=compute_priority)
     engine = Engine(settings, plugins=plugins)
     engine.start(jobs=jobs)

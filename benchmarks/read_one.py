@@ -1,4 +1,4 @@
-"""Row 3: GET one document against a FastAPI route that answers the very same bytes, ready in memory."""
+"""Row 3: GET one document against a FastAPI route that returns the same bytes, ready in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REQUESTS = 800
 
 
 def measure(rounds: int) -> list[Result]:
-    """The ratio of requests a second."""
+    """Measure the ratio of requests a second."""
     with scratch_folder() as folder, engine_server(folder, installed=True) as ours:
         path = ours.paths["document"]
         ready = fetch(ours, "GET", path)

@@ -24,9 +24,9 @@ LIMIT = 1.03
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds a page with RapidOCR, find and read; and with kraken, line finding."""
+    """Measure seconds per page with RapidOCR, find and read; and with kraken, line finding."""
     with scratch_folder() as folder:
-        _borrow_runtimes(folder / "state")
+        borrow_runtimes(folder / "state")
         files = write_sample_pages(folder / "pages", count=PAGES)
         with running_engine(folder, jobs=True, compute_priority="fast") as (engine, library):
             pages = _import(engine, library, folder / "pages")
@@ -94,7 +94,7 @@ def _bare_kraken(python: Path, files: list[Path]) -> Iterator[Callable[[], float
         asked.close()
 
 
-def _borrow_runtimes(state: Path) -> None:
+def borrow_runtimes(state: Path) -> None:
     """Let the measurement's engine use the runtimes that are installed for this machine's own engine."""
     installed = Settings().state_dir / "runtimes"
     if installed.is_dir():
@@ -103,11 +103,11 @@ def _borrow_runtimes(state: Path) -> None:
 
 
 def _import(engine: Engine, library: Library, folder: Path) -> list[str]:
-    """Import the sample pages, wait until their thumbnails are made too, and say which pages there are."""
+    """Import the sample pages, wait until their thumbnails exist too, and return the pages."""
     from armarium_documents.api import pages_under
 
     started = engine.run(library, "document.import", {"folder": str(folder)}, OWNER).result or {}
-    _wait_until_done(engine, library, started["job_id"])
+    wait_until_done(engine, library, started["job_id"])
     engine.jobs.run_until_idle(library, PATIENCE)
     with library.db.read() as conn:
         tops = [row[0] for row in conn.exec_driver_sql("SELECT id FROM document WHERE parent_id IS NULL")]
@@ -119,10 +119,11 @@ def _import(engine: Engine, library: Library, folder: Path) -> list[str]:
 
 def _job(engine: Engine, library: Library, action: str, pages: list[str], reader: str) -> None:
     started = engine.run(library, action, {"scope_ids": pages, "reader": reader}, OWNER).result or {}
-    _wait_until_done(engine, library, started["job_id"])
+    wait_until_done(engine, library, started["job_id"])
 
 
-def _wait_until_done(engine: Engine, library: Library, job_id: str) -> None:
+def wait_until_done(engine: Engine, library: Library, job_id: str) -> None:
+    """Wait for the end of a job; RuntimeError where it is another than done."""
     state = engine.jobs.wait(library, job_id, PATIENCE)
     if state != "done":
         raise RuntimeError(f"the job {job_id} ended {state}")

@@ -1,8 +1,8 @@
 """Row 31, the engine's side: the bookkeeping of very many pages (queue and shard rows), and landing and its growth.
 
-ARMARIUM_BENCH_SCALE_PAGES says of how many pages the bookkeeping is simulated (20,000; 1,000,000 for the full figure): every shard is packed,
-sent, asked for and taken, without pictures and without pages in it. ARMARIUM_BENCH_LANDED_PAGES says after how many pages landing
-is looked at (``300,3000``; ``10000,100000`` for the full figures).
+ARMARIUM_BENCH_SCALE_PAGES sets for how many pages the bookkeeping is simulated (20,000; 1,000,000 for the full figure):
+every shard is packed, sent, polled and taken, without pictures and without pages in it. ARMARIUM_BENCH_LANDED_PAGES
+sets after how many pages landing is measured (``300,3000``; ``10000,100000`` for the full figures).
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ PATIENCE = 3_600.0
 
 
 def measure(rounds: int) -> list[Result]:
-    """The time a page that the bookkeeping takes; a landing after many pages over one after few. Taken once, not in rounds."""
+    """Measure the bookkeeping time per page; and a landing after many pages over one after few. Taken once, not in
+    rounds.
+    """
     pages = int(os.environ.get("ARMARIUM_BENCH_SCALE_PAGES", "20000"))
     few, many = map(int, os.environ.get("ARMARIUM_BENCH_LANDED_PAGES", "300,3000").split(","))
     return [_bookkeeping(pages), *_landing(few, many)]
@@ -84,7 +86,7 @@ def _bookkeeping(pages: int) -> Result:
             )
         }
 
-    def packed(job: Any, number: int, page_ids: Sequence[str], use: str) -> PackedShard:
+    def pack_empty(job: Any, number: int, page_ids: Sequence[str], use: str) -> PackedShard:
         folder = shard_folder(job, number)
         return PackedShard(Shard(number, folder, {"pages": [], "model_name": "hand"}), "0" * 64)
 
@@ -93,8 +95,8 @@ def _bookkeeping(pages: int) -> Result:
     )
     with (
         scratch_folder() as folder,
-        patch.object(scale, "pack", packed),
-        running_engine(folder, [*_installed(), plugin], jobs=True, compute_priority="fast") as (
+        patch.object(scale, "pack", pack_empty),
+        running_engine(folder, [*_installed_plugins(), plugin], jobs=True, compute_priority="fast") as (
             engine,
             library,
         ),
@@ -127,7 +129,7 @@ def _bookkeeping(pages: int) -> Result:
     )
 
 
-def _installed() -> list[Plugin]:
+def _installed_plugins() -> list[Plugin]:
     from armarium_checking.plugin import armarium_plugin as checking
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_images.plugin import armarium_plugin as images
@@ -142,7 +144,7 @@ def _installed() -> list[Plugin]:
 def _landing(few: int, many: int) -> list[Result]:
     with (
         scratch_folder() as folder,
-        running_engine(folder, _installed()) as (engine, library),
+        running_engine(folder, _installed_plugins()) as (engine, library),
     ):
         picture = _picture(library)
         made = 0

@@ -1,7 +1,7 @@
 """Row 41: what recipes answer while somebody types: languages, scripts, topics, derived facts, assemble and check.
 
-In process, with the answer as JSON bytes, in an engine with every installed family. A process of its own is measured for
-the first use, so that nothing of it is there before: seconds and resident memory beyond what the engine has without.
+In process, with the answer as JSON bytes, in an engine with every installed family. The first use is measured in a
+process of its own, so that nothing is loaded before: seconds and resident memory beyond what the engine has without it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ANSWERS = {"purposes": ["knowledge-graph"], "languages": ["es"], "scripts": ["La
 
 
 def questions(engine: Engine, library: Library) -> dict[str, Callable[[int], Any]]:
-    """What is asked, by name; the number varies the words."""
+    """Return the requests by name; the number varies the words."""
     from armarium_recipes.queries import knowledge
     from armarium_recipes.queries.candidates import assemble_recipe, check_recipe
     from armarium_recipes.schemas.assembling import CheckRecipe
@@ -61,7 +61,7 @@ def questions(engine: Engine, library: Library) -> dict[str, Callable[[int], Any
 
 
 def measure(rounds: int) -> list[Result]:
-    """The p95 of each question after its first use; then the first use of all, in seconds and megabytes."""
+    """Measure the p95 of each request after its first use; then the first use of all, in seconds and megabytes."""
     with scratch_folder() as folder, running_engine(folder, None) as (engine, library):
         results = []
         for name, ask in questions(engine, library).items():
@@ -100,7 +100,7 @@ def _seconds(ask: Callable[[int], Any], number: int) -> float:
 
 
 def _first_use() -> tuple[float, float, float]:
-    """Seconds of the first and of the second use, and megabytes gained, in a process of its own."""
+    """Return the seconds of the first and of the second use, and megabytes gained, in a process of its own."""
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks.recipe_facts"], capture_output=True, text=True, check=True
     )

@@ -1,6 +1,6 @@
 """Row 42: a recipe run over typed letters against the same jobs started by hand, one after another.
 
-Each round has a project of its own with the same pages, so that no side finds the other's readings.
+Each round has a project of its own with the same pages, so that neither side finds the other's readings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ANSWERS = {"purposes": ["entities"], "languages": ["en"], "scripts": ["Latn"], "
 
 
 def measure(rounds: int) -> list[Result]:
-    """Lines found by the light finder, read, names found in them, PAGE files written."""
+    """Measure finding lines with the light finder, reading, finding names, writing PAGE files."""
     with scratch_folder() as folder:
         write_sample_pages(folder / "pages", count=PAGES)
         with running_engine(folder, jobs=True, compute_priority="fast") as (engine, _):
@@ -60,7 +60,7 @@ class _Projects:
         self.engine, self.folder, self.count = engine, folder, 0
 
     def project(self) -> tuple[Library, list[str]]:
-        """A new project with its pages imported and its recipe saved, and the pages."""
+        """Return a new project with its pages imported and its recipe saved, and the pages."""
         from armarium_documents.api import pages_under
 
         self.count += 1
@@ -71,14 +71,14 @@ class _Projects:
         self.wait(library, begun["job_id"])
         recipe = {"id": "letters", "title": "Letters", "steps": self.steps(library)}
         _act(self.engine, library, "project.save_setup", {"answers": ANSWERS, "recipe": recipe})
-        # Thumbnails too are made before the clock runs.
+        # Thumbnails too are made before the clock starts.
         self.engine.jobs.run_until_idle(library, PATIENCE)
         with library.db.read() as conn:
             tops = [row[0] for row in conn.exec_driver_sql("SELECT id FROM document WHERE parent_id IS NULL")]
             return library, pages_under(conn, tops)
 
     def steps(self, library: Library) -> list[dict[str, Any]]:
-        """The steps of the recipe, each with the card that does it here."""
+        """Return the steps of the recipe, each with the card that does it here."""
         from armarium_recipes.cards.sources import cards_here
 
         known = cards_here(self.engine, library)
@@ -106,7 +106,7 @@ class _Projects:
         ]
 
     def by_hand(self, library: Library, pages: list[str]) -> None:
-        """What the recipe's cards are, each started when the one before it has ended."""
+        """Run the work of the recipe's cards, each started when the one before it has ended."""
         from armarium.jobs.queue import NewJob, enqueue
         from armarium_recipes.project.plan import make_plan
 
@@ -128,7 +128,7 @@ class _Projects:
             self.wait(library, job_id)
 
     def wait(self, library: Library, job_id: str) -> None:
-        """Until a job has ended as it should."""
+        """Wait until a job has succeeded."""
         state = self.engine.jobs.wait(library, job_id, PATIENCE)
         if state != "done":
             with library.db.read() as conn:

@@ -1,4 +1,5 @@
-"""Row 36: records as JSON Lines and Parquet against bare writers over rows that are ready, and line pictures against a bare cutter.
+"""Row 36: records as JSON Lines and Parquet against bare writers over prepared rows, and line pictures against a bare
+cutter.
 
 `ARMARIUM_BENCH_SEGMENTS` and `ARMARIUM_BENCH_CROPS` say how many segments and line pictures.
 """
@@ -25,11 +26,11 @@ A_PAGE = 500
 LINES = 40
 SIZE = (2000, 3000)
 CHUNK = 50_000
-"""Rows that the bare writers hold at a time: ready rows of a million segments would take gigabytes."""
+"""Rows that the bare writers hold at a time: prepared rows of a million segments would take gigabytes."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds of each, and the megabytes that an export adds."""
+    """Measure seconds of each, and the megabytes that an export adds."""
     with scratch_folder() as folder:
         (folder / "rows").mkdir()
         with running_engine(folder / "rows") as (engine, library):
@@ -43,7 +44,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def fill(engine: Engine, library: Library) -> None:
-    """Pages of A_PAGE lines, each of them read."""
+    """Create pages of A_PAGE lines, each of them read."""
     from armarium_source_model.api import (
         NewPass,
         NewReading,
@@ -80,7 +81,7 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
     lines, bundle, bare = folder / "records.jsonl", folder / "bundle", folder / "bare"
 
     def params(kind: type[RecordsParams], place: Path) -> Any:
-        # As the bus does: what a path leads to is looked at before the action runs.
+        # As the bus does: paths are checked before the action runs.
         parsed = kind.model_validate({"output_path": str(place), "overwrite": True})
         engine.paths.check(parsed, OWNER)
         return parsed
@@ -102,7 +103,10 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
             more / 300.0,
             limit=1.0,
         )
-        for name, more in (("JSON Lines", _added(as_lines)), ("Parquet", _added(as_parquet)))
+        for name, more in (
+            ("JSON Lines", _added_megabytes(as_lines)),
+            ("Parquet", _added_megabytes(as_parquet)),
+        )
     ]
     said = f"{SEGMENTS:,} segments with their readings"
     return [
@@ -114,8 +118,8 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
     ]  # fmt: skip
 
 
-def _added(work: Any) -> float:
-    """Megabytes of the process at its largest while *work* runs, beyond those before."""
+def _added_megabytes(work: Any) -> float:
+    """Return the peak megabytes of the process while *work* runs, beyond those before."""
     work()
     Path("/proc/self/clear_refs").write_text("5")
     before = _status("VmRSS")
@@ -129,7 +133,7 @@ def _status(name: str) -> float:
 
 
 def _bare_lines(given: Path, place: Path) -> float:
-    """Seconds of writing the same records from rows in memory, some at a time, and syncing the file."""
+    """Return the seconds of writing the same records from rows in memory, some at a time, and flushing the file."""
     spent = 0.0
     with given.open("rb") as source, place.open("wb") as file:
         rows: list[Any] = []
@@ -153,7 +157,7 @@ def _parquet_writer() -> str:
 
 
 def _bare_parquet(given: Path, place: Path) -> float:
-    """Seconds of making columns of rows in memory and writing them, for every file of a bundle."""
+    """Return the seconds of building columns from rows in memory and writing them, for every file of a bundle."""
     import polars
 
     spent = 0.0
@@ -177,7 +181,9 @@ def _write_rows(rows: list[dict[str, Any]], schema: Any, place: Path) -> None:
 
 
 def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scale: float = 1.0) -> Path:
-    """Pages of LINES lines with readings, all with the same picture, of six megapixels at a *scale* of 1; the picture."""
+    """Create pages of LINES lines with readings, all with the same picture, of six megapixels at a *scale* of 1; return
+    the picture.
+    """
     from PIL import Image, ImageDraw
 
     from armarium_source_model.api import (
@@ -222,7 +228,7 @@ def _rect(number: int) -> list[float]:
 
 
 def _pictures(engine: Engine, library: Library, folder: Path, picture: Path, rounds: int) -> Result:
-    """Rates: the file is written by line_pictures.py alone, without the records beside it."""
+    """Return rates: the file is written by line_pictures.py alone, without the records beside it."""
     from PIL import Image
 
     from armarium_exports.line_pictures import QUALITY, write_line_pictures

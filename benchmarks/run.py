@@ -1,7 +1,7 @@
-"""Runs the measurements and keeps what they found: ``results.json``, and ``RESULTS.md`` drawn from it.
+"""Runs the measurements and stores their results: ``results.json``, and ``RESULTS.md`` generated from it.
 
-Each script's figures are kept with the machine, the versions and the date of the run they come from, and are replaced
-when that script is run again, so that one measurement can be repeated without the others.
+Each script's figures are stored with the machine, the versions and the date of their run, and are replaced when that
+script is run again, so that one measurement can be repeated without the others.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ SCRIPTS = (
     "recipe_runs",
     "bakeoffs",
     "teaching",
+    "reading_hands",
     "reading_at_scale",
+    "dask_shards",
 )
 """In the order of the rows in README.md."""
 
@@ -86,7 +88,7 @@ KEPT = HERE / "results.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all or the named measurements; 1 when a limit is missed, 2 when a measurement could not be made."""
+    """Run all or the named measurements; return 1 when a limit is missed, 2 when a measurement could not be taken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(SCRIPTS)} (without: all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement (5)")
@@ -107,12 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(name: str, rounds: int) -> dict[str, Any]:
-    """One script's run as it is kept: what it was taken on, and its results or why there are none."""
+    """Return one script's run as it is stored: its environment, and its results or why there are none."""
     begun = time.monotonic()
     run: dict[str, Any] = {"rounds": rounds, **machine()}
     try:
         found: list[Result] = importlib.import_module(f"benchmarks.{name}").measure(rounds)
-    except Exception as error:  # one measurement that cannot be made must not cost the others
+    except Exception as error:  # one measurement that fails must not cost the others
         run["failed"] = f"{type(error).__name__}: {error}"
         print(f"{name}: not measured: {run['failed']}", file=sys.stderr)
         return run
@@ -123,7 +125,7 @@ def _measure(name: str, rounds: int) -> dict[str, Any]:
 
 
 def _keep(name: str, run: dict[str, Any]) -> None:
-    """Put *run* in the place of the script's run before, unless it failed and that one did not."""
+    """Replace the script's former run by *run*, unless it failed and the former one did not."""
     kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     if "failed" in run and "results" in kept.get(name, {}):
         return
@@ -133,7 +135,7 @@ def _keep(name: str, run: dict[str, Any]) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """Return what the figures were taken on."""
     import psutil
 
     versions = {}
@@ -151,7 +153,7 @@ def machine() -> dict[str, Any]:
 
 
 def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
-    """The report a person reads: the rows in their order, with a mark for each of the runs they were taken in."""
+    """Return the report for people: the rows in their order, with a mark for each of the runs they were taken in."""
     lines = [
         "# Results of the measurements",
         "",
@@ -171,7 +173,7 @@ def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
             unit = result["unit"]
             lines.append(
                 f"| {result['row']} | {result['what']} | {result['ratio']:.2f} | {limit} | {met} | {figure(result['engine'])} {unit} "
-                f"| {result['peer_name']}: {figure(result['peer'])} {unit} | {runs.index(_taken(kept[name])) + 1} |"
+                f"| {result['peer_name']}: {figure(result['peer'])} {unit} | {runs.index(_describe_run(kept[name])) + 1} |"
             )
             if result["note"]:
                 notes.append(f"- {result['what']}: {result['note']}")
@@ -183,10 +185,10 @@ def as_markdown(kept: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _runs(kept: Mapping[str, Mapping[str, Any]], scripts: Sequence[str]) -> list[str]:
-    """The different runs, in words, the oldest first."""
-    return sorted({_taken(kept[name]) for name in scripts})
+    """Return the different runs, in words, the oldest first."""
+    return sorted({_describe_run(kept[name]) for name in scripts})
 
 
-def _taken(run: Mapping[str, Any]) -> str:
+def _describe_run(run: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
     return f"{run['date'][:10]}, {run['rounds']} rounds, {run['machine']}; {versions}"

@@ -1,8 +1,10 @@
-"""Row 39: the vectors of lines of real pages computed; and how often the likest line on another page is of the same writer.
+"""Row 39: the vectors of lines of real pages computed; and how often the most similar line on another page is by the
+same writer.
 
-Three sets of the shared sample pages lie in one pool: one writer's notebook, wills by many writers (a will of several pages is of one
-writer), a notary's register taken for one hand. Of each page eight lines are looked at, spread over it; a query's own page is left
-out. Beside the eyes of the base hand reader stand plain pixels (the line in grey at 16 by 128) and chance.
+Three sets of the shared sample pages form one pool: one writer's notebook, wills by many writers (a will of several
+pages is by one writer), a notary's register taken as one hand. Eight lines of each page are used, spread over it; a
+query's own page is left out. The base hand reader's features are compared with plain pixels (the line in grey at 16 by
+128) and chance.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ PIXELS = (128, 16)
 
 @dataclass
 class Page:
-    """A picture, who wrote it, and the lines on it as a worker takes them."""
+    """A picture, who wrote it, and the lines on it in the form a worker takes them."""
 
     picture: Path
     writer: str
@@ -32,7 +34,7 @@ class Page:
 
 
 def measure(rounds: int) -> list[Result]:
-    """Without the sample pages: nothing."""
+    """Measure; without the sample pages: nothing."""
     from armarium_reader_hand.looking import Looking
     from armarium_worker.server import Call, WorkerContext
 
@@ -82,7 +84,9 @@ def _retrieval(pages: list[Page], data: bytes) -> list[Result]:
 
 
 def _likest(looks: Any, of_page: Any) -> Any:
-    """The place of the likest line on another page, by the angle after the mean of all is taken off, as the engine does."""
+    """Return the position of the most similar line on another page, by the angle after subtracting the mean of all, as
+    the engine does.
+    """
     import numpy as np
 
     centred = looks.astype(np.float64) - looks.astype(np.float64).mean(axis=0)
@@ -140,7 +144,7 @@ def _register() -> list[Page]:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """Up to eight lines of a PAGE or ALTO file, spread over the page, in pixels."""
+    """Return up to eight lines of a PAGE or ALTO file, spread over the page, in pixels."""
     from lxml import etree
 
     found = []

@@ -1,11 +1,12 @@
-"""Rows 23 to 25: searching pages by their words, misread words, and what the index costs a correction.
+"""Rows 23 to 25: searching pages by their words, misread words, and the cost of the index for a correction.
 
-``ARMARIUM_BENCH_PAGES`` says how many pages of 36 lines are made (2,000; 10,000 and 100,000 are the full figures, of about
-60 KB of disk a page). Row 23 asks in process, with the answer as JSON bytes, against an FTS5 table of the same texts in a
-file beside it that answers what a page of hits shows: names, how many there are, the lines with the words, where these
-stand in them, and boxes. What FTS5 takes for names and snippets alone is stated next to it. Row 24 takes words of five and more letters that stand in fewer than ten lines and misreads one or two
-letters. Row 25 compares a correction with one in a project whose engine has no searching, and counts the lines a second
-at which the index of a project is made anew.
+``ARMARIUM_BENCH_PAGES`` sets how many pages of 36 lines are generated (2,000; 10,000 and 100,000 are the full figures,
+about 60 KB of disk a page). Row 23 queries in process, with the answer as JSON bytes, against an FTS5 table of the same
+texts in a file beside it that returns what a page of hits shows: names, their number, the lines with the words, the
+words' positions in them, and boxes. What FTS5 takes for names and snippets alone is stated next to it. Row 24 takes
+words of five and more letters that occur in fewer than ten lines and misreads one or two letters. Row 25 compares a
+correction with one in a project whose engine has no search, and measures the lines a second at which the index of a
+project is rebuilt.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MISREAD = 60
 
 
 def plugins(*, searching: bool = True) -> list[Plugin]:
-    """The families that searching stands on, with or without it."""
+    """Return the families that search depends on, with or without it."""
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_reading.plugin import armarium_plugin as reading
     from armarium_rights.plugin import armarium_plugin as rights
@@ -43,7 +44,7 @@ def plugins(*, searching: bool = True) -> list[Plugin]:
 
 
 def measure(rounds: int) -> list[Result]:
-    """All three rows."""
+    """Measure all three rows."""
     with scratch_folder() as folder, running_engine(folder / "with", plugins()) as (engine, library):
         add_pages(engine, library, PAGES)
         results = [*_words(folder, engine, library, rounds), _measure_misread(engine, library)]
@@ -64,7 +65,7 @@ def _ask(engine: Engine, library: Library, query: str, **more: Any) -> dict[str,
 
 
 def _frequent(library: Library) -> list[tuple[str, int]]:
-    """Words by how many pages have them."""
+    """Return words by the number of pages that contain them."""
     with library.db.read() as conn:
         counts: dict[str, int] = {}
         for (words,) in raw_of(conn).execute("SELECT words FROM source_model_page_text"):
@@ -99,7 +100,7 @@ class Bare:
         self.conn.execute("INSERT INTO page (page) VALUES ('optimize')")
 
     def snippets(self, match: str, only: str = "") -> bytes:
-        """The first ten by rank, each with a snippet."""
+        """Return the first ten by rank, each with a snippet."""
         rows = self.conn.execute(
             "SELECT a.id, a.name, snippet(page, 0, '[', ']', '…', 12) FROM page JOIN about a ON a.number = page.rowid "
             f"WHERE page MATCH ? {only} ORDER BY rank LIMIT 10",
@@ -108,7 +109,9 @@ class Bare:
         return orjson.dumps(rows.fetchall())
 
     def hits(self, match: str, only: str = "") -> bytes:
-        """The first ten by rank, how many there are, and of each the lines with the words, where they stand, and boxes."""
+        """Return the first ten by rank, their number, and for each the lines with the words, their positions, and
+        boxes.
+        """
         rows = self.conn.execute(
             "SELECT a.id, a.name, a.spans, highlight(page, 0, '\x02', '\x03'), bm25(page) FROM page "
             f"JOIN about a ON a.number = page.rowid WHERE page MATCH ? {only} ORDER BY rank LIMIT 10",
@@ -223,7 +226,7 @@ def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> 
     with running_engine(folder / "without", plugins(searching=False)) as (bare_engine, bare_library):
         add_pages(bare_engine, bare_library, PAGES)
         with bare_library.db.write() as conn:
-            # The engine without searching keeps no texts either: what is measured is all that searching asks for.
+            # The engine without search stores no texts either: everything that search needs is measured.
             raw_of(conn).execute("DELETE FROM source_model_page_text")
         from armarium_source_model import keeping
 
@@ -244,7 +247,7 @@ def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> 
             def work() -> float:
                 times = []
                 for _ in range(REPEATS):
-                    # As corrections are: one letter of the line is another.
+                    # A typical correction: one letter of the line changes.
                     segment_id, text = lines.pop()
                     at = chance.choice([place for place, sign in enumerate(text) if sign != " "])
                     given = {

@@ -1,4 +1,6 @@
-"""Rows 12 and 15: an area among a million segments against a bare R*Tree, and how operations on a page grow with its project."""
+"""Rows 12 and 15: an area among a million segments against a bare R*Tree, and how operations on a page grow with the
+project.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ TIMES = 20
 
 
 def measure(rounds: int) -> list[Result]:
-    """Areas of the largest project; list, text, area and edit of each size against those of the smallest."""
+    """Measure areas of the largest project; list, text, area and edit of each size against those of the smallest."""
     with scratch_folder() as folder:
         small, middle, large = LARGEST // 100, LARGEST // 10, LARGEST
         (folder / "s").mkdir()
@@ -55,7 +57,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 class Project:
-    """A library of many pages of lines, all of them read, and the operations that are timed on it."""
+    """A project of many pages of lines, all of them read, and the timed operations."""
 
     def __init__(self, engine: Engine, library: Library, size: int) -> None:
         self.engine, self.library = engine, library
@@ -110,7 +112,7 @@ class Project:
         return seconds(lambda: [work(page) for page in pages]) / TIMES
 
     def time_listing(self) -> float:
-        """Seconds of one listing of a page as JSON."""
+        """Return the seconds of one listing of a page as JSON."""
         from armarium_source_model.queries.segments import list_segments
 
         def work(page: str) -> None:
@@ -120,7 +122,7 @@ class Project:
         return self._each_page(work)
 
     def text(self) -> float:
-        """Seconds of one page text."""
+        """Return the seconds of one page text."""
         from armarium_source_model.api import page_text
 
         def work(page: str) -> None:
@@ -130,7 +132,7 @@ class Project:
         return self._each_page(work)
 
     def in_area(self) -> float:
-        """Seconds of one area of a page."""
+        """Return the seconds of one area of a page."""
         from armarium_source_model.queries.segments import list_segments
 
         def work(page: str) -> None:
@@ -140,7 +142,7 @@ class Project:
         return self._each_page(work)
 
     def time_edit(self) -> float:
-        """Seconds of one segment changed and the change taken back."""
+        """Return the seconds of one changed segment and its undo."""
 
         def work(segment_id: str) -> None:
             version = self.versions.get(segment_id, 1)
@@ -167,7 +169,7 @@ AREA = (0.25, 0.25, 0.5, 0.5)
 
 
 def _area(project: Project, folder: Path, rounds: int) -> Result:
-    """The same boxes in a bare R*Tree, joined to the same rows; both answer JSON with the counting readings."""
+    """Query the same boxes in a bare R*Tree, joined to the same rows; both return JSON with the counting readings."""
     bare = bare_database(
         folder / "bare.sqlite",
         "CREATE VIRTUAL TABLE area USING rtree(number, page, page_to, x0, x1, y0, y1)",

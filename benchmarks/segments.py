@@ -18,7 +18,7 @@ REPEATS = 5
 
 
 def measure(rounds: int) -> list[Result]:
-    """Listing, text, edit with undo, and the character error rate of 100,000 line pairs."""
+    """Measure listing, text, edit with undo, and the character error rate of 100,000 line pairs."""
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         page = _Page(engine, library)
         bare = sqlite3.connect(library.path / "library.sqlite")
@@ -93,7 +93,7 @@ class _Page:
         return document, found[0]
 
     def listing(self, bare: sqlite3.Connection, rounds: int) -> Result:
-        """The bytes of GET /api/segments/document/{id}, counting texts and passes included."""
+        """Return the bytes of GET /api/segments/document/{id}, counting texts and passes included."""
         from armarium_source_model.queries.passes import list_passes
         from armarium_source_model.queries.segments import list_segments
 
@@ -130,11 +130,11 @@ class _Page:
         )
 
     def text(self, bare: sqlite3.Connection, rounds: int) -> Result:
-        """The text of the page with words, whose lines have readings of their own."""
+        """Measure the text of the page with words, whose lines have readings of their own."""
         return self._text(bare, rounds, self.words, self.words_pass, "regions, lines and words")
 
     def lines_text(self, bare: sqlite3.Connection, rounds: int) -> Result:
-        """The text of the page of lines in two columns."""
+        """Measure the text of the page of lines in two columns."""
         return self._text(bare, rounds, self.lines, self.lines_pass, "lines")
 
     def _text(self, bare: sqlite3.Connection, rounds: int, document: str, pass_id: str, what: str) -> Result:
@@ -166,7 +166,7 @@ class _Page:
         )
 
     def edit(self, two: sqlite3.Connection, rounds: int) -> Result:
-        """One segment changed and the change taken back, against two bare transactions."""
+        """Measure one changed segment and its undo, against two bare transactions."""
         version = 1
 
         def ours() -> None:
@@ -199,13 +199,13 @@ class _Page:
 
 
 def _often(work: object, times: int = REPEATS) -> float:
-    """Seconds of one of *times* runs."""
+    """Return the seconds of one of *times* runs."""
     assert callable(work)
     return seconds(lambda: [work() for _ in range(times)]) / times
 
 
 def _error_rate(rounds: int) -> Result:
-    """Total distance and rate of 100,000 line pairs as they are compared for a score."""
+    """Measure total distance and rate of 100,000 line pairs as they are compared for a score."""
     from rapidfuzz.distance import Levenshtein
 
     from armarium_source_model.api import total_rate

@@ -1,6 +1,6 @@
 """The two servers of the HTTP measurements, each in a process of its own: the engine, and a bare FastAPI app.
 
-``python -m benchmarks.servers engine FOLDER`` and ``… bare FOLDER`` serve and say on one line where.
+``python -m benchmarks.servers engine FOLDER`` and ``… bare FOLDER`` serve and print their address.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ TOKEN = "bench-token-of-the-measurements-only"
 
 @contextmanager
 def engine_server(folder: Path, *, installed: bool = False) -> Iterator[Server]:
-    """The engine with the bench family alone, or with every installed family, over TCP on the loopback."""
+    """The engine with only the bench family, or with every installed family, over TCP on the loopback interface."""
     with _serve("engine-installed" if installed else "engine", folder) as server:
         yield server
 
 
 @contextmanager
 def bare_server(folder: Path, ready: bytes = b"{}") -> Iterator[Server]:
-    """A bare FastAPI app: POST /items writes one row, GET /ready answers *ready* as it is."""
+    """A bare FastAPI app: POST /items writes one row, GET /ready returns *ready* as it is."""
     (folder / "ready.json").write_bytes(ready)
     with _serve("bare", folder) as server:
         yield server
@@ -57,7 +57,7 @@ def _serve(which: str, folder: Path) -> Iterator[Server]:
 
 
 def _listen() -> socket.socket:
-    # asyncio turns off Nagle only on sockets that say they are TCP; without that each answer waits 40 ms.
+    # asyncio turns off Nagle only on sockets that declare TCP; without that each answer waits 40 ms.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.bind(("127.0.0.1", 0))
     sock.listen(128)
@@ -104,7 +104,7 @@ def _serve_engine(folder: Path, *, installed: bool) -> None:
 
 
 class _Item(BaseModel):
-    """What a write sends."""
+    """The body of a write."""
 
     text: str
     position: int = 0

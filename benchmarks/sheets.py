@@ -1,4 +1,4 @@
-"""Row 38: a sheet of the pictures of one hand, against a bare loop that cuts them with each page held decoded."""
+"""Row 38: a sheet of the pictures of one hand, against a bare loop that cuts them with each page kept decoded."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ A_PAGE = 50
 SIZE = (2000, 3000)
 HEIGHT = 64
 MARGIN = 0.05
-"""Of the longer side: the paper that both sides leave around a cut."""
+"""Fraction of the longer side: the margin that both sides leave around a cut."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """One sheet, from rows to PNG; the bare loop crops, resizes, pastes and writes as many."""
+    """Measure one sheet, from rows to PNG; the bare loop crops, resizes, pastes and writes as many."""
     from PIL import Image, ImageDraw
 
     from armarium_paleography.queries.sheets import sheet_of_hand

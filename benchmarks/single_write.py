@@ -14,7 +14,7 @@ REQUESTS = 400
 
 
 def measure(rounds: int) -> list[Result]:
-    """Both ratios, as seconds a write."""
+    """Measure both ratios, in seconds per write."""
     return [_in_process(rounds), _over_http(rounds)]
 
 

@@ -1,7 +1,8 @@
-"""Row 36: a site of many pages built by Eleventy and Pagefind with its tiles ready, and the tiles of a page against bare pyvips.
+"""Row 36: a site of many pages built by Eleventy and Pagefind with its tiles ready, and the tiles of a page against
+bare pyvips.
 
-`ARMARIUM_BENCH_PAGES` says how many pages. Eleventy and Pagefind come from a node_modules folder: that of the checks of sites
-(`npm ci` in plugins/exports/tests/site_checks), or the one that `ARMARIUM_SITE_MODULES` names.
+`ARMARIUM_BENCH_PAGES` sets how many pages. Eleventy and Pagefind come from a node_modules folder: that of the checks of
+sites (`npm ci` in plugins/exports/tests/site_checks), or the one that `ARMARIUM_SITE_MODULES` names.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from benchmarks.record_exports import draw
 PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "300"))
 """2,000 is the full figure."""
 ALLOWED = 60.0
-"""Seconds for the building of 2,000 pages."""
+"""Seconds allowed for building 2,000 pages."""
 CHECKS = Path(__file__).parents[1] / "plugins" / "exports" / "tests" / "site_checks" / "node_modules"
 MODULES = Path(os.environ.get("ARMARIUM_SITE_MODULES") or CHECKS)
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds; the build is stated for PAGES pages, its limit is the share of a minute that they are of 2,000."""
+    """Measure seconds; the build is stated for PAGES pages, with a proportional part of the limit for 2,000."""
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         results = _tiles(engine, library, folder, min(rounds, 3))
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
@@ -70,7 +71,7 @@ def _build(place: Path) -> None:
 
 
 def _tiles(engine: Engine, library: Library, folder: Path, rounds: int) -> list[Result]:
-    """Static tiles of one picture of six megapixels; pyvips writes the same layout by its own command."""
+    """Measure static tiles of one picture of six megapixels; pyvips writes the same layout by its own command."""
     import pyvips
 
     from armarium_exports.site.tiles import QUALITY, TILE, write_tiles

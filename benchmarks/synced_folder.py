@@ -1,7 +1,7 @@
-"""Row 35: the first writing of a synced folder against the plain exporter, and what watching many files costs.
+"""Row 35: the first writing of a synced folder against the plain exporter, and the cost of watching many files.
 
 The peer exports the same pages one after the other and writes each file plainly. `ARMARIUM_SYNC_PAGES` and
-`ARMARIUM_SYNC_FILES` say how many pages and watched files.
+`ARMARIUM_SYNC_FILES` set how many pages and watched files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LINE = (
 
 
 def page_file(number: int) -> str:
-    """A PAGE file of LINES lines."""
+    """Return a PAGE file of LINES lines."""
     lines = "".join(_LINE.format(one, 20 + one * 12, 30 + one * 12) for one in range(LINES))
     return (
         '<?xml version="1.0"?><PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Metadata>'
@@ -43,7 +43,7 @@ def page_file(number: int) -> str:
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds of the first writing; megabytes and the share of a core while watching."""
+    """Measure seconds of the first writing; megabytes and the fraction of a core while watching."""
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         pages = make_pages(engine, library)
         written = compare(
@@ -61,7 +61,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def make_pages(engine: Engine, library: Library) -> list[str]:
-    """PAGES pages, each with a pass; their ids."""
+    """Create PAGES pages, each with a pass; return their ids."""
     ids = []
     for number in range(PAGES):
         made = engine.run(library, "document.create", {"name": f"page {number}", "doc_type": "page"}, OWNER)
@@ -72,7 +72,7 @@ def make_pages(engine: Engine, library: Library) -> list[str]:
 
 
 def first_writing(engine: Engine, library: Library, place: Path) -> float:
-    """Seconds from the tie to the last file."""
+    """Return the seconds from linking the folder to the last file."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     tied = engine.run(library, "sync.tie", {"path": str(place), "formats": ["pagexml"]}, OWNER).result or {}
@@ -90,7 +90,7 @@ def first_writing(engine: Engine, library: Library, place: Path) -> float:
 
 
 def plain_export(engine: Engine, library: Library, pages: list[str], place: Path) -> float:
-    """Seconds of exporting every page and writing it plainly."""
+    """Return the seconds of exporting every page and writing it plainly."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
 
@@ -103,7 +103,7 @@ def plain_export(engine: Engine, library: Library, pages: list[str], place: Path
 
 
 def watching(engine: Engine, library: Library, place: Path) -> list[Result]:
-    """What a quiet watch over FILES files takes."""
+    """Measure an idle watch over FILES files."""
     place.mkdir()
     for number in range(FILES):
         if number % 1000 == 0:
@@ -136,7 +136,7 @@ def watching(engine: Engine, library: Library, place: Path) -> list[Result]:
 
 
 def resident() -> float:
-    """Megabytes in memory."""
+    """Return the megabytes in memory."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 1e6

@@ -19,7 +19,9 @@ TABLES = ("document", "segment_pass", "segment", "content_representation")
 
 
 def measure(rounds: int) -> list[Result]:
-    """A copy and a move, each into a project made for the round; and the copy against SQL that never leaves SQLite."""
+    """Measure a copy and a move, each into a project created for the round; and the copy against SQL that never leaves
+    SQLite.
+    """
     with scratch_folder() as folder, running_engine(folder) as (engine, library):
         box = fill(engine, library, PAGES, LINES)
         bench = _Bench(engine, library, box, folder)
@@ -31,7 +33,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def fill(engine: Engine, library: Library, pages: int, lines: int) -> str:
-    """A folder of *pages* pages with *lines* lines each, every line read; its id."""
+    """Create a folder of *pages* pages with *lines* lines each, every line read; return its id."""
     from armarium_source_model.api import (
         NewPass,
         NewReading,
@@ -65,7 +67,7 @@ def fill(engine: Engine, library: Library, pages: int, lines: int) -> str:
 
 
 class _Bench:
-    """The full project, and places to copy it to."""
+    """The full project, and projects to copy it to."""
 
     def __init__(self, engine: Engine, library: Library, box: str, folder: Path) -> None:
         self.engine, self.library, self.box, self.folder = engine, library, box, folder
@@ -89,7 +91,9 @@ class _Bench:
         return taken
 
     def _bare(self, copy: Callable[[sqlite3.Connection, Sequence[Table]], None]) -> float:
-        """Seconds to copy the same rows into the same tables with the same indexes and keys, without triggers."""
+        """Return the seconds to copy the same rows into the same tables with the same indexes and keys, without
+        triggers.
+        """
         tables = [self.engine.library_schema.by_name[name] for name in TABLES]
         bare = bare_database(self._place("sqlite"), "PRAGMA foreign_keys=ON")
         try:
@@ -103,7 +107,7 @@ class _Bench:
             bare.close()
 
     def against_rows(self, rounds: int, mode: str) -> Result:
-        """A transfer, and the same rows read and written by bare statements."""
+        """Measure a transfer against the same rows read and written by bare statements."""
         return compare(
             11,
             f"{mode} of {PAGES:,} pages with {LINES} read lines each ({self.rows:,} rows)",
@@ -117,7 +121,7 @@ class _Bench:
         )
 
     def against_select(self, rounds: int) -> Result:
-        """The same against rows that never leave SQLite: stated, for half of it is what the history costs."""
+        """Measure the same against rows that never leave SQLite; only stated, since half of the time is the history's."""
         return compare(
             11,
             "the copy, against rows that never leave SQLite",

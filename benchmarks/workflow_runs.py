@@ -1,4 +1,4 @@
-"""Row 21: a workflow of three nodes that do nothing against one plain job; looking at a long run against a short one."""
+"""Row 21: a workflow of three nodes that do nothing against one plain job; queries of a long run against a short one."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Checkpoints(Params):
 
 
 def do_nothing(job: JobContext) -> dict[str, Any]:
-    """As a job that finds nothing to do on its page."""
+    """Do nothing, as a job that finds nothing to do on its page."""
     return {}
 
 
 def keep_many(job: JobContext) -> dict[str, Any]:
-    """So many checkpoints, each a transaction of its own."""
+    """Save so many checkpoints, each in a transaction of its own."""
     for number in range(job.args.count):
         job.save({"done": number})
     return {}
@@ -58,12 +58,12 @@ PLAIN = JobKind("bench-plain", lane="cpu", summary="Keep checkpoints.", run=keep
 
 
 def bench_plugin() -> Plugin:
-    """The recipe job and the plain job."""
+    """Return the recipe job and the plain job."""
     return Plugin(name="bench", summary="For measuring.", jobs=(PLAIN,), recipe_jobs=(NOTHING,))
 
 
 def graph(tool: str) -> dict[str, Any]:
-    """Three nodes of *tool*, each fed with all pages."""
+    """Return three nodes of *tool*, each fed with all pages."""
     nodes = [{"id": "pages", "tool": "input"}, *({"id": f"n{n}", "tool": tool} for n in range(3))]
     port = "page_image" if tool == NOTHING.id else "value"
     edges = [
@@ -74,7 +74,7 @@ def graph(tool: str) -> dict[str, Any]:
 
 
 class Desk:
-    """A project with pages, and what is done in it."""
+    """A project with pages, and the operations on it."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -86,14 +86,14 @@ class Desk:
         return self.engine.run(self.library, name, params, OWNER).result or {}
 
     def pages(self, count: int) -> str:
-        """A folder of so many pages."""
+        """Create a folder of so many pages."""
         folder = str(self._act("document.create", {"name": f"{count} pages"})["id"])
         for number in range(count):
             self._act("document.create", {"name": str(number), "doc_type": "page", "parent_id": folder})
         return folder
 
     def run(self, tool: str, folder: str) -> tuple[float, str]:
-        """Seconds from the start of a run to its end, and its id."""
+        """Return the seconds from the start of a run to its end, and its id."""
         begun = time.perf_counter()
         params = {"workflow_id": self.flows[tool], "scope_ids": [folder]}
         thread_id = str(self._act("workflow.execute", params)["thread_id"])
@@ -101,7 +101,7 @@ class Desk:
         return time.perf_counter() - begun, thread_id
 
     def plain(self, count: int) -> float:
-        """Seconds of a job that keeps so many checkpoints."""
+        """Return the seconds of a job that saves so many checkpoints."""
         from armarium.jobs.queue import NewJob, enqueue
 
         begun = time.perf_counter()
@@ -117,7 +117,9 @@ class Desk:
             raise RuntimeError(f"{job_id} ended {state}")
 
     def look(self, thread_id: str, offset: int) -> float:
-        """Seconds to list runs, to page through a run from *offset* on, and to read its stream from the start."""
+        """Return the seconds to list runs, to page through a run from *offset* on, and to read its stream from the
+        start.
+        """
         from armarium_workflows.queries import get_run, list_runs
         from armarium_workflows.stream import RunStream
 
@@ -136,7 +138,7 @@ class Desk:
 
 
 def measure(rounds: int) -> list[Result]:
-    """Both nodes that are done in the step itself and nodes whose pages are jobs of their own; then looking at runs."""
+    """Measure nodes that are done in the step itself and nodes whose pages are jobs of their own; then queries of runs."""
     with scratch_folder() as folder, running_engine(folder, _plugins(), jobs=True) as (engine, library):
         desk = Desk(engine, library)
         some = desk.pages(PAGES)

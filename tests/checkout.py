@@ -1,4 +1,4 @@
-"""What the tests about the checkout itself ask it: its files, its distributions, its folders."""
+"""Information about the checkout for the tests about it: its files, its distributions, its folders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = bootstrap.ROOT
 
 @dataclass(frozen=True)
 class Dist:
-    """One of our own distributions as its pyproject tells it."""
+    """One of our own distributions according to its pyproject."""
 
     folder: Path
 
@@ -38,7 +38,7 @@ class Dist:
 
 
 def dists() -> list[Dist]:
-    """All but the meta-distribution."""
+    """Return all but the meta-distribution."""
     return [Dist(folder) for folder in bootstrap.workspace_members() if folder != ROOT]
 
 
@@ -48,7 +48,7 @@ def families() -> list[Dist]:
 
 @cache
 def files(*suffixes: str) -> tuple[Path, ...]:
-    """Files that are, or are about to be, under version control; all of them when no suffix is named."""
+    """Return the files that are, or are about to be, under version control; all of them when no suffix is named."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -73,7 +73,7 @@ def place(path: Path) -> str:
 
 
 def imported_names(path: Path, *, top_level_only: bool = False) -> set[str]:
-    """Absolute names of modules that a file imports, wherever in the file, or only when it is itself imported."""
+    """Return the absolute names of modules that a file imports, anywhere in it, or only at its top level."""
     tree = ast.parse(text(path))
     nodes = tree.body if top_level_only else list(ast.walk(tree))
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""The environment of a checkout: when it is made anew, where pip comes from, and what is said when it cannot be had."""
+"""The environment of a checkout: when it is recreated, where pip comes from, and the message when it cannot be created."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import bootstrap
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout of our shape in another place, with one distribution and empty locks."""
+    """A checkout of our layout in another place, with one distribution and empty locks."""
     (tmp_path / "part").mkdir()
     (tmp_path / "requirements").mkdir()
     (tmp_path / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["part"]\n')
@@ -40,7 +40,7 @@ def pretend_ready(profile: str) -> None:
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *working: str) -> list[str]:
-    """Commands that hold one of these words work, all others fail; the list grows with what was asked."""
+    """Run commands that contain one of these words with success; all others fail. The list grows with the commands."""
     asked: list[str] = []
 
     def run(command: Sequence[str | Path], **options: object) -> subprocess.CompletedProcess[bytes]:
@@ -96,7 +96,7 @@ def test_a_working_environment_is_kept(checkout: Path, monkeypatch: pytest.Monke
     assert bootstrap.PYTHON.exists()
 
 
-def test_python_without_a_venv_module_is_refused_in_words(
+def test_python_without_a_venv_module_is_refused_with_a_sentence(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer(monkeypatch)
@@ -113,7 +113,7 @@ def test_the_next_source_of_pip_is_tried_when_one_fails(
     assert [command.split()[0] for command in asked] == ["first", "second"]
 
 
-def test_no_pip_anywhere_is_refused_in_words(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pip_anywhere_is_refused_with_a_sentence(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "pip_commands", lambda scratch: iter([]))
     answer(monkeypatch)
     with pytest.raises(bootstrap.SetupFailed, match="apt-get install python3-venv"):
@@ -130,7 +130,7 @@ def test_pip_does_the_work_where_uv_cannot(checkout: Path, monkeypatch: pytest.M
     assert f"-e {checkout / 'part'}" in installs[-1]
 
 
-def test_an_install_that_fails_both_ways_is_refused_in_words(
+def test_an_install_that_fails_both_ways_is_refused_with_a_sentence(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bootstrap, "uv_environment", dict)
@@ -163,7 +163,7 @@ def test_a_failed_setup_is_one_sentence_and_an_exit_code(
         ("Darwin", "26.1", "x86_64", (3, 14), "make PYTHON=python3.13"),
     ],
 )
-def test_a_mac_that_a_package_has_no_build_for_is_told(
+def test_a_mac_without_a_build_of_a_package_is_refused(
     system: str, release: str, machine: str, python: tuple[int, int], said: str | None
 ) -> None:
     if said is None:

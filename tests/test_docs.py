@@ -1,4 +1,4 @@
-"""The manuals are true: made pages match the code, quoted files match the files, commands and paths exist."""
+"""The manuals are true: generated pages match the code, quoted files match the files, commands and paths exist."""
 
 from __future__ import annotations
 
@@ -48,15 +48,13 @@ def quotes() -> list[tuple[Path, str, str]]:
 @pytest.mark.parametrize(
     ("page", "quoted", "body"), quotes(), ids=lambda value: str(value)[-40:].replace("\n", " ")
 )
-def test_what_a_page_quotes_stands_in_the_file(page: Path, quoted: str, body: str) -> None:
+def test_quoted_code_is_in_the_file(page: Path, quoted: str, body: str) -> None:
     """A page shows real code: a block under `quotes PATH` is a passage of that file, word for word."""
-    assert body.strip("\n") in text(ROOT / quoted), (
-        f"{place(page)} quotes {quoted}, which reads otherwise by now"
-    )
+    assert body.strip("\n") in text(ROOT / quoted), f"{place(page)} quotes {quoted}, which has changed since"
 
 
 def test_paths_named_in_the_manuals_exist() -> None:
-    """What stands in backticks and looks like a path of the checkout is one."""
+    """Whatever is in backticks and looks like a path of the checkout is one."""
     gone = []
     for page in (
         ROOT / "README.md",

@@ -1,4 +1,4 @@
-"""The published OpenAPI document is the one the code makes."""
+"""The published OpenAPI document matches the code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_operation_has_a_summary_and_a_name_of_its_own() -> None:
 
 
 def test_every_schema_has_a_title_of_its_own() -> None:
-    """Programs that make clients name classes by titles, and leave out what uses the second of a name."""
+    """Client generators name classes by titles, and drop what uses a title for the second time."""
     document = json.loads(openapi.build_document())
     titles = [schema.get("title") for schema in document["components"]["schemas"].values()]
     assert sorted(titles) == sorted(set(titles))

@@ -1,4 +1,4 @@
-"""Our distributions as strangers get them: wheels in a clean environment, away from the checkout."""
+"""Our distributions as others install them: wheels in a clean environment, away from the checkout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
 
 
 def build_wheels(folders: list[Path], out: Path) -> list[Path]:
-    """A wheel of each folder."""
+    """Build a wheel of each folder."""
     for member in folders:
         run(
             bootstrap.UV,
@@ -56,14 +56,14 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def clean(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the base lock and our wheels, from uv's cache when it holds all of it."""
+    """An environment with the base lock and our wheels, from uv's cache when it contains all of it."""
     place = tmp_path_factory.mktemp("clean") / "venv"
     run(bootstrap.UV, "venv", "--quiet", "--python", sys.executable, place)
     install = [bootstrap.UV, "pip", "install", "--quiet", "--python", place / "bin" / "python"]
     lock = ["--require-hashes", "-r", bootstrap.REQUIREMENTS / "base.txt"]
     if subprocess.run([*install, "--offline", *lock], capture_output=True).returncode != 0:
         run(*install, *lock)
-    # The test harness is no part of a user's installation.
+    # The test harness is not part of a user's installation.
     ours = [wheel for wheel in wheels if not wheel.name.startswith("armarium_testing-")]
     run(*install, "--offline", "--no-deps", *ours)
     return place / "bin"
@@ -101,7 +101,7 @@ def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) ->
     assert not found["refused"]
 
 
-def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
+def test_third_party_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
     """Every example, as a wheel of its own, beside ours."""
     install = [
         bootstrap.UV,
@@ -134,6 +134,6 @@ def test_a_strangers_plugins_are_found_when_installed_and_gone_when_not(clean: P
 
 
 def found_in(environment: Path, place: Path) -> Any:
-    """What `armarium plugins` finds there."""
+    """Return what `armarium plugins` lists there."""
     with_state = ["env", f"SERVICE_STATE_DIR={place / 'state'}"]
     return json.loads(run(*with_state, environment / "armarium", "--json", "plugins", cwd=place))

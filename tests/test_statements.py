@@ -1,7 +1,7 @@
 """No statement of a family names another family's table: the owner's `api` offers columns, rows, a query, or the write.
 
-Twice over: in the source, where a text in SQL takes the table from the owner's object and no other family's table is
-written to; and in the database, which is asked at each statement who writes to which table.
+Checked twice: in the source, where an SQL text takes the table from the owner's object and no other family's table is
+written to; and in the database, where each statement's writes are attributed to a family.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ PACKAGES = {
 OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 IS_SQL = re.compile(r"\b(SELECT|FROM|JOIN|INTO|UPDATE|DELETE|WHERE|EXISTS|VALUES)\b")
 NO_NAME = re.compile(r"'[^']*'|:\w+|--[^\n]*")
-"""What in SQL is no name of a table: texts, parameters, remarks."""
+"""Parts of SQL that cannot be a table's name: strings, parameters, comments."""
 WRITES = re.compile(r"\b(?:INTO|UPDATE|DELETE FROM)\s*$")
 OF_ANY_FAMILY = {
-    "armarium_documents.actions.purge": "Empty Trash removes the rows of every family, by what the tables say",
-    "armarium_documents.actions.transfer": "a transfer carries the rows of every family, by what the tables say",
+    "armarium_documents.actions.purge": "Empty Trash removes the rows of every family, as their tables declare",
+    "armarium_documents.actions.transfer": "a transfer carries the rows of every family, as their tables declare",
 }
 
 
 @cache
 def owners() -> dict[str, str]:
-    """Each table to the package of the family that brings it."""
+    """Return each table with the package of its family."""
     found: dict[str, str] = {}
     for package in PACKAGES:
         plugin = importlib.import_module(f"{package}.plugin").armarium_plugin()
@@ -55,7 +55,7 @@ def owners() -> dict[str, str]:
 
 
 def texts_of(tree: ast.Module) -> Iterator[tuple[int, str, list[ast.expr]]]:
-    """Line, text (with a mark for each value put in) and those values, of each text but the docstrings."""
+    """Yield line, text (with a mark for each interpolated value) and those values, of each string but the docstrings."""
     passed = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     for node in ast.walk(tree):
         if id(node) in passed:
@@ -80,7 +80,7 @@ def pieces_of(node: ast.expr) -> Iterator[str | ast.expr]:
 
 
 def table_in(module: ModuleType, node: ast.expr) -> Table | None:
-    """The table that an expression of names and attributes is in *module*."""
+    """Return the table that an expression of names and attributes refers to in *module*."""
     if isinstance(node, ast.Name):
         value = getattr(module, node.id, None)
     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -91,7 +91,7 @@ def table_in(module: ModuleType, node: ast.expr) -> Table | None:
 
 
 def faults_in(source: str, module: ModuleType, package: str) -> list[str]:
-    """What *source*, a module of the family *package* that was imported as *module*, has to do with others' tables."""
+    """Return how *source*, a module of the family *package* that was imported as *module*, touches others' tables."""
     tree = ast.parse(source)
     foreign = {name for name, owner in owners().items() if owner != package}
     named = re.compile(rf"\b({'|'.join(sorted(foreign))})(__history)?\b")
@@ -178,7 +178,7 @@ _KINDS = {
 
 @contextmanager
 def listening() -> Iterator[set[str]]:
-    """Who of the families writes to another's table meanwhile, as SQLite is asked for leave at each statement."""
+    """Record which family writes to another's table meanwhile, with SQLite's authorizer at each statement."""
     heard: set[str] = set()
 
     def ask(
@@ -202,7 +202,7 @@ def listening() -> Iterator[set[str]]:
 
 
 def names_on_the_way() -> Iterator[str]:
-    """The modules of families that called this, the innermost first."""
+    """Return the modules of families on the call stack, the innermost first."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -222,7 +222,7 @@ def heard() -> Iterator[set[str]]:
 def test_only_the_owner_writes_to_a_table(
     heard: set[str], make_engine: Callable[..., Engine], tmp_path: Path, package: str
 ) -> None:
-    """What the example of each action writes, and what it prepares the ground with."""
+    """Checks what the example of each action writes, including its preparations."""
     engine = make_engine()
     plugin = next(one for one in engine.plugins.loaded if one.name == package.removeprefix("armarium_"))
     for number, found in enumerate(plugin.actions):
@@ -237,7 +237,7 @@ def test_only_the_owner_writes_to_a_table(
     assert heard == set()
 
 
-def test_a_planted_write_is_heard(heard: set[str], engine: Engine, library: Library) -> None:
+def test_a_planted_write_is_detected(heard: set[str], engine: Engine, library: Library) -> None:
     planted = {"__name__": "armarium_images.planted"}
     exec("def write(ctx): ctx.conn.exec_driver_sql(\"UPDATE document SET path = 'x'\")", planted)
 

@@ -25,14 +25,16 @@ def actions(tmp_path_factory: pytest.TempPathFactory) -> list[Action]:  # type: 
 
 
 def list_texts(found: Action) -> set[str]:  # type: ignore[type-arg]
-    """Every text the words of an action can come to: a function is asked with each of its flags set and not set."""
+    """Return every text the words of an action can produce: a function is called with each of its flags set and not
+    set.
+    """
     if found.words is None or isinstance(found.words, str):
         return {found.words or ""}
     names = list(found.params.model_fields)
     return {found.words(dict.fromkeys(names, value)) for value in (True, False, None)} | {found.words({})}
 
 
-def test_every_action_of_a_project_says_in_words_what_its_steps_did(actions: list[Action]) -> None:  # type: ignore[type-arg]
+def test_every_action_of_a_project_says_with_a_sentence_what_its_steps_did(actions: list[Action]) -> None:  # type: ignore[type-arg]
     wordless = [one.name for one in actions if one.scope != "engine" and one.words is None]
     assert not wordless
 
@@ -49,7 +51,7 @@ def test_the_words_name_parameters_that_the_action_has(actions: list[Action]) ->
 def test_the_engine_s_log_asks_no_plugin_for_documents(
     engine: Engine, library: Library, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """They are in the projects; each look at the engine's log would note a plugin's failure."""
+    """They are in the projects; each look at the engine's log would otherwise record a plugin's failure."""
     engine.run(library, "document.create", {"name": "Letters"}, LOCAL_OWNER)
     with caplog.at_level(logging.WARNING):
         for scope in ("engine", "project"):

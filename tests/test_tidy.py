@@ -1,4 +1,4 @@
-"""The house rules that a machine can check, over every file of the checkout."""
+"""The coding rules that a machine can check, over every file of the checkout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from checkout import ROOT, Dist, dists, families, files, imported_names, is_test
 
 PYTHON = files(".py")
 LONGEST = {"code": 400, "test": 600}
-# written in pieces, so that this file does not hold what it looks for
+# written in pieces, so that this file does not contain what it looks for
 OPEN_ENDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|raise NotImple" r"mentedError")
 MACHINE_PATHS = re.compile(r"(?<![\w.:])/(wo" r"rk|ro" r"ot|fa" r"rm|Us" r"ers/\w+|ho" r"me/\w+)(/|\b)")
 REGISTRIES = re.compile(
@@ -45,7 +45,7 @@ def readable() -> tuple[Path, ...]:
     return tuple(path for path in files() if b"\0" not in path.read_bytes()[:4096])
 
 
-def test_one_idea_one_file() -> None:
+def test_files_stay_short() -> None:
     long = [
         f"{place(path)} has {lines} lines, {limit} at most: make it a package with a file for each noun"
         for path in PYTHON
@@ -55,17 +55,17 @@ def test_one_idea_one_file() -> None:
     assert not long, "\n".join(long)
 
 
-def test_a_module_opens_with_what_lives_there() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [place(path) for path in PYTHON if not ast.get_docstring(ast.parse(text(path)))]
     assert not silent, f"no opening sentence in: {', '.join(silent)}"
 
 
-def test_nothing_is_left_open_in_the_code() -> None:
+def test_no_open_ends_in_the_code() -> None:
     assert lines_matching(OPEN_ENDS, PYTHON) == []
 
 
-def test_what_is_told_names_things_and_not_routes() -> None:
-    """A refusal is read by people at the command line, too: it says the thing, not the route to ask for it."""
+def test_messages_name_things_and_not_routes() -> None:
+    """Refusals are also read at the command line: they name the thing, not the route for it."""
     route = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /api/")
     found = []
     for path in PYTHON:
@@ -81,14 +81,14 @@ def test_what_is_told_names_things_and_not_routes() -> None:
     assert not found, "\n".join(found)
 
 
-def test_a_family_leaves_alone_what_belongs_to_the_process() -> None:
-    """Families live in one process: what one sets for all of it decides how another reads its files."""
+def test_families_change_no_process_wide_settings() -> None:
+    """Families share one process: a process-wide setting of one would change how another reads its files."""
     sources = tuple(path for path in PYTHON if place(path).startswith("plugins/") and "src" in path.parts)
     assert lines_matching(PROCESS_WIDE, sources) == []
 
 
-def test_nothing_refers_to_papers_outside_the_repository() -> None:
-    """A rule stands in our own docs or next to its code, where whoever reads the comment can read it too."""
+def test_nothing_refers_to_documents_outside_the_repository() -> None:
+    """A rule is in our own docs or next to its code, where the reader of the comment can read it too."""
     assert lines_matching(PAPERS, readable()) == []
 
 
@@ -100,7 +100,7 @@ def test_no_package_registry_is_named() -> None:
     assert lines_matching(REGISTRIES, readable()) == []
 
 
-def test_locks_hold_versions_and_hashes_only() -> None:
+def test_locks_contain_only_versions_and_hashes() -> None:
     for lock in sorted((ROOT / "requirements").glob("*.txt")):
         said = text(lock)
         assert "://" not in said, f"{lock.name} holds an address"
@@ -130,13 +130,13 @@ def test_locks_cover_what_the_pyproject_files_ask_for() -> None:
         assert not missing, f"{dist.name} asks for {', '.join(sorted(missing))}: run make lock"
 
 
-def test_modules_have_telling_names() -> None:
+def test_no_module_has_a_vague_name() -> None:
     assert [place(path) for path in PYTHON if {path.stem, path.parent.name} & VAGUE_NAMES] == []
 
 
 # Words in -ed that are verbs or nouns as they stand.
 NOT_PARTICIPLES = {
-    "bed", "deed", "embed", "exceed", "feed", "indeed", "need", "proceed", "read", "red", "seed", "shed", "speed", "succeed",
+    "bed", "deed", "embed", "exceed", "feed", "heed", "indeed", "need", "proceed", "read", "red", "seed", "shed", "speed", "succeed",
 }  # fmt: skip
 IRREGULAR_PARTICIPLES = {
     "asked", "begun", "bent", "bound", "broken", "brought", "built", "came", "chosen", "done", "drawn",
@@ -152,7 +152,9 @@ BARE_PARTICIPLES = {
     "derived": "the kind of a table, as a declaration reads it",
     "written": "the model of an action's answer, made from its result: `written(Visit)`",
     "paged": "the model of a page of answers, made from their item: `paged(Visit)`",
+    "listed": "the model of a list as an answer, made from its item: `listed(Visit)`",
     "known": "a route: its function's name is its operation id",
+    "lit": "what polars calls a literal, for a double of it",
 }
 
 
@@ -165,8 +167,8 @@ def is_bare_participle(name: str) -> bool:
 def test_functions_and_classes_are_not_named_by_a_bare_participle() -> None:
     """A function is a verb with its object, a property or class a noun: `told` and `Kept` leave a reader to guess.
 
-    Fixtures may be participles (`written`: what is there for the test), and so may what HTTP and refusals call something:
-    models of requests and answers, whose names are published as schema titles, and exceptions.
+    Fixtures may be participles (`written`: the state a test starts from), and so may refusals and models of requests
+    and answers, whose names are published as schema titles.
     """
     published = {"Message", "Params", "Sent", "BaseModel", "Frozen", "SegmentOut"}
     refusals = {
@@ -190,13 +192,13 @@ def test_functions_and_classes_are_not_named_by_a_bare_participle() -> None:
                 continue
             if is_bare_participle(node.name) and not allowed and node.name not in BARE_PARTICIPLES:
                 found.append(f"{place(path)}:{node.lineno} {node.name}")
-    assert not found, "name what they do or are: " + ", ".join(found)
+    assert not found, "use names that say what they do or are: " + ", ".join(found)
 
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
-def test_a_distribution_has_its_rooms(dist: Dist) -> None:
+def test_a_distribution_has_readme_tests_and_types(dist: Dist) -> None:
     assert len(text(dist.folder / "README.md").split()) > 30, (
-        f"{dist.name}: its README says what it is and what is in it"
+        f"{dist.name}: its README must say what it is and what it contains"
     )
     assert list(dist.folder.glob("tests/**/test_*.py")), f"{dist.name} has no tests"
     assert all((package / "py.typed").exists() for package in dist.packages)
@@ -206,7 +208,9 @@ def test_a_distribution_has_its_rooms(dist: Dist) -> None:
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
-    """Third parties and our own: what a module imports stands in its own pyproject, not in a neighbour's."""
+    """Third-party packages and our own: what a module imports is listed in its own pyproject, not only in a
+    neighbour's.
+    """
     ours = {package.name: [other.name] for other in dists() for package in other.packages}
     providers = {**importlib.metadata.packages_distributions(), **ours}
     needs = {re.split(r"[^\w.-]", need)[0].replace("_", "-").lower() for need in dist.project["dependencies"]}
@@ -266,7 +270,7 @@ def test_the_meta_distribution_pins_every_part() -> None:
 
 
 @pytest.mark.parametrize("page", files(".md"), ids=place)
-def test_links_between_documents_lead_somewhere(page: Path) -> None:
+def test_links_between_documents_work(page: Path) -> None:
     broken = []
     for target in re.findall(r"\]\(([^)\s]+)\)", text(page)):
         file, _, anchor = target.partition("#")
@@ -283,7 +287,7 @@ def anchors(markdown: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
-def test_the_documents_a_newcomer_meets_exist() -> None:
+def test_the_root_documents_exist() -> None:
     for name in (
         "README.md",
         "ARCHITECTURE.md",

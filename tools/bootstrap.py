@@ -1,8 +1,8 @@
 """Makes `.venv` of this checkout ready: an environment, the locked packages, our own dists editable.
 
-Run by the Makefile as `python3 tools/bootstrap.py base|dev`; standard library only, because nothing else is there
-yet. Running it again when nothing changed costs a hash of a few files. It names no package registry: where packages
-come from is what this machine's pip and uv are set to.
+Run by the Makefile as `python3 tools/bootstrap.py base|dev`; standard library only, because nothing else is installed
+yet. Running it again when nothing changed costs a hash of a few files. It names no package registry: packages come from
+wherever this machine's pip and uv are configured to look.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 REQUIREMENTS = ROOT / "requirements"
-PROFILES = ("base", "dev")  # each holds all of the one before it
+PROFILES = ("base", "dev")  # each contains all of the one before it
 INSTALLERS = REQUIREMENTS / "installers.txt"
 TESTING = "testing"  # the test harness: no part of a user's installation
-ALONE = REQUIREMENTS / "alone.txt"  # taken for the files they carry, without what they depend on; tests only
+ALONE = REQUIREMENTS / "alone.txt"  # installed for their files, without their dependencies; only for tests
 
 
 class SetupFailed(Exception):
-    """The environment cannot be made here; the text says what to do."""
+    """The environment cannot be created here; the text says what to do."""
 
 
 def workspace_members() -> list[Path]:
@@ -43,7 +43,7 @@ def workspace_members() -> list[Path]:
 
 
 def fingerprint(profile: str) -> str:
-    """Changes when the lock, a pyproject, the interpreter or the place of the checkout does."""
+    """Return a text that changes when the lock, a pyproject, the interpreter or the place of the checkout does."""
     digest = hashlib.sha256(f"{ROOT}\n{sys.version}\n".encode())
     watched = [*locks(profile), INSTALLERS, Path(__file__)]
     for path in [*watched, *(member / "pyproject.toml" for member in workspace_members())]:
@@ -68,7 +68,7 @@ def is_ready(profile: str) -> bool:
 
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Two `make` at once in one checkout wait for each other."""
+    """Make two `make` runs in one checkout wait for each other."""
     with (ROOT / ".venv.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -100,7 +100,7 @@ def run(
 
 
 def refuse_a_mac_without_builds(system: str, release: str, machine: str, python: tuple[int, ...]) -> None:
-    """SetupFailed on a Mac that some locked package has no build for; from source none could be made there."""
+    """Raise SetupFailed on a Mac for which some locked package has no build; none could be made from source there."""
     if system != "Darwin":
         return
     if release and int(release.split(".")[0]) < 15:
@@ -118,7 +118,7 @@ def refuse_a_mac_without_builds(system: str, release: str, machine: str, python:
 
 
 def make_environment() -> None:
-    """A working `.venv`, with pip where Python brings it along; a broken or moved one is made anew."""
+    """Create a working `.venv`, with pip where Python includes it; a broken or moved one is recreated."""
     moved = any(s.exists() and s.read_text().split("\n")[0] != str(ROOT) for s in map(stamp, PROFILES))
     if (
         not moved
@@ -130,7 +130,7 @@ def make_environment() -> None:
     say(f"making .venv with {sys.executable} ({sys.version.split()[0]})")
     if succeeds([sys.executable, "-m", "venv", VENV]):
         return
-    # Debian keeps the wheel of pip in a package of its own and `venv` stops without it
+    # Debian packages pip's wheel separately, and `venv` stops without it
     shutil.rmtree(VENV, ignore_errors=True)
     if not succeeds([sys.executable, "-m", "venv", "--without-pip", VENV]):
         raise SetupFailed(
@@ -140,7 +140,7 @@ def make_environment() -> None:
 
 
 def pip_commands(scratch: Path) -> Iterator[list[str | Path]]:
-    """Ways to run pip for `.venv`, the cheapest first; a later one is tried when those before it fail."""
+    """Return ways to run pip for `.venv`, the cheapest first; a later one is tried when those before it fail."""
     if succeeds([PYTHON, "-m", "pip", "--version"]):
         yield [PYTHON, "-m", "pip"]
     if succeeds([sys.executable, "-m", "pip", "--python", PYTHON, "--version"]):
@@ -163,7 +163,7 @@ def pip_commands(scratch: Path) -> Iterator[list[str | Path]]:
 
 
 def debian_pip_wheels(scratch: Path) -> Iterator[Path]:
-    """The pip wheel out of the package python3-pip-whl, fetched by apt into a folder of ours: no rights needed."""
+    """Extract the pip wheel from the package python3-pip-whl, fetched by apt into a folder of ours: no root needed."""
     scratch.chmod(0o755)  # apt fetches as its own user when root asks
     (lists := scratch / "lists" / "partial").mkdir(parents=True)
     (cache := scratch / "cache" / "archives" / "partial").mkdir(parents=True)
@@ -190,7 +190,7 @@ def become_root() -> list[str] | None:
 
 
 def install_installers() -> None:
-    """pip and uv into `.venv`, at the locked versions."""
+    """Install pip and uv into `.venv`, at the locked versions."""
     with tempfile.TemporaryDirectory(prefix="armarium-setup-") as scratch:
         for pip in pip_commands(Path(scratch)):
             command = [
@@ -205,7 +205,7 @@ def install_installers() -> None:
             if run(command).returncode == 0:
                 return
     if succeeds([PYTHON, "-m", "pip", "--version"]):
-        say("uv could not be installed here: pip does its work, only slower")
+        say("uv could not be installed here: pip is used instead, which is slower")
         return
     raise SetupFailed(
         "there is no pip for this Python, or it reached no package index. On Debian: apt-get install python3-venv "
@@ -214,7 +214,7 @@ def install_installers() -> None:
 
 
 def uv_environment() -> dict[str, str]:
-    """What pip was told about indexes and certificates on this machine, in uv's words; uv reads none of pip's files."""
+    """Return this machine's settings of pip for indexes and certificates in uv's terms; uv reads none of pip's files."""
     asked = subprocess.run(
         [PYTHON, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
     )
@@ -225,7 +225,7 @@ def uv_environment() -> dict[str, str]:
 
 
 def install_packages(profile: str) -> None:
-    """The locked packages, then our own dists as they stand in this checkout."""
+    """Install the locked packages, then our own dists as they are in this checkout."""
     locked = [
         ["--require-hashes", *(["--no-deps"] if lock == ALONE else []), "-r", str(lock)]
         for lock in locks(profile)
@@ -237,11 +237,11 @@ def install_packages(profile: str) -> None:
     if succeeds([UV, "--version"]):
         if all(run([*uv, *step], env=uv_environment()).returncode == 0 for step in steps):
             return
-        say("uv did not get through; trying the same with pip")
+        say("uv failed; trying the same with pip")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not all(run([*pip, *step]).returncode == 0 for step in steps):
         raise SetupFailed(
-            "the packages could not be installed; what pip said stands above. Mend that (most often the machine is "
+            "the packages could not be installed; pip's message is above. Fix that (most often the machine is "
             "offline or the disk is full) and run make again: it goes on where it stopped."
         )
 

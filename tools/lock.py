@@ -1,6 +1,6 @@
-"""Writes requirements/*.txt anew: versions and hashes of what the pyproject files ask for, and no addresses.
+"""Regenerates requirements/*.txt: versions and hashes of what the pyproject files require, and no addresses.
 
-Run by `make lock` in the environment that `tools/bootstrap.py` made. The base lock is what a user gets; the dev lock
+Run by `make lock` in the environment that `tools/bootstrap.py` created. The base lock is what a user gets; the dev lock
 is the base lock and the tools of tests and benchmarks, at the same versions.
 """
 
@@ -22,7 +22,7 @@ FORBIDDEN = (
     "torchvision",
     "kraken",
     "transformers",
-)  # they live in runtimes, never in the base install
+)  # they belong in runtimes, never in the base install
 
 
 def read(pyproject: Path) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def read(pyproject: Path) -> dict[str, Any]:
 
 
 def list_wanted() -> dict[str, list[str]]:
-    """Requirements by lock, without our own dists; an editable install of those needs hatchling and editables."""
+    """Return requirements by lock, without our own dists; an editable install of those needs hatchling and editables."""
     projects = [read(member / "pyproject.toml") for member in workspace_members()]
     base = {
         name

@@ -1,6 +1,6 @@
 """Writes docs/api/*.md: every public name a plugin may import, with its exact signature.
 
-Run by `make docs`; tests/test_docs.py fails when a page differs from the code or a public name explains nothing.
+Run by `make docs`; tests/test_docs.py fails when a page differs from the code or a public name has no explanation.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 
 
 def public_names(module_name: str) -> list[tuple[str, object]]:
-    """Names and values of a module's `__all__`; a module of a plugin's api has one."""
+    """Return names and values of a module's `__all__`; of a module that is itself one entry of a plugin's api, one."""
     module = importlib.import_module(module_name)
     return [(name, getattr(module, name)) for name in sorted(module.__all__)]
 
 
 def explains(value: object) -> str:
-    """The first paragraph of a value's own docstring; empty when it has none of its own."""
+    """Return the first paragraph of a value's own docstring; empty when it has none of its own."""
     text = (
         inspect.getdoc(value)
         if callable(value) or inspect.ismodule(value)
@@ -65,9 +65,9 @@ def explains(value: object) -> str:
 
 
 def signature(name: str, value: object) -> str:
-    """*name* with its parameters, a line each when they are long; the bare name of what is not called."""
+    """Return *name* with its parameters, one per line when they are long; the bare name of what cannot be called."""
     if isinstance(value, type) and issubclass(value, pydantic.BaseModel):
-        # What it takes is known when its validator is made, which else is when it is first used.
+        # Its signature is known when its validator is built, which otherwise happens on first use.
         value.model_rebuild()
     try:
         said = inspect.signature(value)  # type: ignore[arg-type]  # refuses what is not callable
@@ -94,7 +94,7 @@ def spell_parameter(parameter: inspect.Parameter) -> str:
 
 
 def annotation(value: object) -> str:
-    """A type as it stands in the code."""
+    """Return a type as it is written in the code."""
     if isinstance(value, typing.ForwardRef):
         return value.__forward_arg__
     if isinstance(value, str):

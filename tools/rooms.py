@@ -1,6 +1,6 @@
-"""Writes into each family's README what it brings: tables, actions, jobs and routes, from the code.
+"""Writes into each family's README what it contains: tables, actions, jobs and routes, from the code.
 
-Run by `make docs`; tests/test_docs.py fails when a README differs. What stands above the mark is written by hand.
+Run by `make docs`; tests/test_docs.py fails when a README differs. What is above the mark is written by hand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
 
 
 def describe_plugins(plugins: Sequence[Plugin], routers: Iterable[APIRouter]) -> str:
-    """The tables, actions, job kinds and routes of some plugins, as Markdown."""
+    """Return the tables, actions, job kinds and routes of some plugins, as Markdown."""
     tables = sorted({row for plugin in plugins for row in tables_of(plugin)})
     actions = sorted(
         (action for plugin in plugins for action in plugin.actions), key=lambda action: action.name
@@ -85,7 +85,7 @@ def tables_of(plugin: Plugin) -> list[tuple[str, str, str]]:
 
 
 def readmes() -> dict[Path, str]:
-    """Each README of the core and of a family as it should be."""
+    """Return each README of the core and of a family with its generated part."""
     with tempfile.TemporaryDirectory() as state:
         loaded = Engine(Settings(state_dir=Path(state))).plugins.loaded
     core = [plugin for plugin in loaded if not (ROOT / "plugins" / plugin.name).is_dir()]

@@ -1,4 +1,4 @@
-"""An engine with the core and the test family only, and a library in it."""
+"""An engine with only the core and the test family, and a project in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shelf_engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def shelf_library(shelf_engine: Engine, tmp_path: Path) -> Library:
-    """A library with shelves."""
+    """A project with shelves."""
     place = tmp_path / "Shelves.library"
     shelf_engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     return shelf_engine.libraries.get(place)

@@ -1,4 +1,4 @@
-"""Every route of /api/activity with every refusal it has."""
+"""Every route of /api/activity with each of its refusals."""
 
 from __future__ import annotations
 
@@ -380,7 +380,7 @@ class TestDerivatives:
     def test_a_decision_applies_to_what_has_not_started(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
-        """While the last of its jobs runs, the row is listed and can be decided about, to no effect."""
+        """While the last of its jobs runs, the row is listed and decisions about it have no effect."""
         reading = put(chores, project, "chore-read", {"items": 2}, total=2)
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (reading,))
@@ -450,7 +450,7 @@ class TestTheEnginesOwnEvents:
         assert {item["type"] for item in items} <= {"system_info"}
         return [(item["level"], item["message"], item["metadata"], item["error"]) for item in items]
 
-    def test_a_job_that_failed_for_good_is_told_once_by_the_top_of_its_tree(
+    def test_a_final_failure_is_logged_once_by_the_top_of_the_tree(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
         done = put(chores, project, "chore-items", {"items": 1})
@@ -466,9 +466,7 @@ class TestTheEnginesOwnEvents:
         assert len(told) == 2
         assert all(message.endswith(" failed.") and error for _, message, _, error in told)
 
-    def test_what_was_interrupted_is_told_when_it_is_carried_on(
-        self, web: Any, chores: Engine, project: Library
-    ) -> None:
+    def test_a_resumed_interruption_is_logged(self, web: Any, chores: Engine, project: Library) -> None:
         put(chores, project, "chore-items", {"items": 1})
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running'")
@@ -477,9 +475,11 @@ class TestTheEnginesOwnEvents:
         chores.libraries.get(project.path)
         ((level, message, found, _),) = self.read_events(web)
         assert (level, found) == ("warning", {"jobs": 1})
-        assert message == "The engine had stopped while 1 job ran; what was begun is carried on."
+        assert message == "The engine had stopped while 1 job ran; it is continued."
 
-    def test_a_migration_is_told_with_its_snapshot(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_a_migration_is_logged_with_its_snapshot(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         chores.run(None, "library.release", {"path": str(project.path)}, LOCAL_OWNER)
         with sqlite3.connect(project.path / "library.sqlite") as raw:
             raw.execute("UPDATE schema_version SET version = 0 WHERE family = 'jobs'")
@@ -533,7 +533,7 @@ class TestActivity:
         at = web.get("/api/activity").json()["items"][2]["timestamp"]
         assert self.find_sequences(web, since=at) == [4, 3, 2]
         assert self.find_sequences(web, until=at) == [2, 1, 0]
-        # A plus sign that nobody encoded arrives as a space.
+        # A plus sign that was not percent-encoded arrives as a space.
         assert web.get("/api/activity?since=2000-01-31T12:00:00+02:00").json()["total"] == 5
         page = web.get("/api/activity", params={"limit": 2}).json()
         assert (page["total"], page["limit"], page["offset"]) == (5, 2, 0)

@@ -1,4 +1,4 @@
-"""What the database itself guarantees: no tracked write outside an action, whoever makes it, and exact images."""
+"""What the database itself guarantees: no tracked write outside an action, by anyone, and exact images."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_refusal_that_is_passed_over_ends_the_whole_transaction(run, shelf_lib
             with suppress(IntegrityError):
                 conn.exec_driver_sql("UPDATE shelf SET name = 'n'")
 
-    with pytest.raises(RuntimeError, match="nothing was kept"):
+    with pytest.raises(RuntimeError, match="rolled everything back"):
         careless()
     run("shelf.create", name="B")
     with shelf_library.db.read() as conn:
@@ -114,7 +114,7 @@ def test_a_change_that_changes_nothing_leaves_no_image(
         assert conn.exec_driver_sql("SELECT count(*) FROM shelf__history").scalar() == 2
 
 
-def test_writes_are_refused_in_words_when_a_trigger_is_gone(
+def test_writes_are_refused_with_a_sentence_when_a_trigger_is_gone(
     make_engine, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     from armarium.errors import Conflict

@@ -1,4 +1,4 @@
-"""What is added to the routes of lists is added once, however many engines a process has had."""
+"""The count is added to the routes of lists once, however many engines a process has had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The query-only connections: few, shared by both kinds of reading, never given on with a snapshot or a fault."""
+"""The query-only connections: few, shared by both kinds of reading, never passed on with an open snapshot or after an
+error.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,36 @@ def test_each_reading_sees_what_was_written_before_it(db: Database) -> None:
     db.close()
 
 
+def test_two_that_read_together_see_one_state_while_others_write(db: Database) -> None:
+    done = threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            with db.write() as writer:
+                writer.execute(text("INSERT INTO line VALUES ('one more')"))
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    try:
+        for _ in range(60):
+            with db.read_together() as (one, other):
+                first = lines(raw_of(one))
+                assert lines(raw_of(other)) == first
+                assert lines(raw_of(one)) == first
+    finally:
+        done.set()
+        writing.join()
+    with db.write(), db.read_together() as (one, other):
+        assert lines(raw_of(one)) == lines(raw_of(other))
+    db.close()
+
+
 def test_few_stay_open_when_many_have_read(db: Database) -> None:
     with ExitStack() as many:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_KEPT + 3)}
         assert len(readers) == READERS_KEPT + 3
     assert still_open(readers) == READERS_KEPT
-    # The crowd is gone: after some seconds only those stay that are wanted day by day.
+    # After the burst and some seconds, only those stay open that are needed regularly.
     db.give_memory_back()
     assert still_open(readers) == READERS_AT_ONCE
     with ExitStack() as many:
@@ -75,7 +101,7 @@ def still_open(readers: set[sqlite3.Connection]) -> int:
     return found
 
 
-def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
+def test_a_returned_reader_is_waited_for_before_a_further_one_is_opened(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readers, "PATIENCE", 60.0)
@@ -100,14 +126,14 @@ def test_one_that_comes_back_is_waited_for_rather_than_one_more_opened(
     db.close()
 
 
-def test_one_more_is_opened_when_none_comes_back(db: Database) -> None:
+def test_a_further_reader_is_opened_when_none_is_returned(db: Database) -> None:
     with ExitStack() as many:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_AT_ONCE + 1)}
     assert len(readers) == READERS_AT_ONCE + 1
     db.close()
 
 
-def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
+def test_a_reader_that_met_an_error_is_not_reused(db: Database) -> None:
     def ask_nowhere() -> None:
         nonlocal met
         with db.read() as conn:
@@ -122,7 +148,7 @@ def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
         assert next_one is not met
         assert lines(next_one) == 0
 
-    # A refusal is no error of the database: the reader stays.
+    # A refusal is no error of the database: the reader stays open.
     def refuse() -> None:
         nonlocal refused
         with db.read() as conn:
@@ -138,7 +164,7 @@ def test_one_that_met_an_error_is_not_given_on(db: Database) -> None:
     db.close()
 
 
-def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
+def test_idle_readers_free_memory_and_stay_usable(db: Database) -> None:
     with ExitStack() as many:
         readers = [raw_of(many.enter_context(db.read())) for _ in range(3)]
     db.give_memory_back()
@@ -151,7 +177,7 @@ def test_readers_at_rest_give_memory_back_and_read_on(db: Database) -> None:
     db.close()
 
 
-def test_one_given_back_after_the_end_is_closed(db: Database) -> None:
+def test_a_reader_returned_after_closing_is_closed(db: Database) -> None:
     with db.read() as conn:
         late = raw_of(conn)
         db.close()

@@ -1,4 +1,4 @@
-"""Bytes are seen down to the disk itself, by the way that the system has for it."""
+"""Bytes are flushed to the disk itself, in the way of each operating system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium.store.database import Database, raw_of
 
 
 class Calls:
-    """What was asked of the system, in its order; the command of macOS may be unknown to the file system."""
+    """The system calls, in their order; the file system may not know the command of macOS."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, macos: bool, known: bool = True) -> None:
         self.made: list[str] = []
@@ -44,7 +44,7 @@ def test_a_file_is_flushed_to_the_disk(
     assert calls.made == made
 
 
-def test_a_disk_that_refuses_is_heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_error_of_the_disk_is_raised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuses(descriptor: int) -> None:
         raise OSError(errno.EIO, "input/output error")
 

@@ -1,4 +1,4 @@
-"""The gate to the network: where no request may go, nothing arrives; where one may, it is bounded."""
+"""The network gate: forbidden requests do not arrive anywhere; allowed ones are bounded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.network.egress import Egress, Limits, Reach, may_reach, plain_addr
 
 
 class Server(ThreadingHTTPServer):
-    """Counts what reaches it."""
+    """Counts the requests it receives."""
 
     daemon_threads = True
     reached: list[str]
@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
     do_POST = do_GET
 
     def _answer_range(self) -> None:
-        """A file of 100 bytes that breaks off after 60, unless it is asked for the rest of the same file."""
+        """Answer a file of 100 bytes that breaks off after 60, unless the rest of the same file is requested."""
         begun = self.headers.get("Range", "bytes=0-")[6:-1]
         same = self.headers.get("If-Range") == self.server.etag
         start = int(begun) if same else 0
@@ -179,7 +179,7 @@ def test_a_name_that_leads_inside_is_refused_whatever_else_it_says(
     assert server.reached == []
 
 
-def test_a_name_that_changes_its_answer_is_asked_once_and_connected_where_it_was_checked(
+def test_a_rebinding_name_is_resolved_once_and_connected_to_the_checked_address(
     server: Server,
 ) -> None:
     asked: list[str] = []
@@ -255,7 +255,7 @@ def test_a_redirect_inside_is_not_followed(server: Server) -> None:
         egress.fetch("POST", url(server, "/once"), content=b"x", reach="machine")
 
 
-def test_a_secret_is_not_carried_to_another_host(server: Server) -> None:
+def test_a_redirect_does_not_send_a_secret_to_another_host(server: Server) -> None:
     headers = {"Authorization": "Bearer x", "X-Kept": "y"}
     Egress(local_only=False).fetch("GET", url(server, "/else"), headers=headers, reach="machine")
     first, second = server.headers_seen
@@ -368,7 +368,7 @@ def test_a_refusal_names_the_host_and_no_more_of_the_address() -> None:
     assert "canary" not in str(refused.value)
 
 
-def test_no_answer_is_told_in_words(server: Server) -> None:
+def test_no_answer_is_refused_with_a_sentence(server: Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(Unavailable) as refused:
@@ -376,7 +376,7 @@ def test_no_answer_is_told_in_words(server: Server) -> None:
     assert refused.value.code == "unreachable"
 
 
-def test_an_unknown_name_is_told_in_words() -> None:
+def test_an_unknown_name_is_refused_with_a_sentence() -> None:
     def fails(host: str, port: int) -> list[str]:
         raise OSError("no such name")
 
@@ -389,12 +389,12 @@ def test_this_machine_has_a_name() -> None:
 
 
 def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None:
-    """For libraries that bring their own protocol: whatever they ask goes through the gate."""
+    """For libraries with a protocol of their own: all their requests go through the gate."""
     here = f"http://127.0.0.1:{server.server_port}"
     egress = Egress(local_only=False)
     with egress.client(reach="machine", limits=Limits(max_bytes=1000, seconds=1.0)) as client:
         assert client.get(f"{here}/plain").content == b"a model"
-        # Kept open and used again: each request has a time of its own.
+        # The connection is reused: each request has a time limit of its own.
         assert client.get(f"{here}/plain").status_code == 200
         assert client.get(f"{here}/metadata").status_code == 302
         with pytest.raises(TooLarge):
@@ -413,7 +413,7 @@ def test_a_client_of_httpx_is_bound_by_the_same_refusals(server: Server) -> None
 
 
 def test_a_request_is_given_up_while_it_waits(server: Server) -> None:
-    """Its `check` is called several times a second, and what it raises ends the request."""
+    """Its `check` is called several times a second, and an exception from it ends the request."""
     here = f"http://127.0.0.1:{server.server_port}"
     began = time.monotonic()
 
@@ -450,7 +450,7 @@ def test_whether_an_address_is_this_machine(url: str, answers: list[str], here: 
     assert egress.leads_here(url) is here
 
 
-def test_held_offline_no_name_is_looked_up_to_know_where_it_leads() -> None:
+def test_offline_no_name_is_resolved() -> None:
     def looked_up(host: str, port: int) -> list[str]:
         raise AssertionError(f"{host} was looked up")
 
@@ -467,7 +467,7 @@ def test_a_name_that_leads_nowhere_is_not_this_machine() -> None:
         Egress(local_only=False, resolver=fails).leads_here("http://nobody.invalid/")
 
 
-def test_a_download_goes_on_where_it_broke_off(server: Server, tmp_path: Path) -> None:
+def test_a_download_resumes_where_it_broke_off(server: Server, tmp_path: Path) -> None:
     egress, target, part = Egress(local_only=False), tmp_path / "model", tmp_path / ".part"
     told: list[tuple[int, int | None]] = []
 

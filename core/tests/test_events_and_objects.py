@@ -92,14 +92,14 @@ def test_two_hundred_listeners_hear_all_of_it_and_a_slow_one_keeps_nothing_alive
     async def run() -> None:
         hearing = [asyncio.ensure_future(hear()) for _ in range(listeners)]
         await asyncio.sleep(0)
-        # From another thread, as steps do; none of the listeners can hold the writer up.
+        # From another thread, as steps do; no listener can delay the writer.
         await asyncio.to_thread(lambda: [stream.publish("change", {"n": n}) for n in range(told)])
         assert await asyncio.gather(*hearing) == [list(range(told))] * listeners
         slow = stream.subscribe(start, quiet=0.01)
         first = await anext(slow)
         assert first is not None
         assert first.data["n"] == 0
-        # It holds a handful while ten thousand more come and go; then it is told to look at everything afresh.
+        # It holds a handful while ten thousand more arrive and are dropped; then it is asked to reload everything.
         for n in range(KEPT + told):
             stream.publish("change", {"n": n})
         heard = [await anext(slow) for _ in range(AT_ONCE)]
@@ -129,7 +129,7 @@ def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
+def test_what_is_missing_is_refused_with_a_sentence(tmp_path: Path) -> None:
     store = ObjectStore(tmp_path)
     with pytest.raises(NotFound, match="missing"):
         store.open("ab" * 32)

@@ -1,4 +1,4 @@
-"""What the guard promises: every bomb and broken file gets a sentence, quickly, in little memory."""
+"""What the guard promises: every bomb and broken file gets a sentence, fast, in little memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from armarium.guard import (
 
 
 def png(width: int, height: int, *, depth: int = 8, rows: int | None = None) -> bytes:
-    """A one-colour grey PNG written by hand: Pillow itself would need the memory that the bomb wants."""
+    """A one-colour grey PNG written by hand: Pillow itself would need the memory that the bomb claims."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -110,7 +110,7 @@ EXTERNAL = b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
     ],
     ids=["laughs", "external", "bom", "after comments", "utf-16", "utf-16-le", "utf-32", "public", "utf-7"],
 )
-def test_a_doctype_is_refused_in_any_dress(data: bytes) -> None:
+def test_a_doctype_is_refused_in_any_encoding(data: bytes) -> None:
     with pytest.raises(Invalid) as refusal:
         parse_xml(data, name="page.xml")
     assert refusal.value.detail.startswith("page.xml ")
@@ -232,7 +232,7 @@ def test_a_black_part_of_a_black_image_is_decoded_too() -> None:
     assert (found.size, found.getextrema()) == ((20, 30), ((0, 0), (0, 0), (0, 0)))
 
 
-def test_an_image_is_decoded_no_further_than_its_part_goes() -> None:
+def test_an_image_is_decoded_no_further_than_the_requested_part() -> None:
     file = io.BytesIO()
     Image.effect_noise((700, 2000), 90).save(file, "JPEG")
     broken = file.getvalue()[: len(file.getvalue()) // 2]
@@ -243,7 +243,7 @@ def test_an_image_is_decoded_no_further_than_its_part_goes() -> None:
         open_image(broken)
 
 
-def test_a_part_of_a_bomb_or_of_an_odd_header_is_no_way_in() -> None:
+def test_a_part_of_a_bomb_or_of_an_invalid_image_is_refused_too() -> None:
     with pytest.raises(Invalid, match="bomb"):
         open_image(png(12_000, 12_000, depth=1, rows=10), box=(0, 0, 10, 10))
     file = io.BytesIO()
@@ -253,15 +253,15 @@ def test_a_part_of_a_bomb_or_of_an_odd_header_is_no_way_in() -> None:
     huge = data[: at + 5] + b"\xff\xff\xff\xff" + data[at + 9 :]
     with pytest.raises(Invalid, match="at most 200,000,000"):
         open_image(huge, box=(0, 0, 10, 10))
-    # A size stated twice, and segments that are padded: decoded as the whole is, or refused, never another picture.
+    # A size stated twice, and padded segments: decoded like the whole image, or refused, never another picture.
     frame = data[at : at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")]
     with pytest.raises(Invalid):
         open_image(data[:at] + frame + data[at:], box=(0, 0, 700, 10))
-    # A JPEG within its data, cut short, does not make a cut file whole.
+    # An embedded JPEG, truncated, does not make a truncated file whole.
     thumbnail = b"\xff\xe1\x00\x08Exif\xff\xd9"
     with pytest.raises(Invalid, match="damaged JPEG"):
         open_image(data[:2] + thumbnail + data[2 : len(data) // 2], box=(0, 1500, 700, 1600))
-    # A marker that does not belong there ends the colours early: the rest would be grey.
+    # A misplaced marker ends the image data early: the rest would be grey.
     broken = data[: len(data) // 4] + b"\xff\xc0\x00\x02" + data[len(data) // 4 :]
     for top in (0, 1500):
         with pytest.raises(Invalid, match="damaged JPEG"):
@@ -315,7 +315,7 @@ def test_the_limit_can_be_set() -> None:
 
 def test_a_page_between_pillows_limit_and_ours_opens_without_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "map.tif"
-    path.write_bytes(png(13_500, 7_000))  # 94 million pixels, all white paper: 1,000 pixels a byte
+    path.write_bytes(png(13_500, 7_000))  # 94 million pixels, all white paper: 1,000 pixels per byte
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert open_image(path).size == (13_500, 7_000)

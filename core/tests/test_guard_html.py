@@ -1,4 +1,4 @@
-"""HTML under the guard: tag soup is mended, XHTML is read as XML, and every bomb gets a sentence."""
+"""HTML under the guard: tag soup is repaired, XHTML is read as XML, and every bomb gets a sentence."""
 
 from __future__ import annotations
 

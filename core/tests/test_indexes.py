@@ -1,4 +1,4 @@
-"""Derived indexes: in step with their rows whatever writes them, made anew wherever they are not what is said."""
+"""Derived indexes: in step with their rows whatever writes them, rebuilt where they differ from the models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SELECT b.id FROM shelf_weight w JOIN shelf_book b ON b.rowid = w.number WHERE w.
 
 
 def heavy(library: Library, least: float) -> list[str]:
-    """The books at least so heavy, found through the index; compared with a plain look at every row."""
+    """Return the books of at least this weight, found through the index and compared with a scan of every row."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         found = sorted(row[0] for row in raw.execute(HEAVY, (least, least)))
@@ -66,7 +66,7 @@ def test_an_index_is_in_step_after_any_history(
     steps: list[str] = []
     taken: list[str] = []
     for what, which, weight in deeds:
-        # A deed that does not fit (a shelf that is gone, a step changed since) is refused and changes nothing.
+        # A write that does not fit (a missing shelf, a step changed since) is refused and changes nothing.
         with suppress(Exception):
             shelf = shelves[which % len(shelves)]
             if what == "add":
@@ -112,7 +112,7 @@ def test_the_history_and_the_digests_know_nothing_of_it(
     ],
     ids=["no table", "no trigger", "another trigger", "another table"],
 )
-def test_an_index_that_is_not_what_is_said_is_made_anew_at_opening(
+def test_an_index_that_differs_from_its_declaration_is_rebuilt_at_opening(
     run, shelf_engine: Engine, shelf_library: Library, damage: str
 ) -> None:
     shelf = run("shelf.create", name="A").result["id"]
@@ -146,7 +146,7 @@ def test_a_package_made_before_the_index_gets_it_without_a_snapshot(make_engine,
     assert not list((place / "snapshots").iterdir())
 
 
-def test_the_doctor_finds_an_index_out_of_step_and_makes_it_anew_when_told(
+def test_the_doctor_reports_an_index_out_of_step_and_rebuilds_it_on_request(
     run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     shelf = run("shelf.create", name="A").result["id"]
@@ -159,13 +159,13 @@ def test_the_doctor_finds_an_index_out_of_step_and_makes_it_anew_when_told(
     report = doctor.examine(shelf_engine, shelf_library.path)
     (finding,) = report["findings"]
     assert "shelf_weight does not agree with the rows it follows in 3" in finding["what"]
-    # It stands in nobody's way meanwhile, and a row that it kept too long is replaced.
+    # It blocks no writes meanwhile, and a leftover row is replaced.
     run("shelf.clear", id=shelf)
     assert doctor.examine(shelf_engine, shelf_library.path, rebuild=True)["healthy"]
     assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]
 
 
-def test_a_sqlite_without_the_module_is_told_in_words(make_engine, tmp_path: Path) -> None:
+def test_a_sqlite_without_the_module_is_refused_with_a_sentence(make_engine, tmp_path: Path) -> None:
     needy = MetaData()
     rows = Table("shelf", needy, Column("id", Text, primary_key=True), info=tracked(label="shelf"))
     derived_index("shelf_index", needy, rows, module="no_such", values={"a": "1"}, columns=("id",))

@@ -1,4 +1,4 @@
-"""Packages on disk: made whole or not at all, held by one engine, refused in words when something is wrong."""
+"""Packages on disk: created whole or not at all, held by one engine, refused with a sentence when something is wrong."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_link_out_of_the_allowed_folders_is_refused(make_engine, tmp_path: Pat
         engine.libraries.get(tmp_path / "inside" / "A.library")
 
 
-def test_a_second_engine_is_told_who_holds_the_package(shelf_library: Library, make_engine) -> None:
+def test_a_second_engine_is_refused_with_the_name_of_the_holder(shelf_library: Library, make_engine) -> None:
     other = make_engine(plugins=[shelf_plugin()])
     with pytest.raises(Conflict, match=r"held by another engine \(process \d+ on") as refused:
         other.libraries.get(shelf_library.path)
@@ -113,10 +113,10 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
         assert "snapshot" in report["findings"][0]["what"]
 
 
-def test_damage_met_while_opening_is_told_of_the_project_and_not_of_the_engines_own_database(
+def test_damage_found_at_opening_is_attributed_to_the_project_not_to_the_engines_database(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
-    # At a place that the registry does not know, so that it is entered there with its settings.
+    # At a path that the registry does not know, so that it is registered with its settings.
     path = _close_project(shelf_engine, shelf_library).rename(shelf_library.path.with_name("Copied.library"))
     with sqlite3.connect(path / DATABASE) as raw:
         pages = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'library_setting' AND rootpage > 0"
@@ -135,14 +135,14 @@ def test_damage_met_while_opening_is_told_of_the_project_and_not_of_the_engines_
 
 @pytest.fixture
 def files_left():
-    """Sets how many more files this process may open; the limit is as before afterwards."""
+    """Sets how many more files this process may open; restores the limit afterwards."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def leave(number: int | None) -> None:
         allowed = before[0]
         if number is not None:
             taken = set(map(int, os.listdir("/dev/fd")))
-            # A file gets the lowest free number, and the limit is one that no number reaches.
+            # A file gets the lowest free number, and no number reaches the limit.
             allowed = next(islice((n for n in count() if n not in taken), number, None))
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, before[1]))
 
@@ -186,7 +186,7 @@ def test_a_project_whose_holder_cannot_be_noted_is_not_left_locked(
     assert shelf_engine.libraries.get(path).path == shelf_library.path
 
 
-def test_what_keeps_the_doctor_out_is_no_illness(
+def test_what_prevents_an_examination_is_not_a_finding(
     shelf_engine: Engine, shelf_library: Library, make_engine
 ) -> None:
     shelf_library.snapshot("by hand")
@@ -355,7 +355,7 @@ def test_no_project_is_made_inside_another(
 
 
 def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, shelf_library: Library) -> None:
-    """Its package stays on disk; it is not reserved to the owner."""
+    """Its package stays on disk; the action is not reserved to the owner."""
     editor, viewer = (replace(LOCAL_OWNER, role=role) for role in ("editor", "viewer"))
     path = str(shelf_library.path)
     with pytest.raises(Forbidden):
@@ -420,7 +420,7 @@ def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
 
 
 def _without_guards(library: Library, *statements: str) -> None:
-    """Run *statements* in the sqlite3 shell as somebody who takes the triggers away and puts them back."""
+    """Run *statements* in the sqlite3 shell like somebody who removes the triggers and restores them."""
     shell = sqlite3.connect(library.db.path, isolation_level=None)
     kept = shell.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'audit%' OR name LIKE '%\\_no\\_%'"
@@ -441,7 +441,7 @@ IN_THE_NAME_OF = "UPDATE audit_current SET audit_seq = {}"
 @pytest.mark.parametrize(
     ("statements", "told"),
     [
-        # In the name of the newest step, which the order of the images does not tell.
+        # In the name of the newest step, which the order of the images does not reveal.
         (
             (
                 IN_THE_NAME_OF.format("(SELECT max(seq) FROM audit)"),

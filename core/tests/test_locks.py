@@ -1,4 +1,4 @@
-"""Locks and rights over rows: asked by the core of every step, whatever plugin's, done, undone, redone or inside another."""
+"""Locks and rights over rows: the core checks every step of any plugin, done, undone, redone or inside another."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ seal: Any = action(
 
 @action("nook.gesture", params=Statements, summary="Do several things at once")
 def gesture(ctx: ActionContext, p: Statements) -> dict[str, Any]:
-    """The action named first, inside this one."""
+    """Run the action named first, inside this one."""
     ctx.run(p.names[0], {"sql": p.sql, "names": p.names[1:]})
     return {}
 
@@ -190,7 +190,7 @@ UNDER = [
     "DELETE FROM nook_remark WHERE id = 's'",
     "UPDATE nook_remark SET on_remark = 's' WHERE id = 't'",
 ]
-"""Changes of what belongs to the attic, or came to it, or left it; the last by way of another row, or of two."""
+"""Changes of what belongs to the attic, or moved into it or out of it; the last through another row, or two."""
 
 ELSEWHERE = [
     "UPDATE nook SET title = 'Stable' WHERE id = 'barn'",
@@ -213,8 +213,8 @@ def test_a_lock_high_up_keeps_an_editor_from_every_row_beneath_it(house: House, 
 
 
 @pytest.mark.parametrize("statement", UNDER)
-def test_nor_is_it_undone_or_redone_by_one(house: House, statement: str) -> None:
-    # Moved under another roof, so that the lock changes no row that the step changed.
+def test_a_machine_may_not_undo_or_redo_it_either(house: House, statement: str) -> None:
+    # Moved elsewhere, so that the lock changes no row that the step changed.
     house.do("INSERT INTO nook (id, inside, title, shut, place) VALUES ('street', NULL, 'Street', 0, 0)")
     house.do("UPDATE nook SET inside = 'street' WHERE id = 'house'")
     done = house.do(statement)
@@ -226,14 +226,14 @@ def test_nor_is_it_undone_or_redone_by_one(house: House, statement: str) -> None
 
 
 @pytest.mark.parametrize("statement", ELSEWHERE)
-def test_a_lock_keeps_nobody_from_what_lies_elsewhere(house: House, statement: str) -> None:
+def test_a_lock_does_not_affect_other_documents(house: House, statement: str) -> None:
     house.set_lock("attic")
     done = house.do(statement, who=EDITOR)
     house.undo(house.undo(done, EDITOR), EDITOR)
 
 
-def test_to_rearrange_is_to_change_the_room_around(house: House) -> None:
-    """A brother that is locked does not keep the others from being put in another order."""
+def test_reordering_siblings_counts_as_changing_their_parent(house: House) -> None:
+    """A locked sibling does not prevent the others from being reordered."""
     house.set_lock("attic")
     house.do("UPDATE nook SET place = 3 WHERE id = 'attic'", who=EDITOR)
     assert find_refusal(
@@ -280,12 +280,12 @@ def test_work_is_not_put_in_the_queue_for_what_is_locked(house: House) -> None:
 SEAL, UNSEAL = (f"UPDATE nook_chest SET sealed = {n} WHERE id = 'old'" for n in (1, 0))
 
 
-def test_a_right_over_rows_is_asked_for_doing_undoing_and_redoing(house: House) -> None:
+def test_a_right_over_rows_is_checked_on_do_undo_and_redo(house: House) -> None:
     def by(who: Principal, sql: str, *names: str) -> str:
         return house.do(sql, name="nook.seal", who=who, names=names)
 
     assert find_refusal(lambda: by(AGENT, SEAL)) == "seal_needs_a_person"
-    # Named in the parameters it is asked for, though no row would change by it.
+    # Its being named in the parameters needs the right, although no row would change by it.
     assert find_refusal(lambda: by(AGENT, UNSEAL, "seal")) == "seal_needs_a_person"
     sealed = by(EDITOR, SEAL)
     assert find_refusal(lambda: house.undo(sealed, AGENT)) == "seal_needs_a_person"
@@ -310,7 +310,7 @@ def test_an_action_inside_another_keeps_its_rights(house: House, inner: str, cod
     house.undo(again, EDITOR)
 
 
-def test_a_set_is_taken_back_whole_or_not_at_all(house: House) -> None:
+def test_a_set_is_undone_whole_or_not_at_all(house: House) -> None:
     steps = [house.do("UPDATE nook_letter SET text = 'n' WHERE id = 'b'"), house.do(UNDER[9])]
     house.set_lock("house")
     with pytest.raises(Forbidden):

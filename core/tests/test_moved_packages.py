@@ -37,7 +37,7 @@ def test_its_new_name_opens_first_too(shelf_engine: Engine, shelf_library: Libra
     assert [one.path for one in shelf_engine.libraries.open_now()] == [fresh]
 
 
-def test_work_in_hand_makes_no_second_package(shelf_library: Library, tmp_path: Path) -> None:
+def test_work_in_progress_makes_no_second_package(shelf_library: Library, tmp_path: Path) -> None:
     old = shelf_library.path
     old.rename(tmp_path / "Renamed.library")
     for write in (

@@ -1,4 +1,6 @@
-"""What a plugin notes of a step is there if and only if the step is, also of an undo; one that fails hinders nothing."""
+"""What a plugin notes of a step exists if and only if the step does, also for an undo; a failing plugin prevents
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin road: strangers' faults are refused whole, in words, and the engine runs on."""
+"""Plugin loading: faulty third-party plugins are refused whole, with a sentence, and the engine runs on."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_plugin_comes_after_those_its_tables_point_at() -> None:
     assert [plugin.name for plugin in registry.loaded] == ["shelf", "annex"]
 
 
-def test_drivers_are_named_and_an_unknown_one_is_refused_in_words() -> None:
+def test_an_unknown_driver_is_refused_with_the_known_ones() -> None:
     drivers = Drivers()
     drivers.give("armarium.readers", "mine", int)
     assert drivers.load("armarium.readers", "mine") is int
@@ -153,8 +153,8 @@ def test_a_driver_that_does_not_load_is_reported(monkeypatch, kind: type[BaseExc
     assert drivers.list_refused("armarium.formats") == {"broken": why}
 
 
-def test_a_driver_is_loaded_by_stevedore_and_found_by_nobody_but_ourselves(monkeypatch, tmp_path) -> None:
-    """What stevedore finds by itself knows no owners of names, and lies in a folder of the user from then on."""
+def test_stevedore_loads_a_driver_that_our_own_discovery_chose(monkeypatch, tmp_path) -> None:
+    """What stevedore discovers by itself knows no owners of names, and is cached in a folder of the user."""
     from stevedore import _cache
     from stevedore.driver import DriverManager
 
@@ -230,7 +230,7 @@ def test_a_plugin_whose_tables_point_at_a_refused_one_is_refused_too() -> None:
     registry.add(Plugin(name="annex", summary="Points at shelves", metadata=metadata))
     registry.settle()
     assert registry.loaded == []
-    assert "point at shelf, which no loaded plugin brings" in registry.refused[0].why
+    assert "refer to shelf, which no loaded plugin provides" in registry.refused[0].why
 
 
 def test_a_plugin_whose_distribution_needs_a_refused_one_is_refused_too(monkeypatch) -> None:
@@ -246,5 +246,5 @@ def test_a_plugin_whose_distribution_needs_a_refused_one_is_refused_too(monkeypa
     registry.add(Plugin(name="mine", summary="Stands on base"), "mine")
     registry.settle()
     assert [refused.why for refused in registry.refused][1:] == [
-        "It stands on the plugin base, which was refused."
+        "It depends on the plugin base, which was refused."
     ]

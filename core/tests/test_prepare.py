@@ -1,4 +1,4 @@
-"""An action's slow part runs before the writer is taken; the object store keeps links in place of copies."""
+"""An action's slow part runs before the writer is taken; the object store keeps links instead of copies."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_linked_file_is_read_through_its_link_and_stays_its_owners(tmp_path: P
 
 
 def test_a_path_that_is_given_out_leads_to_the_bytes_that_were_kept(tmp_path: Path) -> None:
-    """Whoever opens it later opens these, whatever became of the file that was linked."""
+    """Whoever opens it later gets these bytes, whatever became of the linked file."""
     store = ObjectStore(tmp_path / "objects")
     own = store.put_bytes(b"kept here")
     with store.hold_file(own) as path:

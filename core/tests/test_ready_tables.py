@@ -1,4 +1,6 @@
-"""Tests copy the tables of a new database from the first of their process: the copy is what a user's engine makes."""
+"""Tests copy the tables of a new database from the first of their process: the copy equals what a user's engine
+creates.
+"""
 
 from __future__ import annotations
 
@@ -40,5 +42,6 @@ def test_copied_tables_are_those_an_engine_makes(engine: Engine, tmp_path: Path)
             Schema._create = create  # type: ignore[method-assign]
     assert made[0] == made[1]
     assert len(made[0][0]) > 300
-    # The session's own copies lie beneath: the first of these two may have been one of them, the second made no table.
+    # The session's own copies lie beneath: the first of these two may have been one of them, the second created no
+    # table.
     assert len(seen) <= 1

@@ -1,4 +1,4 @@
-"""A recipe job of a stranger: declared in a few lines, known to the engine, run page by page, proved by the kit."""
+"""A third-party recipe job: declared in a few lines, known to the engine, run page by page, checked by the kit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Count(Params):
     example=lambda ex: {"page_id": "a", "count": 1},
 )
 def keep_count(ctx: ActionContext, p: Count) -> dict[str, Any]:
-    """One row, marked with the run that made it."""
+    """Insert one row, marked with the run that made it."""
     ctx.conn.execute(counts.insert().values(page_id=p.page_id, count=str(p.count), run_id=ctx.run_id))
     return {"number": p.count, "page": p.page_id}
 
@@ -63,7 +63,7 @@ class TallySettings(Params):
 
 
 def tally(job: JobContext, page_id: str) -> PageWork | None:
-    """The letters of the page's id."""
+    """Return the letters of the page's id."""
     if page_id == "blank":
         raise PageSkipped("The page is blank.")
     if page_id == "torn":
@@ -99,12 +99,12 @@ def plugin(*jobs: RecipeJob) -> Plugin:
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with the stranger's plugin alone."""
+    """An engine with only the third-party plugin."""
     return make_engine(plugins=[plugin()])
 
 
 def run(engine: Engine, library: Library, pages: list[str], **settings: Any) -> tuple[str, str | None]:
-    """The state and the result of one of its jobs."""
+    """Return the state and the result of one of its jobs."""
     with library.db.write() as conn:
         args = TALLY.arguments(pages, TALLY.parse(settings))
         job_id = enqueue(conn, NewJob(TALLY.kind, args, title="Count"), started_by=LOCAL_OWNER)
@@ -136,11 +136,11 @@ def test_it_is_listed_with_its_settings() -> None:
     ]
 
 
-def test_a_strangers_job_conforms(engine: Engine, tmp_path: Path) -> None:
+def test_a_third_party_job_conforms(engine: Engine, tmp_path: Path) -> None:
     assert exercise_recipe_job(engine, "tally-letters", tmp_path, settings={"step": 2}) == []
 
 
-def test_one_page_hands_on_what_was_found(engine: Engine, library: Library) -> None:
+def test_a_job_of_one_page_outputs_what_was_found(engine: Engine, library: Library) -> None:
     state, result = run(engine, library, ["four"], step=3)
     assert (state, result) == (
         "done",
@@ -148,7 +148,7 @@ def test_one_page_hands_on_what_was_found(engine: Engine, library: Library) -> N
     )
 
 
-def test_pages_that_fail_or_have_nothing_are_named_and_the_rest_goes_on(
+def test_pages_that_fail_or_have_nothing_are_named_and_the_others_continue(
     engine: Engine, library: Library
 ) -> None:
     state, result = run(engine, library, ["one", "blank", "torn", "empty", "three"])
@@ -168,7 +168,7 @@ def test_settings_that_do_not_fit_are_named() -> None:
 
 
 class Loose(BaseModel):
-    """Settings that are no Params."""
+    """Settings that are not derived from Params."""
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ class Loose(BaseModel):
         (replace(TALLY, description=" "), "has no description"),
     ],
 )
-def test_a_faulty_declaration_is_refused_in_words(job: RecipeJob, told: str) -> None:
+def test_a_faulty_declaration_is_refused_with_a_sentence(job: RecipeJob, told: str) -> None:
     assert told in " ".join(faults_of(plugin(job)))
 
 
@@ -194,12 +194,12 @@ def test_an_id_is_used_once(make_engine: Callable[..., Engine]) -> None:
 
 @action("tally.silent", summary="Keep nothing at all", params=Count)
 def keep_silently(ctx: ActionContext, p: Count) -> None:
-    """A row that does not say which run made it."""
+    """Insert a row that does not say which run made it."""
     ctx.conn.execute(counts.insert().values(page_id=p.page_id, count=str(p.count)))
 
 
 def twice(job: JobContext, page_id: str) -> PageWork:
-    """Writes by itself, beside what the loop writes: after a kill it is there twice."""
+    """Write by itself, besides what the loop writes: after a kill it is there twice."""
     job.act("tally.keep", {"page_id": f"{page_id} {job.attempt} {len(steps_of(job))}", "count": 1})
     return PageWork("tally.silent", {"page_id": page_id, "count": 1})
 
@@ -210,7 +210,7 @@ def steps_of(job: JobContext) -> list[Any]:
 
 
 def once_more(job: JobContext) -> dict[str, Any]:
-    """Heeds no checkpoint."""
+    """Ignore the checkpoint."""
     for page_id in job.args.page_ids:
         job.act("tally.keep", {"page_id": f"{page_id} {len(steps_of(job))}", "count": 1})
     return {}
@@ -247,7 +247,7 @@ def test_the_kit_names_what_is_wrong(
     assert told in " ".join(faults)
 
 
-def test_a_job_that_is_not_there_is_named_with_those_that_are(engine: Engine, tmp_path: Path) -> None:
+def test_an_unknown_recipe_job_is_refused_with_the_known_ones(engine: Engine, tmp_path: Path) -> None:
     assert exercise_recipe_job(engine, "tally-words", tmp_path) == [
         "There is no recipe job tally-words; there are: tally-letters."
     ]

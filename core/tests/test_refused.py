@@ -1,4 +1,4 @@
-"""Refusals of the core that need a machine in a bad state: each is made here, and each is a sentence with a code."""
+"""Refusals of the core that need a machine in a bad state: each is produced here, and each is a sentence with a code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_action_of_a_project_is_not_run_without_one(shelf_engine: Engine) -> 
     assert refused.value.code == "library_required"
 
 
-def test_a_broken_constraint_is_told_in_words() -> None:
+def test_a_violated_constraint_is_refused_with_a_sentence() -> None:
     for text, code in (
         ("FOREIGN KEY constraint failed", "still_referenced"),
         ("UNIQUE failed: a.b", "already_exists"),
@@ -78,7 +78,7 @@ def test_a_route_without_a_token_says_what_to_send() -> None:
     assert refused.value.code == "missing_token"
 
 
-def test_a_secret_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_secret_that_is_no_text_is_refused_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(Unavailable, match=r"'secret'.*cannot be read"):
         secret_files.read_private(tmp_path / "secret")
@@ -97,7 +97,7 @@ def test_a_secret_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
         ("database disk image is malformed", "library_damaged"),
     ],
 )
-def test_what_sqlite_says_is_told_in_words(tmp_path: Path, text: str, code: str) -> None:
+def test_errors_of_sqlite_become_refusals_with_a_sentence(tmp_path: Path, text: str, code: str) -> None:
     said = sqlite3.OperationalError(text)
     if code == "library_damaged":
         said.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
@@ -109,7 +109,7 @@ def test_what_sqlite_says_is_told_in_words(tmp_path: Path, text: str, code: str)
     assert as_refusal(bug, tmp_path) is bug
 
 
-def test_a_write_that_waits_too_long_and_one_to_a_closed_project_are_told(
+def test_a_write_that_waits_too_long_and_one_to_a_closed_project_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(tmp_path / "one.sqlite", create=True)
@@ -192,7 +192,7 @@ def test_a_table_that_lacks_a_column_is_read_and_not_written(shelf_engine: Engin
         shelf_engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
 
 
-def test_a_step_is_taken_back_where_a_letter_of_a_history_is_of_another_case(
+def test_a_step_is_undone_where_a_letter_of_a_history_is_of_another_case(
     shelf_engine: Engine, package: Path
 ) -> None:
     _changed_from_outside(
@@ -227,7 +227,7 @@ def test_a_queue_that_lacks_a_column_is_refused_by_its_name(shelf_engine: Engine
         ("UPDATE audit SET row_hash = x'00'", "last row of its audit log has no hash"),
     ],
 )
-def test_what_the_engine_keeps_for_itself_is_missed_in_words(
+def test_a_missing_table_of_the_engine_is_refused_with_a_sentence(
     shelf_engine: Engine, package: Path, statement: str, words: str
 ) -> None:
     guard = "audit__no_update"
@@ -295,7 +295,7 @@ def test_a_project_that_is_nowhere_is_not_released(shelf_engine: Engine, tmp_pat
     assert refused.value.code == "library_not_found"
 
 
-# ------------------------------------------------------------------------------------------- files of strangers
+# --------------------------------------------------------------------------------------------------- untrusted files
 
 
 def test_an_archive_with_a_link_in_it_is_refused(tmp_path: Path) -> None:
@@ -410,7 +410,9 @@ def test_a_runtime_is_not_fetched_offline_nor_removed_at_work(
     assert refused.value.code == "in_use"
 
 
-def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_does_not_start_is_reported(
+    shelf_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import armarium_worker
 
     def dies(*_: Any, **__: Any) -> None:
@@ -437,7 +439,7 @@ def test_a_worker_that_does_not_begin_is_told(shelf_engine: Engine, monkeypatch:
     assert Silent.ended
 
 
-def test_what_cannot_be_listened_on_is_told(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_listening_address_is_refused(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(1, "Operation not permitted")
 

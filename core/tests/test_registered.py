@@ -1,4 +1,4 @@
-"""The registry of projects: what it shows of each, and how what put one there is taken back."""
+"""The registry of projects: what it shows of each, and how a registration is undone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_a_project_is_called_by_what_people_can_see(shelf_engine: Engine, tmp_pa
         shelf_engine.run(shelf_engine.libraries.get(path), "library.set", {"name": " "}, LOCAL_OWNER)
 
 
-def test_a_path_longer_than_a_disk_takes_is_refused_in_words(shelf_engine: Engine, tmp_path: Path) -> None:
+def test_a_path_longer_than_a_disk_takes_is_refused_with_a_sentence(
+    shelf_engine: Engine, tmp_path: Path
+) -> None:
     longest = tmp_path / f"{'n' * 247}.library"
     shelf_engine.run(None, "library.create", {"path": str(longest)}, LOCAL_OWNER)
     for place in (tmp_path / f"{'n' * 248}.library", tmp_path.joinpath(*["n" * 200] * 30, "N.library")):
@@ -67,9 +69,7 @@ def test_a_path_longer_than_a_disk_takes_is_refused_in_words(shelf_engine: Engin
 
 
 @pytest.mark.parametrize("name", ["library.create", "library.open"])
-def test_what_put_a_project_into_the_registry_is_taken_back_and_done_again(
-    shelf_engine: Engine, tmp_path: Path, name: str
-) -> None:
+def test_registering_a_project_is_undone_and_redone(shelf_engine: Engine, tmp_path: Path, name: str) -> None:
     path = str(tmp_path / "New.library")
     put = shelf_engine.run(None, "library.create", {"path": path}, LOCAL_OWNER)
     if name == "library.open":
@@ -85,7 +85,7 @@ def test_what_put_a_project_into_the_registry_is_taken_back_and_done_again(
     ]
 
 
-def test_opening_again_what_is_open_is_taken_back_without_letting_it_go(
+def test_undoing_the_opening_of_an_open_project_does_not_close_it(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
     path = str(shelf_library.path)
@@ -94,7 +94,7 @@ def test_opening_again_what_is_open_is_taken_back_without_letting_it_go(
     assert shelf_engine.libraries.open_at(path) is shelf_library
 
 
-def test_a_project_that_may_not_be_let_go_keeps_its_making_from_being_taken_back(
+def test_the_creation_of_a_project_that_cannot_be_released_cannot_be_undone(
     shelf_engine: Engine,
 ) -> None:
     path = shelf_engine.settings.state_dir / "Global.library"

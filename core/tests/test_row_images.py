@@ -26,7 +26,7 @@ from armarium_testing.shelf import books, shelf_plugin
 
 
 def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
-    """The tables of the family `shelf` with two columns of its books as given, the second perhaps left out."""
+    """Return the tables of the family `shelf` with two columns of its books as given, the second perhaps left out."""
     found = MetaData()
     for table in shelf.metadata.sorted_tables:
         if table is not books and rules_of(table).follows is None:
@@ -79,7 +79,7 @@ def test_a_column_that_is_renamed_is_renamed_in_the_images(
             assert raw_of(conn).execute("SELECT words, weight FROM shelf_book").fetchall() == [before]
 
 
-def test_a_column_that_goes_takes_the_triggers_that_name_it_along(
+def test_dropping_a_column_drops_the_triggers_that_name_it(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     path = tmp_path / "Past.library"
@@ -155,10 +155,10 @@ def test_a_change_of_case_alone_is_kept_whatever_the_collation() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_step_that_writes_rows_often_and_unlike_each_other_comes_back(
+def test_a_step_that_writes_a_row_several_times_is_undone_exactly(
     shelf_engine: Engine, shelf_library: Library, seed: int
 ) -> None:
-    """Rows changed twice, in other columns, to and from null, deleted after a change, made anew after a deletion."""
+    """Rows changed twice, in other columns, to and from null, deleted after a change, inserted again after a deletion."""
     chance = random.Random(seed)
     home = shelf_engine.run(shelf_library, "shelf.create", {"name": "A"}, LOCAL_OWNER).result["id"]
     many = {"shelf_id": home, "titles": [f"{n}" for n in range(12)]}
@@ -219,7 +219,7 @@ def test_foreign_keys_that_do_not_wait_for_the_commit_are_made_to(make_engine, t
         ctx.conn.exec_driver_sql("UPDATE shelf_book SET shelf_id = (SELECT id FROM shelf WHERE name = 'B')")
 
     moved = engine.run(library, "shelf.create", {"name": "B"}, LOCAL_OWNER, in_transaction=move)
-    # The shelf goes before the book has left it.
+    # The shelf is removed before the book has left it.
     engine.undo(library, [moved.audit_id], LOCAL_OWNER)
     with library.db.read() as conn:
         raw = raw_of(conn)

@@ -1,4 +1,4 @@
-"""What an action says of its rows holds after every step that it ran in, done, taken back or done again, whoever asks."""
+"""The laws of an action hold after every step that it ran in, done, undone or redone, for any caller."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def list_seats(library: Library) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["hall.write", "hall.gesture"])
-def test_a_law_is_asked_of_what_is_done_taken_back_and_done_again(
-    engine: Engine, library: Library, name: str
-) -> None:
+def test_a_law_is_checked_on_do_undo_and_redo(engine: Engine, library: Library, name: str) -> None:
     first = do(engine, library, "INSERT INTO hall_seat VALUES ('a', 'Ana')", name)
     with pytest.raises(Conflict, match="Ana sits on a already"):
         do(engine, library, "INSERT INTO hall_seat VALUES ('b', 'Ana')", name)

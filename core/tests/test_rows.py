@@ -41,7 +41,7 @@ books = Table(
 
 @answer_of(books)
 class Book(Message):
-    """A book as it is answered."""
+    """A book in an answer."""
 
     kind: Literal["print", "hand"]
     readers: int = 0
@@ -113,7 +113,7 @@ def test_a_page_of_rows_counts_all_of_them(conn: Connection) -> None:
 
 
 def test_a_list_of_rows_is_counted(conn: Connection) -> None:
-    answer = BOOKS.listed(conn, books.c.pages > 1, order=(books.c.pages,))
+    answer = BOOKS.list_all(conn, books.c.pages > 1, order=(books.c.pages,))
     assert [item["pages"] for item in answer["items"]] == [2, 3, 4]
     assert answer["count"] == 3
     assert set(listed(Book).model_validate(answer).model_dump()) == {"items", "count"}
@@ -124,7 +124,7 @@ def test_a_list_of_rows_is_counted(conn: Connection) -> None:
     ("ids", "met"),
     [((), 0), (("b1", "b1", "b3", "none"), 2), (("b1\0", "b2"), 1), (tuple(map(str, range(40_000))), 0)],
 )
-def test_very_many_ids_are_asked_for_at_once(conn: Connection, ids: tuple[str, ...], met: int) -> None:
+def test_very_many_ids_are_one_parameter(conn: Connection, ids: tuple[str, ...], met: int) -> None:
     assert len(BOOKS.all(conn, is_among(books.c.id, ids))) == met
 
 

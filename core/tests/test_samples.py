@@ -1,4 +1,4 @@
-"""Sample pages: the same on every call, with a truth that lies inside the picture and on the ink."""
+"""Sample pages: the same on every call, with a ground truth that lies inside the picture and on the ink."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from armarium.samples import SamplePage, sample_documents, sample_pages, write_sample_pages
+from armarium.samples import SamplePage, manuscript_page, sample_documents, sample_pages, write_sample_pages
 from armarium.samples.__main__ import main
 from armarium.samples.layout import draw_ink, lay_out
 from armarium.samples.photograph import bend_between, bend_points
@@ -151,7 +151,7 @@ def test_a_count_or_scale_that_makes_no_page_is_refused(wrong: dict[str, int], s
         sample_pages(**wrong)  # type: ignore[arg-type]
 
 
-def test_the_command_writes_pages_and_refuses_in_words(
+def test_the_command_writes_pages_and_refuses_with_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path), "--count", "1", "--scale", "0.25"]) == 0
@@ -168,3 +168,14 @@ def _box(points: Sequence[tuple[float, float]]) -> tuple[float, float, float, fl
 def _middle(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     left, top, right, bottom = _box(points)
     return (left + right) / 2, (top + bottom) / 2
+
+
+def test_a_manuscript_page_wavers_the_same_on_every_call_and_its_truth_lies_on_the_ink() -> None:
+    page, again = manuscript_page(scale=SMALL), manuscript_page(scale=SMALL)
+    assert page.jpeg == again.jpeg
+    assert page.name not in {one.name for one in sample_pages(scale=SMALL)}
+    grey = np.asarray(page.picture.convert("L"), dtype=float)
+    for line in page.lines:
+        xs, ys = zip(*line.polygon, strict=True)
+        cut = grey[round(min(ys)) : round(max(ys)), round(min(xs)) : round(max(xs))]
+        assert cut.min() < cut.mean() - 50, line.text

@@ -145,20 +145,22 @@ def test_a_folder_that_others_use_is_not_closed_to_them(short: Path) -> None:
         folder.mkdir()
         folder.chmod(0o755)
         (folder / inside).touch()
-    with pytest.raises(Unavailable, match="is open to others and holds other things than the engine's"):
+    with pytest.raises(
+        Unavailable, match="is open to other users and contains other files than the engine's"
+    ):
         make_private_folder(shared)
     assert mode(shared) == 0o755
     for folder in (state, disk):
         make_private_folder(folder)
         assert mode(folder) == 0o700
-    # One that is closed already may hold anything.
+    # A folder that is private already may contain anything.
     shared.chmod(0o700)
     make_private_folder(shared)
 
 
 @pytest.mark.parametrize("left", ["runtimes", "commands.json"])
 def test_what_the_engine_left_before_it_first_ran_makes_the_folder_its_own(tmp_path: Path, left: str) -> None:
-    """A runtime that was installed, or the note of the commands, may be all that there is."""
+    """A runtime that was installed, or the note of the commands, may be all there is."""
     from armarium.auth.secret_files import make_private_folder
 
     state = tmp_path / "state"
@@ -337,7 +339,7 @@ def test_memory_is_given_back_again_and_again(monkeypatch: pytest.MonkeyPatch) -
             await asyncio.sleep(0.001)
         giving.cancel()
 
-    # Not every C library gives back what is free; the readers do everywhere.
+    # Not every C library returns free memory; the readers do everywhere.
     asyncio.run(until(shrunk, 4, clib=object()))
     assert (set(shrunk), trimmed) == ({"engine", "project"}, [])
     asyncio.run(until(trimmed, 3, clib=Glibc))

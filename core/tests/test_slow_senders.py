@@ -1,4 +1,4 @@
-"""A connection that sends half a request is closed after a while; one that goes on, or waits between two, is not."""
+"""A connection that sends half a request is closed after a while; one that continues, or waits between two, is not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 def talk(what: Talk, app: Any = app) -> Any:
-    """What *what* makes of a connection to a server that waits a fifth of a second."""
+    """Send *what* to a server that waits a fifth of a second; return its answer."""
 
     async def run() -> Any:
         server = uvicorn.Server(
@@ -88,7 +88,7 @@ def test_a_body_that_stops_is_not_waited_for() -> None:
     assert talk(stall) == b""
 
 
-def test_a_body_that_goes_on_has_its_time_and_so_has_the_next_request() -> None:
+def test_a_body_that_keeps_arriving_is_not_cut_off_nor_is_the_next_request() -> None:
     async def go_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         answers = []
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Snapshots by an interval, and their copies at another place: planned, taken, copied, refused, and good to go on from."""
+"""Snapshots by an interval, and their copies elsewhere: planned, taken, copied, refused, and usable as projects."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def results(library: Library, kind: str) -> list[Any]:
 
 
 def age_of_newest(library: Library, at: str) -> None:
-    """Have the newest snapshot say that it was taken at *at*."""
+    """Make the newest snapshot state that it was taken at *at*."""
     card = Path(snapshots.list_snapshots(library.path)[0]["path"]) / "snapshot.json"
     card.write_text(json.dumps({**json.loads(card.read_text()), "created_at": at}))
 
 
 def work(engine: Engine, library: Library) -> None:
-    """Let the jobs run until each is done or put off."""
+    """Let the jobs run until each is done or postponed."""
     engine.jobs.start()
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -93,7 +93,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
     (first,) = snapshots.list_snapshots(shelf_library.path)
     assert first["reason"] == "by the interval set"
     assert jobs(shelf_library) == [("done", None)]
-    # The snapshot itself changed nothing that another would be wanted for.
+    # Taking the snapshot changed nothing that needs another one.
     run("shelf.create", name="d")
     run("shelf.create", name="e")
     work(shelf_engine, shelf_library)
@@ -105,7 +105,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
     assert len(snapshots.list_snapshots(shelf_library.path)) == 2
 
 
-def test_another_interval_counts_at_once_and_taking_it_back_too(
+def test_another_interval_counts_at_once_and_undoing_it_too(
     run: Run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     run("snapshot.take")
@@ -151,7 +151,7 @@ def test_a_planned_snapshot_that_was_cancelled_is_planned_again_by_the_next_chan
     assert [state for state, _ in jobs(shelf_library)] == ["cancelled", "waiting"]
 
 
-def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_later_change(
+def test_a_snapshot_taken_before_its_step_was_announced_hides_no_later_change(
     run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell = shelf_engine.bus.tell
@@ -159,7 +159,7 @@ def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_late
     work(shelf_engine, shelf_library)
 
     def late(ctx: Any, **given: Any) -> None:
-        # The job is quicker than the thread whose step planned it.
+        # The job is faster than the thread whose step planned it.
         if ctx.action_name == "shelf.create":
             age_of_newest(shelf_library, "2020-01-01T00:00:00.000Z")
             shelf_engine.jobs.wake(shelf_library)
@@ -174,7 +174,7 @@ def test_a_snapshot_taken_before_the_step_that_planned_it_was_told_hides_no_late
     assert len(jobs(shelf_library)) == 3
 
 
-def test_a_disk_that_takes_no_snapshot_is_told_and_asked_again(
+def test_a_disk_that_refuses_a_snapshot_is_reported_and_tried_again(
     run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*args: object) -> None:
@@ -231,7 +231,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     assert [one["files_copied"] for one in results(shelf_library, "snapshot-copy")] == [2, 0, 0, 0]
     assert len(snapshots.list_snapshots(home)) == 2
     assert not [file for file in home.rglob("*") if file.name.startswith(".") or file.is_symlink()]
-    # As the manual says: the folder is a package when a snapshot's database is put in its place.
+    # As the manual says: the folder becomes a package when a snapshot's database is put in its place.
     restored = tmp_path / "Restored.library"
     shutil.copytree(home, restored)
     shutil.copyfile(Path(snapshots.list_snapshots(restored)[0]["path"]) / DATABASE, restored / DATABASE)
@@ -248,7 +248,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     }
 
 
-def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
+def test_a_copy_resumes_where_it_was_stopped_and_copies_no_damaged_file(
     run: Run, shelf_library: Library, elsewhere: Path
 ) -> None:
     digests = [shelf_library.objects.put_bytes(bytes([n]) * 1000) for n in range(6)]
@@ -274,7 +274,7 @@ def test_a_copy_goes_on_where_it_was_stopped_and_takes_no_damaged_file(
     assert there == {digests[0], *digests[3:]}
 
 
-def test_a_place_that_is_gone_fails_the_copy_in_words_and_keeps_the_snapshot(
+def test_a_place_that_is_gone_fails_the_copy_with_a_sentence_and_keeps_the_snapshot(
     run: Run, shelf_engine: Engine, shelf_library: Library, elsewhere: Path
 ) -> None:
     run("library.set", snapshot_offsite_path=str(elsewhere))

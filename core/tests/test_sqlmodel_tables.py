@@ -20,7 +20,7 @@ from armarium_testing.conformance import exercise_plugin
 
 
 class Base(SQLModel, registry=registry()):
-    """Tables of this plugin alone: a class of SQLModel's own would share one MetaData with every other plugin."""
+    """Tables of this plugin only: SQLModel's own class would share one MetaData with every other plugin."""
 
 
 class Card(Base, table=True):
@@ -37,7 +37,7 @@ cards = Card.metadata.tables["box_card"]
 
 @answer_of(cards)
 class CardAnswer(Message):
-    """A card as it is answered."""
+    """A card in an answer."""
 
 
 CARDS = Rows(cards)
@@ -52,7 +52,7 @@ class Keep(Params):
     "box.keep", params=Keep, result=CardAnswer, summary="Keep a card", example=lambda ex: {"words": "Sir"}
 )
 def keep(ctx: ActionContext, p: Keep) -> dict[str, Any]:
-    """A new card, or other words for one that is there."""
+    """Insert a card, or change the words of an existing one."""
     identity = p.id or new_id()
     if p.id is None:
         made = Card(id=identity, words=p.words)
@@ -72,7 +72,7 @@ def test_its_actions_conform(make_engine: Callable[..., Engine], tmp_path: Path)
     assert exercise_plugin(make_engine(plugins=[box()]), "box", tmp_path / "kit") == []
 
 
-def test_a_card_is_written_taken_back_and_refused_where_it_changed(
+def test_a_card_is_written_undone_and_refused_where_it_changed(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     engine = make_engine(plugins=[box()])

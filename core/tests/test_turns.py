@@ -1,4 +1,4 @@
-"""Whose turn it is to write: one at a time, people before jobs, and nobody waits for ever."""
+"""Who may write next: one at a time, people before jobs, and nobody waits forever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.store.write_queue import WriterQueue, work_in_background
 
 
 class Waiting:
-    """A thread that asks for the turn, notes that it has it, and hands it on when told."""
+    """A thread that waits for the lock, records that it has it, and releases it on request."""
 
     def __init__(self, queue: WriterQueue, name: str, had: list[str], *, job: bool = False) -> None:
         self.queue, self.name, self.had, self.job = queue, name, had, job
@@ -34,7 +34,7 @@ class Waiting:
         self.queue.release()
 
 
-def test_one_at_a_time_and_none_is_left_behind() -> None:
+def test_writers_go_one_at_a_time_and_none_is_left_waiting() -> None:
     queue, inside, most, turns_taken = WriterQueue(), 0, 0, 0
 
     def work(job: bool) -> None:
@@ -82,7 +82,7 @@ def test_a_job_has_its_turn_after_so_many_people(monkeypatch: pytest.MonkeyPatch
     assert had == ["0", "1", "2", "job", "3", "4", "5"]
 
 
-def test_who_waits_is_handed_it_when_others_were_quicker_a_few_times() -> None:
+def test_a_waiter_that_lost_the_lock_a_few_times_gets_it_next() -> None:
     queue, had = WriterQueue(), list[str]()
     assert queue.acquire(1)
     waiting = Waiting(queue, "Ana", had)
@@ -100,7 +100,7 @@ def test_who_waits_is_handed_it_when_others_were_quicker_a_few_times() -> None:
     assert had == ["Ana"]
 
 
-def test_a_turn_that_does_not_come_is_given_up_and_the_queue_goes_on() -> None:
+def test_a_wait_that_times_out_leaves_the_queue_working() -> None:
     queue = WriterQueue()
     assert queue.acquire(1)
     assert not queue.acquire(0.01)

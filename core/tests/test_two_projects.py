@@ -1,4 +1,4 @@
-"""Work that reaches over two projects: conducted actions, steps taken back together, what is done when one is opened."""
+"""Work across two projects: conducted actions, steps undone together, and what is completed when one is opened."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_conducted_action_leaves_its_parts_and_one_step(
     assert engine.verify_audit(library) is None
 
 
-def test_a_step_is_taken_back_and_redone_on_both_sides_from_either(
+def test_a_step_is_undone_and_redone_on_both_sides_from_either(
     engine: Engine, library: Library, other: Library
 ) -> None:
     outcome = both(engine, library, other)
@@ -194,7 +194,7 @@ def test_a_set_with_a_refused_step_leaves_the_other_side(
     assert faces(other) == {"a": "heads"}
 
 
-def test_a_token_that_does_not_reach_the_other_side_takes_nothing_back(
+def test_a_token_that_does_not_reach_the_other_side_undoes_nothing(
     engine: Engine, library: Library, other: Library
 ) -> None:
     outcome = both(engine, library, other)

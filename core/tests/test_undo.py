@@ -26,7 +26,7 @@ def reason(refused) -> str:
     return refused.value.fields["reason"]
 
 
-def test_one_gesture_of_nested_actions_is_one_undo(run, undo, digest) -> None:
+def test_nested_actions_are_one_undo(run, undo, digest) -> None:
     before = digest()
     outcome = run("shelf.restock", name="A")
     after = digest()
@@ -92,7 +92,7 @@ def test_undo_refuses_to_leave_a_later_row_pointing_at_nothing(run, undo) -> Non
     assert (reason(refused), refused.value.fields["later_audit_id"]) == ("changed", later.audit_id)
 
 
-def test_a_set_is_taken_back_newest_first_and_redone_as_a_set(run, undo, digest) -> None:
+def test_a_set_is_undone_newest_first_and_redone_as_a_set(run, undo, digest) -> None:
     before = digest()
     shelf = run("shelf.create", name="A")
     book = run("shelf.add", shelf_id=shelf.result["id"], title="One", weight=0.1)
@@ -167,7 +167,7 @@ def test_only_who_may_run_an_action_may_take_it_back(run, undo) -> None:
         undo(shelf.audit_id, who=Principal("person", "guest", "viewer"))
 
 
-def test_a_step_of_a_plugin_that_is_not_installed_is_refused_in_words(
+def test_a_step_of_a_plugin_that_is_not_installed_is_refused_with_a_sentence(
     run, make_engine, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     shelf = run("shelf.create", name="A")
@@ -213,7 +213,7 @@ def test_words_of_a_source_never_enter_the_log(run, shelf_library: Library) -> N
     assert "canary" not in str(row)
 
 
-def test_a_viewer_takes_nothing_back_though_no_plugin_names_the_action(
+def test_a_viewer_undoes_nothing_though_no_plugin_names_the_action(
     run, shelf_engine: Engine, shelf_library, undo
 ) -> None:
     shelf = run("shelf.create", name="A")

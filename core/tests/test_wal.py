@@ -1,4 +1,4 @@
-"""The WAL begins anew though somebody always reads: each read looks for its pages in it, and it must not grow for ever."""
+"""The WAL restarts even under constant reading: each read searches it, and it must not grow forever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 400
 
 
 def wal_of_a_busy_database(folder: Path, monkeypatch: pytest.MonkeyPatch, *, long: int) -> int:
-    """Bytes of the WAL after many writes beside reads that overlap, so that at no time nobody reads."""
+    """Return the bytes of the WAL after many writes beside overlapping reads, so that somebody always reads."""
     monkeypatch.setattr(db_module, "CHECKPOINT_PAGES", 10 * db_module.STEP_PAGES)
     monkeypatch.setattr(db_module, "LONG_WAL", long)
     folder.mkdir()

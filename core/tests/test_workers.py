@@ -43,7 +43,7 @@ def refuse(call):
 
 
 class NoRuntimes:
-    """Runtimes of a machine that has none."""
+    """The runtimes of a machine that has none."""
 
     def python_of(self, name: str) -> Path:
         """Refuse as the engine's own does."""
@@ -179,12 +179,12 @@ def test_closing_ends_a_call_in_the_middle(pool: WorkerPool) -> None:
         who(pool)
 
 
-def test_a_runtime_that_is_not_there_is_refused_in_words(pool: WorkerPool) -> None:
+def test_a_runtime_that_is_not_there_is_refused_with_a_sentence(pool: WorkerPool) -> None:
     with pytest.raises(Conflict, match="runtime kraken is not installed"):
         pool.call("kraken", WORKER, "who", {})
 
 
-def test_a_worker_whose_plugin_is_gone_is_refused_in_words(pool: WorkerPool) -> None:
+def test_a_worker_whose_plugin_is_gone_is_refused_with_a_sentence(pool: WorkerPool) -> None:
     with pytest.raises(Unavailable, match="is its plugin still there"):
         pool.call(None, "no_such_reader:Reader", "who", {})
     with pytest.raises(Unavailable, match=r"could not start: .*Nobody"):

@@ -9,7 +9,7 @@ import pytest
 from armarium_fonts.bidi import levels, visual_order
 
 
-def shown(text: str) -> str:
+def display_order(text: str) -> str:
     """The letters from left to right as a reader sees them."""
     runs = [
         (level, [letter for _, letter in run])
@@ -43,7 +43,7 @@ def shown(text: str) -> str:
     ],
 )
 def test_letters_stand_as_the_algorithm_says(written: str, seen: str) -> None:
-    assert shown(written) == seen
+    assert display_order(written) == seen
 
 
 def test_a_letter_keeps_its_marks() -> None:

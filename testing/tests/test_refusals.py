@@ -1,4 +1,4 @@
-"""A refusal that no test produces is named, wherever and however the source makes it."""
+"""A refusal that no test produces is named, wherever and however the source creates it."""
 
 from __future__ import annotations
 

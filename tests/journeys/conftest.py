@@ -1,4 +1,4 @@
-"""Journeys go through the doors a person uses: HTTP requests to an assembled engine, or the command line."""
+"""Journeys use the interfaces of a person: HTTP requests to an assembled engine, or the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE_NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-1
 
 @pytest.fixture
 def ask(client: TestClient) -> Ask:
-    """`ask("GET", path, …)` sends a request as the owner; its JSON, after a look at the status."""
+    """`ask("GET", path, …)` sends a request as the owner and checks the status; returns its JSON."""
 
     def send(method: str, path: str, *, status: int = 200, **request: Any) -> Any:
         answer = client.request(method, path, **request)
@@ -31,7 +31,7 @@ def ask(client: TestClient) -> Ask:
 
 @pytest.fixture
 def work(engine: Engine, library: Library) -> Callable[[], None]:
-    """Do all background work that waits."""
+    """Run all waiting background work."""
     return lambda: engine.jobs.run_until_idle(library)
 
 
@@ -53,7 +53,7 @@ def photographs(pages: list[SamplePage], tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def page_xml() -> Callable[[SamplePage], bytes]:
-    """Makes the truth about a sample page into a PAGE 2019 file, as another program would have written it."""
+    """Writes the ground truth of a sample page as a PAGE 2019 file, as another program would."""
     return written_elsewhere
 
 

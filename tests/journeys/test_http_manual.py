@@ -1,4 +1,4 @@
-"""The script in the manual of the HTTP interface works against an engine that serves in a process of its own."""
+"""The script in the manual of the HTTP interface works with an engine that serves in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user manual is a journey: its commands are run in their order, by a shell, and every one of them works."""
+"""The user manual is a journey: a shell runs its commands in order, and each of them works."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_manual_can_be_followed(tmp_path: Path) -> None:
         "SERVICE_STATE_DIR": str(tmp_path / "state"),
         "SERVICE_LOCAL_ONLY": "true",
     }
-    # One engine for all commands; each would start one of its own, which takes longer and is proved elsewhere.
+    # One engine for all commands; each would start one of its own, which takes longer and is tested elsewhere.
     serving = subprocess.Popen(
         [str(Path(sys.executable).with_name("armarium")), "serve", "--port", "0"],
         cwd=tmp_path,
@@ -59,11 +59,11 @@ def test_the_manual_can_be_followed(tmp_path: Path) -> None:
 
 
 def commands() -> list[tuple[str, str]]:
-    """Every command that a page shows, in a block or in a sentence."""
+    """Return every command that a page shows, in a block or in a sentence."""
     found = []
     for page in files(".md"):
         if place(page) == "docs/write-a-family.md":
-            # The commands it shows are those of the family it writes.
+            # The commands it shows are those of the family that it writes.
             continue
         lines = [line for block in SHELL.findall(text(page)) for line in block.split("\n")]
         lines += [" ".join(said.split()) for said in INLINE.findall(text(page))]
@@ -75,7 +75,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_command_shown_exists_with_its_options(page: str, line: str) -> None:
     group = typer.main.get_command(build())
     context = typer.Context(group, resilient_parsing=True)
-    # What stands behind a pipe are the words of another tool.
+    # What follows a pipe belongs to another tool.
     words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:

@@ -49,7 +49,7 @@ def test_a_folder_of_photographs_becomes_documents_with_pictures(
         )
 
 
-def test_a_line_is_corrected_exported_taken_back_and_done_again(
+def test_a_line_is_corrected_exported_undone_and_redone(
     ask: Ask, imported: dict[str, str], pages: list[SamplePage], page_xml: PageXml
 ) -> None:
     page = next(page for page in pages if page.lines)

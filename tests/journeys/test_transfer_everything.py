@@ -1,4 +1,6 @@
-"""Whatever the installed families write is carried to other projects and exported: their own examples fill the project."""
+"""Whatever the installed families write can be transferred to other projects and exported: their own examples fill the
+project.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ ID = re.compile("[0-9a-f]{32}")
 
 
 def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
-    """Run every family's actions in *library*, each as its example says; the actions that were run."""
+    """Run every family's actions in *library*, each according to its example; return the actions that were run."""
     ran = set()
     for number, found in enumerate(engine.actions.all()):
         if found.example is None or found.scope != "library" or found.name in NOT_HERE:
@@ -40,16 +42,16 @@ def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
             params = found.example(Example(engine, library, LOCAL_OWNER, place))
             engine.run(library, found.name, params, LOCAL_OWNER)
         except ServiceError:
-            # An example asks for a fresh project; what a fuller one refuses is no matter here.
+            # An example is made for a new project; a refusal in a fuller one does not matter here.
             continue
         ran.add(found.name)
     return ran
 
 
 def at_rest(engine: Engine, *places: Library) -> list[dict[str, str]]:
-    """What the projects say once nothing is at work in them.
+    """Return the content of the projects once nothing runs in them.
 
-    An example that lets jobs run begins the background work, and the jobs of others (a batch over pictures) write then.
+    An example that runs jobs starts the background work, and the jobs of others (a batch over pictures) write then.
     """
     for place in places:
         assert engine.jobs.run_until_idle(place), place.name
@@ -73,10 +75,10 @@ def target(engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def full(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
-    """What to transfer of a project in which every family has written: all that is live at the top."""
+    """Return what to transfer of a project in which every family has written: everything live at the top."""
     ran = fill(engine, library, tmp_path)
     assert len(ran) > 60
-    # Here and not at the first digest: what its jobs make belongs to what is transferred.
+    # Here and not at the first digest: what its jobs write belongs to what is transferred.
     at_rest(engine, library)
     with library.db.read() as conn:
         raw = raw_of(conn)
@@ -98,7 +100,7 @@ def unlock(engine: Engine, library: Library) -> None:
 
 
 @pytest.mark.slow
-def test_every_family_s_rows_are_carried(
+def test_the_rows_of_every_family_are_transferred(
     engine: Engine, library: Library, target: Library, full: list[str]
 ) -> None:
     unlock(engine, library)
@@ -132,7 +134,7 @@ def test_every_family_s_rows_are_carried(
         carried += bool(rows and copied[table.name])
     assert carried >= 14
 
-    # No copy names anything of the project it came from, but for who made it and when.
+    # No copy refers to anything of the project it came from, except for who made it and when.
     theirs = {
         row[0]
         for table in engine.library_schema.tracked
@@ -148,7 +150,7 @@ def test_every_family_s_rows_are_carried(
 
 
 @pytest.mark.slow
-def test_a_move_of_everything_is_taken_back_exactly(
+def test_a_move_of_everything_is_undone_exactly(
     engine: Engine, library: Library, target: Library, full: list[str]
 ) -> None:
     unlock(engine, library)

@@ -1,7 +1,7 @@
-"""Values for the fields a body leaves out, made from the description: plain ones that a person might send.
+"""Values for the fields a body leaves out, generated from the description: plain ones that a person might send.
 
-What schemathesis makes of a description is odd on purpose, and a list of objects of odd texts is nearly always refused:
-so the fields inside such a list would be met at their edge only.
+What schemathesis generates from a description is odd on purpose, and a list of objects with odd texts is nearly always
+refused: so the fields inside such a list would hardly ever be reached.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from typing import Any
 TEXTS = ("letter", "Dear Sir", "Señor, 1791", "q̃ 東")
 DEEPEST = 4
 USUAL = 0.8
-"""How often a rect stands in an anchor: most need one, though the description cannot say which."""
+"""How often a rect is put in an anchor: most need one, although the description cannot say which."""
 NEEDS = {"char_start": "char_end", "char_end": "char_start", "polygon": "rect", "value2": "value"}
-"""A field, and the one beside it without which it is refused."""
+"""A field, and the one without which it is refused."""
 
 Path = tuple[str, ...]
 Known = Callable[[Any, str], Any]
-"""(a made value, the name of its field) -> what is there under that name, the value itself, or None to leave it out."""
+"""(a generated value, the name of its field) -> what exists under that name, the value itself, or None to leave it out.
+"""
 
 
 class Fields:
-    """The fields of each operation's body and query, as the description has them."""
+    """The fields of each operation's body and query, according to the description."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._schemas: Mapping[str, Any] = document["components"]["schemas"]
@@ -43,7 +44,7 @@ class Fields:
                 }
 
     def all(self, operation: str) -> set[Path]:
-        """Each field's way from the top; that of a query begins with '?'."""
+        """Return each field's path from the top; that of a query begins with '?'."""
         found = {(f"?{name}",) for name in self.queries.get(operation, ())}
         return found | set(self._paths(self.bodies.get(operation, {}), ()))
 
@@ -58,7 +59,7 @@ class Fields:
                 yield from self._paths(one["items"], above)
 
     def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """What *schema* may be, references followed; null is left out."""
+        """Return what *schema* may be, with references resolved and without null."""
         if "$ref" in schema:
             return self._branches(self._schemas[schema["$ref"].rpartition("/")[2]])
         inner = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word, ())]
@@ -66,7 +67,7 @@ class Fields:
         return [one for one in found if one.get("type") != "null"]
 
     def fill(self, operation: str, body: Any, known: Known, chance: Random) -> Any:
-        """*body* with some of the fields it leaves out, at every depth."""
+        """Fill in some of the fields that *body* leaves out, at every depth."""
         return self._fill_value(body, self.bodies.get(operation, {}), known, chance, 0)
 
     def _fill_value(
@@ -93,7 +94,7 @@ class Fields:
         return _fitting(filled, set(value))
 
     def query(self, operation: str, given: dict[str, Any], known: Known, chance: Random) -> None:
-        """One more parameter in the query."""
+        """Add one more parameter to the query."""
         left = [name for name in self.queries.get(operation, ()) if name not in given]
         if left:
             name = chance.choice(left)
@@ -144,7 +145,9 @@ class Fields:
 
 
 def _fitting(made: dict[str, Any], sent: set[str]) -> dict[str, Any]:
-    """*made*, of which *sent* was there before, without the new fields that lack what they need; a polygon in its rect."""
+    """Return *made*, which extends *sent*, without the new fields that lack what they need, and with polygons inside
+    their rect.
+    """
     fitting = {name: one for name, one in made.items() if name in sent or NEEDS.get(name, name) in made}
     rect = fitting.get("rect")
     if "polygon" in fitting and "polygon" not in sent and isinstance(rect, list) and len(rect) == 4:
@@ -154,7 +157,7 @@ def _fitting(made: dict[str, Any], sent: set[str]) -> dict[str, Any]:
 
 
 def list_given(value: Any) -> Iterator[Path]:
-    """The fields *value* names with something in them, each by its way from the top."""
+    """Return the non-empty fields that *value* contains, each by its path from the top."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if inner is not None and inner != [] and inner != {}:

@@ -1,8 +1,8 @@
-"""The ground requests are made on: a project with something of each kind in it, and what is there just now.
+"""The project that requests are sent to: with something of each kind in it, and a record of what exists now.
 
-Every action has an example that prepares what it needs and says with which parameters it is run; so a write is asked
-for with an example's parameters, and a read with ids that were looked up a moment ago. Both grow with the engine:
-nothing here names a family.
+Every action has an example that prepares what it needs and returns parameters with which it succeeds; so a write is
+requested with an example's parameters, and a read with ids that were just looked up. Both grow with the engine: nothing
+here names a family.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from armarium_formats.actions.samples import SAMPLE_METS, SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
 RENEW = 2000
-"""Requests made on one project; then a fresh one is laid, so that lists stay short and nothing runs out."""
+"""Requests sent to one project; then a new one is created, so that lists stay short and nothing runs out."""
 LOOK = 15
-"""Requests between two looks at what is there."""
+"""Requests between two lookups of what exists."""
 
 _LIVE = "(SELECT id FROM document WHERE deleted_at IS NULL)"
 RELATIONS = (
@@ -67,11 +67,11 @@ RELATIONS = (
 ENGINE_RELATIONS = ("SELECT id AS token_id FROM token WHERE NOT revoked AND kind = 'agent'",)
 """What is read together belongs together: a segment with its pass and its page."""
 MEANT_TWICE = ("SELECT DISTINCT proposal_id FROM finding_page",)
-"""Ids that two families call alike: where documents begin, and what looks alike."""
+"""Ids for which two families use one name: where documents begin, and what looks similar."""
 
 
 class Ground:
-    """An engine, a project with something of each kind, and the parameters every action's example would run with."""
+    """An engine, a project with something of each kind, and parameters with which every action succeeds."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="armarium-fuzz-")
@@ -94,7 +94,7 @@ class Ground:
         self.lay()
 
     def lay(self) -> None:
-        """A fresh project, in which every action's example has prepared its ground; every former one is closed."""
+        """Create a project in which every action's example has run its preparations; close all former ones."""
         self.laid += 1
         self.spent: dict[str, dict[str, Any]] = {}
         former = self.engine.libraries.open_now()
@@ -105,7 +105,7 @@ class Ground:
         self.library: Library = self.engine.libraries.get(self.path)
         for one in former:
             self._end_runs(one)
-            # What a project holds open (4 MB, seven files) it holds until it is closed, and examples open many.
+            # An open project holds resources (4 MB, seven files) until it is closed, and examples open many.
             self.engine.run(None, "library.release", {"path": str(one.path)}, LOCAL_OWNER)
         self._import()
         for found in self.engine.actions.all():
@@ -116,7 +116,7 @@ class Ground:
                     self.engine.run(self.library, found.name, params, LOCAL_OWNER)
                     self.use_up(found.name)
             except (ServiceError, FileExistsError):
-                # A runtime and a key of a prototype can be made once only.
+                # A runtime and a key of a prototype can be created only once.
                 self.use_up(found.name)
         self.look()
 
@@ -145,7 +145,7 @@ class Ground:
             self._read(page, frame)
 
     def _read(self, page: str, frame: str) -> None:
-        """A page with lines, readings of them and an order to read them in."""
+        """Create a page with lines, readings of them and a reading order."""
 
         def do(action: str, **params: Any) -> dict[str, Any]:
             done = self.engine.run(self.library, action, {"document_id": page, **params}, LOCAL_OWNER).result
@@ -172,7 +172,7 @@ class Ground:
         )
 
     def params(self, action: str) -> dict[str, Any]:
-        """Parameters the action would run with now; the same again until `use_up` says that they are spent."""
+        """Return parameters with which the action succeeds now; the same again until `use_up` marks them as spent."""
         if action not in self.spent:
             self.prepared = getattr(self, "prepared", 0) + 1
             folder = self.corner / f"example-{self.prepared}"
@@ -184,7 +184,7 @@ class Ground:
         return dict(self.spent[action])
 
     def _end_runs(self, library: Library) -> None:
-        """End the runs of workflows that examples began: nothing works on them here."""
+        """End the runs of workflows that examples began: no jobs run here."""
         with library.db.read_all() as conn:
             going = conn.exec_driver_sql(
                 "SELECT thread_id FROM workflow_run WHERE thread_id IN "
@@ -192,12 +192,14 @@ class Ground:
             )
             threads = going.scalars().all()
         for thread in threads:
-            # One whose end was asked for keeps its job until somebody works on it, which nobody does here.
+            # One that was asked to end keeps its job until a job runner works on it, and there is none here.
             with suppress(ServiceError):
                 self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
 
     def _make_room(self, action: str) -> None:
-        """What an example brings is not here already: keys that it chooses, a picture that others bring as well."""
+        """Make sure that what an example adds does not exist yet: keys that it chooses, a picture that others add as
+        well.
+        """
         if action.startswith("classification."):
             for key in ("will", "act"):
                 try:
@@ -223,21 +225,21 @@ class Ground:
                 self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
 
     def lasting(self, action: str) -> bool:
-        """Whether an undo makes the prepared parameters good again; a version only grows."""
+        """Return whether an undo makes the prepared parameters valid again; a version only grows."""
         return not any(name.startswith("expected_version") for name in self.spent.get(action, ()))
 
     def fresh_step(self) -> str:
-        """A step that can be taken back."""
+        """Return a step that can be undone."""
         return self.engine.run(
             self.library, "document.create", {"name": "A note", "node_kind": "note"}, LOCAL_OWNER
         ).audit_id
 
     def use_up(self, action: str) -> None:
-        """What the example prepared is gone; the next request of this action gets another."""
+        """Mark the prepared parameters as spent; the next request of this action gets others."""
         self.spent.pop(action, None)
 
     def take_back(self, audit_id: str) -> bool:
-        """Undo a step a request made, where it can be undone."""
+        """Undo a step that a request made, where it can be undone."""
         for home in (self.library, None):
             try:
                 self.engine.undo(home, [audit_id], LOCAL_OWNER)
@@ -247,7 +249,7 @@ class Ground:
         return False
 
     def tick(self) -> None:
-        """Called before each request: lays anew or looks again when it is time."""
+        """To be called before each request: creates a new project or looks up again when it is time."""
         self.asked += 1
         if self.asked % RENEW == 0:
             self.lay()
@@ -255,7 +257,7 @@ class Ground:
             self.look()
 
     def look(self) -> None:
-        """What is there now."""
+        """Look up what exists now."""
         self.rows: list[list[dict[str, Any]]] = []
         for db, statements in ((self.library.db, self.relations), (self.engine.state, ENGINE_RELATIONS)):
             with db.read() as conn:
@@ -266,7 +268,9 @@ class Ground:
         self.pictured = {row["document_id"] for rows in self.rows for row in rows if "rendition_id" in row}
 
     def scene(self, wanted: Set[str], chance: Random, *, pictured: bool = False) -> dict[str, Any]:
-        """Ids that belong together and have as many of the *wanted* names as can be; others fill what is missing."""
+        """Return ids that belong together and have as many of the *wanted* names as possible; others fill what is
+        missing.
+        """
         choice = [rows for rows in self.rows if rows and wanted & rows[0].keys()]
         if pictured:
             seen = [
@@ -287,7 +291,7 @@ class Ground:
         return found
 
     def jobs(self, kind: str) -> list[str]:
-        """The jobs of a kind."""
+        """Return the jobs of a kind."""
         return [row["job_id"] for rows in self.rows for row in rows if row.get("job_kind") == kind]
 
     def close(self) -> None:
@@ -296,8 +300,9 @@ class Ground:
 
 
 def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
-    """For each `thing_id` among the parameters of paths and queries that no relation above gives: the ids of the table
-    that is called `thing`, or ends so."""
+    """Return, for each `thing_id` among the parameters of paths and queries that no relation above provides, the ids of
+    the table that is called `thing`, or ends so.
+    """
     given = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
     operations = (one for methods in app.openapi()["paths"].values() for one in methods.values())
     asked = {parameter["name"] for one in operations for parameter in one.get("parameters", ())}
@@ -316,7 +321,7 @@ def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
 
 
 def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:
-    """(operation, the action it runs), read from the routes' own code: whoever adds a route need say nothing here."""
+    """Return (operation, the action it runs), read from the routes' own code, so that a new route needs no entry here."""
     names = {found.name for found in engine.actions.all()}
     for route in routes_of(app.routes):
         for method in route.methods - {"GET", "HEAD"}:

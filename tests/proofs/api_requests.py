@@ -1,6 +1,6 @@
-"""Making generated requests meet something: ids of the right kind, the parameters of an action's example, real files.
+"""Makes generated requests reach something: ids of the right kind, the parameters of an action's example, real files.
 
-What is generated stays generated where it is the point of a case (a negative one, a link followed, one in twenty).
+Generated values stay where they are the point of a case (a negative one, a link followed, one in twenty).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from proofs.api_fields import Fields, Path, list_given
 from proofs.api_ground import Ground
 
 RAW = 0.05
-"""Share of the positive cases that go as they were generated."""
+"""Fraction of the positive cases that are sent as they were generated."""
 BY_EXAMPLE = 0.8
-"""Share of the writes that go with the parameters of their action's example, with or without one generated field."""
+"""Fraction of the writes that use the parameters of their action's example, with or without one generated field."""
 FILLED = 0.5
-"""Share of the bodies that get some of the fields they leave out, and of the queries that get one."""
+"""Fraction of the bodies that get some of the fields they leave out, and of the queries that get one."""
 
 ALIASES = {
     "doc_id": "document_id",
@@ -45,7 +45,7 @@ ALIASES = {
     "parent_key": "key",
     "source_artifact_id": "artifact_id",
 }
-"""Fields that name what another name names more plainly."""
+"""Fields for which another name is more specific."""
 NOTHING = frozenset(
     [
         "claimId",
@@ -62,7 +62,7 @@ NOTHING = frozenset(
         "target_item_id",
     ]
 )
-"""Optional fields that only some pairs of values fit; the examples send them."""
+"""Optional fields of which only some pairs of values fit; the examples send them."""
 
 BOX = [0.1, 0.2, 0.5, 0.1]
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -118,7 +118,7 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
     "/api/segments/{segment_id}/correct": {"kind": ("transcription", "normalized_text")},
     "/api/documents/{doc_id}/artifacts": {"artifact_type": ("transcription", "segmentation")},
 }
-"""Values that only one path gives a meaning to; the first of each go together."""
+"""Values that are meaningful for one path only; the first of each go together."""
 JOBS = {
     "/api/check/runs/": "check",
     "/api/evaluation/runs/": "evaluate-models",
@@ -128,26 +128,26 @@ JOBS = {
     "/api/training/reasons/": "gather-reasons",
     "/api/training/reasons-ab/": "reasons-ab",
 }
-"""Whose job a path asks after: any other's is 404."""
+"""Paths that need the id of a job of this kind: any other's is 404."""
 ONE_OF = {
     "/api/locations/resolve": ("segmentId", "documentId", "artifactId", "annotationId"),
     "/api/source-settings/resolve": ("segment_id", "document_id"),
     "/api/documents/import": ("folder", "paths"),
     "/api/artifacts/{artifact_id}/region": ("line", "char_start"),
 }
-"""Fields of which a request may name one only."""
+"""Fields that exclude each other."""
 PICTURED = re.compile("picture|iiif|thumbnail|/images/|/export/|/content$|/primary$")
-"""Paths that want a page with a picture."""
+"""Paths that need a page with a picture."""
 
 
 class Tally:
-    """How every operation answered, in cases that keep its description and in those that break it."""
+    """The answers of every operation, to cases that conform to the description and to those that do not."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Counter[int]] = defaultdict(Counter)
         self.broken: dict[str, Counter[int]] = defaultdict(Counter)
         self.fields: dict[str, set[Path]] = defaultdict(set)
-        """Those that came in a case which keeps its description and was answered with success."""
+        """Those in a conforming case that was answered with success."""
 
     def add(self, operation: str, status: int, kept: bool) -> None:
         (self.kept if kept else self.broken)[operation][status] += 1
@@ -159,21 +159,21 @@ class Tally:
         return found
 
     def share(self, first: int, last: int) -> float:
-        """Of the cases that keep the description, the share answered with a status from *first* to *last*."""
+        """Return, of the conforming cases, the fraction answered with a status from *first* to *last*."""
         found = self.total(True)
         return sum(n for status, n in found.items() if first <= status <= last) / max(1, found.total())
 
     def never_met(self, operations: set[str]) -> set[str]:
-        """Operations that never answered 2xx or 3xx."""
+        """Return operations that never answered 2xx or 3xx."""
         return {one for one in operations if not self.was_answered(one)}
 
     def was_answered(self, operation: str) -> bool:
-        """Whether an operation answered 2xx or 3xx."""
+        """Return whether an operation answered 2xx or 3xx."""
         return any(200 <= status < 400 for status in (*self.kept[operation], *self.broken[operation]))
 
 
 class Asker:
-    """What is done with a case before it is sent, and after it was answered."""
+    """Prepares a case before it is sent, and records its answer."""
 
     def __init__(self, ground: Ground, tally: Tally) -> None:
         self.ground = ground
@@ -183,8 +183,9 @@ class Asker:
         self.by_example: str | None = None
         self.kept = True
         self.plainly = True
-        """Whether the case is of an operation that did not answer with success yet: then nothing odd is added to it, so that
-        whether it ever does is not left to chance."""
+        """Whether the case is of an operation that has not succeeded yet: then nothing odd is added to it, so that its
+        first success is not left to chance.
+        """
 
     def before(self, case: Any) -> None:
         self.ground.tick()
@@ -192,7 +193,7 @@ class Asker:
         self.kept = case.method == case.operation.method.upper() and (
             case.meta is None or case.meta.generation.mode.is_positive
         )
-        # How a project is named has tests of its own; here every request names the one there is.
+        # How a project is named has tests of its own; here every request names the existing one.
         if case.query:
             case.query.pop("library", None)
         chance = Random(_digest(case) ^ self.ground.asked)
@@ -292,7 +293,7 @@ class Asker:
             scene["job_id"] = chance.choice(of_kind)
         scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
         if path.endswith("/registry/resolve"):
-            # Another request may have given the project another name; its path stays.
+            # Another request may have renamed the project; its path stays.
             scene["name"] = chance.choice(("Fuzz",) * (not self.plainly) + (str(self.ground.path),))
         if ParameterLocation.PATH not in negative:
             for name, value in (case.path_parameters or {}).items():
@@ -326,7 +327,7 @@ class Asker:
                 case.body = {"name": name, "params": self.ground.params(name)}
 
     def _fill_fields(self, case: Any, body: Any, scene: Mapping[str, Any], chance: Random) -> Any:
-        """*body* with more fields, half the times."""
+        """Return *body* with more fields, half the time."""
         if self.plainly or case.media_type != "application/json" or chance.random() >= FILLED:
             return body
         return self.fields.fill(
@@ -344,7 +345,7 @@ class Asker:
             }
         meant = scene.get(ALIASES.get(name, name))
         if isinstance(value, int | float) and name in ALIASES:
-            # A number by the name of something that is there: the order among declarations.
+            # A number instead of a name that exists: the position among the declarations.
             return value
         if meant is not None and (name in ALIASES or name in scene):
             return [meant] if isinstance(value, list) or name.endswith("ids") else meant
@@ -387,7 +388,7 @@ INVOKED = [
 
 
 def _only_one(values: dict[str, Any], path: str) -> None:
-    """Of fields that exclude each other the first stays."""
+    """Keep only the first of fields that exclude each other."""
     there = [name for name in ONE_OF.get(path, ()) if name in values]
     for name in there[1:]:
         del values[name]
@@ -399,7 +400,7 @@ def _only_one(values: dict[str, Any], path: str) -> None:
 
 
 def _as_upload(value: Any) -> Any:
-    """What an example calls a file, as a form carries it."""
+    """Return an example's file in the form of an upload."""
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, list):
@@ -413,7 +414,7 @@ def _digest(case: Any) -> int:
 
 
 def _holds_an_id(case: Any) -> bool:
-    """Whether a link has put the id of something that was answered into the case."""
+    """Return whether a link has put an id from an answer into the case."""
     held = [*(case.path_parameters or {}).values(), *(case.query or {}).values()]
     if isinstance(case.body, dict):
         held += case.body.values()
@@ -421,14 +422,14 @@ def _holds_an_id(case: Any) -> bool:
 
 
 def body_of(params: Mapping[str, Any], fields: set[str]) -> Any:
-    """The JSON body that carries *params*: those among its *fields*, or the one object or list that is all of it."""
+    """Return the JSON body for *params*: those among its *fields*, or the one object or list that is the whole body."""
     body = {name: value for name, value in params.items() if name in fields}
     whole = [value for value in params.values() if isinstance(value, dict | list)]
     return whole[0] if not body and len(whole) == 1 else body
 
 
 def body_fields_of(document: dict[str, Any]) -> dict[str, set[str]]:
-    """The names each operation's body may carry."""
+    """Return the names each operation's body may contain."""
 
     def names(schema: Mapping[str, Any]) -> set[str]:
         if "$ref" in schema:

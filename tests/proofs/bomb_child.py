@@ -1,4 +1,6 @@
-"""Opens one bomb as the engine does, in a process of its own, and says how it was refused, for how much time and memory."""
+"""Opens one bomb as the engine does, in a process of its own, and reports how it was refused, in how much time and
+memory.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ LAYOUTS: dict[str, Any] = {}
 
 
 def peak() -> int:
-    """The most memory this process has held, in KiB."""
+    """Return the most memory this process has used, in KiB."""
     try:
         # A process is born with its parent's peak in ru_maxrss; the kernel's own mark for this one is not.
         with open("/proc/self/status", encoding="ascii") as status:
@@ -25,7 +27,7 @@ def peak() -> int:
 
 
 def layouts() -> dict[str, Any]:
-    """The formats of layout files that state points, by name."""
+    """Return the formats of layout files that contain points, by name."""
     from armarium_formats.abbyy.driver import Abbyy
     from armarium_formats.alto.driver import Alto
     from armarium_formats.hocr.driver import Hocr
@@ -37,7 +39,7 @@ def layouts() -> dict[str, Any]:
 
 
 def open_as(kind: str, path: Path) -> Any:
-    """What the engine does with a file of this kind."""
+    """Do what the engine does with a file of this kind."""
     from armarium.store.objects import ObjectStore
 
     if kind == "picture":
@@ -46,7 +48,7 @@ def open_as(kind: str, path: Path) -> Any:
         folder = path.with_suffix(".store")
         folder.mkdir(exist_ok=True)
         library: Any = SimpleNamespace(
-            is_closed=None, objects=ObjectStore(folder / "objects"), derived=folder / "derived"
+            is_closed=None, objects=ObjectStore(folder / "objects"), derived_folder=folder / "derived"
         )
         source = take_in(library, path, max_pixels=200_000_000)
         for index in range(source.pages):
@@ -73,7 +75,7 @@ def main() -> None:
     from armarium.errors import ServiceError
 
     kind, path = sys.argv[1], Path(sys.argv[2])
-    # What is loaded once for all files is not the bomb's.
+    # What is loaded once for all files does not count.
     import lxml.etree
     import PIL.Image
     import pypdfium2

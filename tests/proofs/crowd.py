@@ -1,7 +1,9 @@
-"""A crowd: clients of a served engine in a process of their own, who ask, wait as people and agents do, and ask again.
+"""A crowd: clients of a served engine, in a process of their own, who ask, pause as people and agents do, and ask
+again.
 
-``python crowd.py PLAN.json`` runs the clients of a plan (`Plan`) and prints what they met as JSON (`Met`). Each client
-keeps one connection and has one request under way. A time is from the first byte sent to the last one received.
+``python crowd.py PLAN.json`` runs the clients of a plan (`Plan`) and prints their figures as JSON (`ClientFigures`).
+Each client keeps one connection and has one request under way. A time is from the first byte sent to the last one
+received.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 60.0
-"""Seconds until a client gives up; then nobody knows whether a write was made."""
+"""Seconds until a client gives up; then it is unknown whether a write was made."""
 
 BURST_EVERY, BURST_SHARE, BURST_LENGTH = 20.0, 0.25, 4
-"""Every 20 seconds each client may send four requests without a pause, as who opens a page does, and each fourth does."""
+"""Every 20 seconds each client may send four requests without a pause, as when a page is opened; each fourth client
+does.
+"""
 
 MIX = {
     "one document": 26,
@@ -34,14 +38,16 @@ MIX = {
     "segment changed": 5,
     "document renamed": 2,
 }
-"""What is asked, in parts of a hundred. A correction and a change read first: 70 reads of 100 by themselves, 80 with those."""
+"""The mix of requests, in hundredths. A correction and a change read first: 70 reads of 100 by themselves, 80 with
+those.
+"""
 
 
 @dataclass
 class Plan:
     """What a crowd does. *pause* is the mean wait between two requests of one client, 0 for none (a closed loop).
 
-    *herd*: all wake at the same moment for their bursts, as if one event had called them, not each at its own.
+    *herd*: all send their bursts at the same moment, as if one event had called them, not each at its own.
     """
 
     host: str
@@ -61,17 +67,17 @@ class Plan:
 
 @dataclass
 class ClientFigures:
-    """What the clients met: milliseconds by kind of request, what was acknowledged, and what was odd."""
+    """The clients' figures: milliseconds by kind of request, what was acknowledged, and what was unexpected."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
     corrected: list[str] = field(default_factory=list)
-    """Ids of the readings whose making was acknowledged."""
+    """Ids of the readings that were acknowledged."""
     changed: dict[str, int] = field(default_factory=dict)
-    """Contested segment to how many changes of it were acknowledged."""
+    """Contested segment to the number of acknowledged changes of it."""
     renamed: int = 0
     stale: int = 0
-    """Changes refused (409) because somebody else was first: what the expected version is for."""
+    """Changes refused (409) because somebody else was first: that is what the expected version is for."""
     locked: int = 0
     unanswered: int = 0
     odd: list[str] = field(default_factory=list)
@@ -80,7 +86,7 @@ class ClientFigures:
 
 
 class Refused(Exception):
-    """An answer that is no success; noted already."""
+    """An unsuccessful answer, recorded already."""
 
 
 class Client:
@@ -100,9 +106,9 @@ class Client:
         )
 
     async def live(self, began: float) -> None:
-        """Ask until the time is over."""
+        """Send requests until the time is over."""
         until = began + self.plan.seconds
-        # A crowd does not begin at one moment.
+        # The clients of a crowd do not start at the same moment.
         await asyncio.sleep(self.random.random() * max(self.plan.pause, 0.05))
         burst_at = began + (5.0 if self.plan.herd else self.random.random() * BURST_EVERY)
         while time.monotonic() < until:
@@ -121,7 +127,7 @@ class Client:
             self._streams[1].close()
 
     async def ask_something(self) -> None:
-        """One entry of the mix."""
+        """Send one request of the mix."""
         self.turn += 1
         kind = self.random.choices(list(MIX), list(MIX.values()))[0]
         page = self.random.choice(self.plan.pages)
@@ -173,7 +179,7 @@ class Client:
             self.met.corrected.append(made["id"])
 
     async def change(self, kind: str, segment: str) -> None:
-        """Read a segment that others change too, and count it up on condition that its version is the one seen."""
+        """Read a segment that others change too, and increment it on condition that its version is the one seen."""
         seen = (await self.get("one segment", f"/api/segments/{segment}"))["segment"]
         body = {
             "segment_id": segment,
@@ -189,7 +195,7 @@ class Client:
     async def send(
         self, kind: str, method: str, path: str, body: object = None, *, stale: bool = False
     ) -> Any:
-        """The answer; None for a change that came too late, where *stale* allows that; Refused otherwise."""
+        """Return the answer; None for a change that came too late, where *stale* allows that; raises Refused otherwise."""
         began = time.monotonic()
         try:
             status, answer = await asyncio.wait_for(self._exchange(method, path, body), PATIENCE)
@@ -212,7 +218,7 @@ class Client:
 
     async def _exchange(self, method: str, path: str, body: object) -> tuple[int, bytes]:
         if self._streams is None or self._streams[0].at_eof():
-            # The server ends a connection that was idle for some seconds.
+            # The server closes a connection that was idle for some seconds.
             self._streams = await asyncio.open_connection(self.plan.host, self.plan.port)
         reader, writer = self._streams
         data = b"" if body is None else json.dumps(body).encode()
@@ -225,7 +231,7 @@ class Client:
 
 
 async def lateness(met: ClientFigures, until: float) -> None:
-    """Note by how much this process wakes too late, ten times a second."""
+    """Record by how much this process wakes too late, ten times a second."""
     while time.monotonic() < until:
         wanted = time.monotonic() + 0.1
         await asyncio.sleep(0.1)

@@ -40,7 +40,7 @@ def text_of(value: Any) -> str | None:
 
 
 def read_typed(value: Any, kind: str) -> Any:
-    """A stored value as what it is compared as; None where it is not of that kind."""
+    """Return a stored value in the form in which it is compared; None where it is of another type."""
     if kind in ("number", "rating"):
         return number_of(value)
     if kind == "date":
@@ -51,7 +51,7 @@ def read_typed(value: Any, kind: str) -> Any:
 
 
 def is_kept(value: Any, one: Row) -> bool:
-    """Whether a row whose attribute is *value* stays under the filter *one*."""
+    """Return whether a row whose attribute is *value* passes the filter *one*."""
     op, kind = one["op"], one["type"]
     if op in ("is_set", "not_set"):
         return (value is not None and value != "") == (op == "is_set")
@@ -77,7 +77,7 @@ def is_kept(value: Any, one: Row) -> bool:
 
 
 class DatasetCases:
-    """Generated dataset queries, each with what its answer must be."""
+    """Generated dataset queries, each with its expected answer."""
 
     def __init__(self, ground: Ground, seed: int) -> None:
         self.ground, self.chance = ground, random.Random(seed)
@@ -142,7 +142,7 @@ class DatasetCases:
         return found
 
     def ask(self) -> str | None:
-        """One query; what is wrong with its answer, None when nothing is."""
+        """Send one query; return the fault of its answer, None when there is none."""
         query = self.query()
         answer = self.ground.client.post("/api/documents/dataset/query", json=query)
         said = f"dataset {query!r}: {answer.status_code} {answer.text[:400]}"

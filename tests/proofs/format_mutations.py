@@ -1,8 +1,9 @@
-"""Broken files for format drivers: real and written ones, mutated byte-wise and by their structure; run as a process of its own.
+"""Broken files for format drivers: real and generated ones, mutated by bytes and by structure; run in a process of its
+own.
 
-`python format_mutations.py DRIVER FIRST COUNT SECONDS MEGABYTES` reads COUNT mutations from number FIRST on and answers JSON lines:
-one for each input that broke the driver, took more CPU seconds or memory than allowed, and a last one with the totals.
-Number and driver make an input again: nothing else goes into the dice.
+`python format_mutations.py DRIVER FIRST COUNT SECONDS MEGABYTES` reads COUNT mutations from number FIRST on and prints
+JSON lines: one for each input that broke the driver, took more CPU seconds or memory than allowed, and a last one with
+the totals. Number and driver reproduce an input: nothing else seeds the generator.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ SEEDS: dict[str, list[bytes]] = {
 
 
 def all_drivers() -> dict[str, FormatDriver]:
-    """One of each format driver that is installed, first-party and third-party, by name."""
+    """Return one of each installed format driver, first-party and third-party, by name."""
     found: dict[str, FormatDriver] = {}
     for entry in entry_points(group="armarium.formats"):
         driver: FormatDriver = entry.load()()
@@ -85,13 +86,15 @@ def all_drivers() -> dict[str, FormatDriver]:
 
 
 def shared_data() -> Path | None:
-    """Real files beside the checkout, where they are."""
+    """Return real files beside the checkout, where there are any."""
     folder = Path(__file__).resolve().parents[3] / "shared" / "data"
     return folder if folder.is_dir() else None
 
 
 def seeds(driver: FormatDriver, longest: int = 60_000, most: int = 24) -> list[bytes]:
-    """What is mutated: the driver's own files written anew, ours of its name, real ones that it knows, and a few of others."""
+    """Return the files to mutate: the driver's own files, newly written, ours of its name, real ones that it
+    recognises, and a few of others.
+    """
     found = list(SEEDS.get(driver.name, []))
     if driver.writes:
         found += [driver.write(page, NOW).content.encode() for page in _pages().values()]
@@ -142,7 +145,7 @@ def _insert(data: bytearray, dice: random.Random) -> None:
 
 
 def _value(data: bytearray, dice: random.Random) -> None:
-    """Another value for an attribute or a number."""
+    """Replace an attribute or a number by another value."""
     places = [found.span() for found in VALUE.finditer(data)]
     if not places:
         return
@@ -177,7 +180,7 @@ def _tag(data: bytearray, dice: random.Random) -> None:
 
 
 def _rows(data: bytearray, dice: random.Random) -> None:
-    """Lines or elements in another order."""
+    """Reorder lines or elements."""
     mark = b"\n" if data.count(b"\n") > 2 else b">"
     rows = bytes(data).split(mark)
     first, second = dice.randrange(len(rows)), dice.randrange(len(rows))
@@ -204,7 +207,7 @@ MUTATIONS: list[Callable[[bytearray, random.Random], None]] = [
 
 
 def mutate(files: list[bytes], name: str, number: int) -> bytes:
-    """The mutation of this number for the driver of this name."""
+    """Return the mutation of this number for the driver of this name."""
     dice = random.Random(f"{name}/{number}")
     data = bytearray(dice.choice(files))
     for _ in range(dice.choice((1, 1, 2, 4, 9))):
@@ -217,7 +220,7 @@ def mutate(files: list[bytes], name: str, number: int) -> bytes:
 
 
 def find_fault(driver: FormatDriver, data: bytes) -> str | None:
-    """What is wrong with how a driver takes *data*: None when it gives sound pages or refuses in a sentence."""
+    """Return how a driver mishandles *data*; None when it returns valid pages or refuses with a sentence."""
     try:
         sure = driver.sniff(data)
         if not 0 <= sure <= 1:
@@ -239,7 +242,7 @@ class TooSlow(BaseException):
 
 
 def run(name: str, first: int, count: int, seconds: float, megabytes: int) -> Iterator[dict[str, Any]]:
-    """Read the mutations of these numbers; each that fails, and the totals."""
+    """Read the mutations of these numbers; print each that fails, and the totals."""
     driver = all_drivers()[name]
     files = seeds(driver)
 
@@ -248,7 +251,7 @@ def run(name: str, first: int, count: int, seconds: float, megabytes: int) -> It
 
     signal.signal(signal.SIGVTALRM, late)
     for data in files[:2]:
-        find_fault(driver, data)  # what is imported on first use is no memory of an input
+        find_fault(driver, data)  # what is imported on first use is not an input's memory
     unit = 1024 if sys.platform != "darwin" else 1024 * 1024
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     slowest, failed = 0.0, 0

@@ -1,4 +1,4 @@
-"""Work that is struck in the proofs: a set of files that comes in as one step, and a folder with layout files."""
+"""Workloads for the fault tests: a set of files imported as one step, and a folder with layout files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.projects.libraries import Library
 from armarium_testing.faults import Say, Workload
 
 PATIENCE = 6.0
-"""Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""
+"""Seconds for the jobs of an import; on a disk that keeps failing they cannot finish."""
 
 PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
   <Metadata><Creator>x</Creator><Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>

@@ -1,4 +1,4 @@
-"""A project with something in every listing, under names and values that mean harm to a statement that would hold them."""
+"""A project with something in every listing, under names and values that would harm a statement they were pasted into."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HARMFUL = (
     "NULL", "null", "true", "0", "-1", "1e400", "NEAR(a b)", '"a" AND b', "a OR b", "a*", "é", "É", "ß", "\u0130",
     "' || (SELECT 1) || '", "/**/", "--", "';", "\n", " ", "id", "name", "d.deleted_at IS NOT NULL", "{}", "[]",
 )  # fmt: skip
-"""What a caller sends who hopes that it becomes part of a statement, a pattern or a path."""
+"""Values sent by a caller who hopes that they become part of a statement, a pattern or a path."""
 
 ATTRIBUTES = (
     "place",
@@ -45,7 +45,7 @@ KINDS = ("letter", "odd-card", "' OR 1=1 --")
 
 
 class Ground:
-    """An engine, a library that holds something of each kind, and a client; ids by what they are of."""
+    """An engine, a project that holds something of each kind, and a client; ids by their kind."""
 
     def __init__(self, engine: Engine, client: TestClient, library: Library, folder: Path) -> None:
         self.engine, self.client, self.library = engine, client, library
@@ -60,13 +60,13 @@ class Ground:
         return outcome.result or {}
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-        """What a query answers."""
+        """Return the rows of a query."""
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             return raw.execute(statement, given).fetchall()
 
     def get(self, path: str, **query: Any) -> Any:
-        """The answer to a request that is sound."""
+        """Return the answer to a valid request."""
         answer = self.client.get(path, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()

@@ -20,7 +20,7 @@ PAGE = 1000
 
 @dataclass(frozen=True)
 class Filter:
-    """A parameter that leaves rows out: values that leave something in, and whether a row stays under a value."""
+    """A parameter that leaves rows out: values that leave something in, and whether a row passes under a value."""
 
     real: Callable[[Ground], Iterable[Any]]
     keeps: Keeps
@@ -28,12 +28,12 @@ class Filter:
     several: bool = False
     needed: bool = False
     stands: bool = False
-    """Whether it keeps rows from appearing even where it is left out (then `keeps` is asked with None)."""
+    """Whether it also excludes rows when it is left out (then `keeps` is called with None)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A route that lists: the key of its answer, what its path names, the rows that there are, and its filters."""
+    """A listing route: the key of its answer, its path parameters, its rows, and its filters."""
 
     path: str
     key: str
@@ -42,7 +42,7 @@ class Listing:
     whole: Callable[[Ground, str], list[Row]] | None = None
     order: Callable[[list[Row], Row], list[Row]] = lambda rows, query: rows
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parameters that order and leave nothing out, with their words."""
+    """Parameters that order and leave nothing out, with their values."""
     paged: bool = False
     most: int = PAGE
     identity: Callable[[Row], Any] = lambda row: row["id"]
@@ -52,7 +52,7 @@ class Listing:
 
 
 def equal(*names: str) -> Keeps:
-    """Whether the value at *names* in a row is just the one asked for."""
+    """Return whether the value at *names* in a row equals the requested one."""
 
     def keeps(row: Row, value: Any) -> bool:
         for name in names[:-1]:
@@ -67,7 +67,7 @@ def one_of(*words: str) -> Callable[[Any], bool]:
 
 
 def truth(value: Any) -> bool | None:
-    """What a flag in a query says, in any of the words that are taken for it."""
+    """Return the value of a flag in a query, in any accepted spelling."""
     word = str(value).casefold()
     if word in ("1", "on", "t", "true", "y", "yes"):
         return True
@@ -79,7 +79,7 @@ def read_known(statement: str, nothing: bool = True) -> Callable[[Ground], Itera
 
 
 def read_pages(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
-    """Every row of a listing that comes in pages."""
+    """Return every row of a paged listing."""
     found: list[Row] = []
     while True:
         answer = ground.get(path, limit=PAGE, offset=len(found), **query)
@@ -105,7 +105,7 @@ def _matches_folded(row: Row, value: str) -> bool:
 
 
 def _all_documents(ground: Ground, home: str) -> list[Row]:
-    """The live children of every node, live or not, and of the top."""
+    """Return the live children of every node, live or not, and of the top."""
     parents = [row[0] for row in ground.rows("SELECT id FROM document")]
     found = read_pages(ground, "/api/documents", "items")
     for parent in parents:
@@ -116,14 +116,14 @@ def _all_documents(ground: Ground, home: str) -> list[Row]:
 
 
 def sorted_documents(rows: list[Row], query: Row) -> list[Row]:
-    """Documents in the order asked for; what has no date comes last whichever way."""
+    """Return documents in the requested order; those without a date come last either way."""
     by, down = query.get("sort_by", "sort_order"), query.get("sort_direction", "asc") == "desc"
     placed = sorted(rows, key=lambda row: (row["sort_order"], row["name"], row["id"]))
     if by == "document_date":
         dated = [row for row in placed if row["date_iso"] is not None]
         dated.sort(key=lambda row: row["date_iso"], reverse=down)
         if down:
-            # Ties stay as placed, which a reversed sort keeps.
+            # Ties keep their position, which a reversed sort preserves.
             dated = sorted(
                 (row for row in placed if row["date_iso"] is not None),
                 key=lambda row: row["date_iso"],
@@ -483,11 +483,11 @@ ELSEWHERE = {
     "/api/segments/document/{document_id}/text": "the text of one page, by ids that are looked up",
     "/api/source-settings/resolve": "what holds for one thing, by an id that is looked up",
 }
-"""Answers that hold a list and take parameters, but leave no rows out by a value that is compared."""
+"""Answers that contain a list and take parameters, but leave no rows out by comparing a value."""
 
 
 def whole_of(ground: Ground, listing: Listing, home: str) -> list[Row]:
-    """Every row of a listing."""
+    """Return every row of a listing."""
     if listing.whole is not None:
         return listing.whole(ground, home)
     if listing.paged:
@@ -496,7 +496,7 @@ def whole_of(ground: Ground, listing: Listing, home: str) -> list[Row]:
 
 
 class Cases:
-    """Generated requests to listings, each with what its answer must be."""
+    """Generated requests to listings, each with its expected answer."""
 
     def __init__(self, ground: Ground, seed: int) -> None:
         self.ground, self.chance = ground, random.Random(seed)
@@ -506,7 +506,7 @@ class Cases:
         ])  # fmt: skip
 
     def value(self, listing: Listing, name: str) -> Any:
-        """A value that is there, one near to it, or one that means harm."""
+        """Return a value that exists, one close to it, or a malicious one."""
         real = self.real(listing, name)
         dice = self.chance.random()
         if dice < 0.5 and real:
@@ -519,7 +519,7 @@ class Cases:
         return self.chance.choice(HARMFUL)
 
     def ask(self, listing: Listing) -> str | None:
-        """One request; what is wrong with its answer, None when nothing is."""
+        """Send one request; return the fault of its answer, None when there is none."""
         chance = self.chance
         homes = listing.homes(self.ground)
         home = chance.choice(homes) if homes else ""
@@ -558,7 +558,7 @@ class Cases:
             return f"taken: {said}"
         rows = answer.json()[listing.key]
         if rows is None or truth(query.get(listing.key)) is False:
-            # The view of a folder leaves its children out when it is asked to, and never otherwise.
+            # The view of a folder leaves its children out on request, and never otherwise.
             return None if rows is None and truth(query.get(listing.key)) is False else said
         found = [listing.identity(row) for row in rows]
         wanted = self.expect_ids(listing, home, query)
@@ -570,7 +570,7 @@ class Cases:
         return None
 
     def expect_ids(self, listing: Listing, home: str, query: dict[str, Any]) -> list[Any]:
-        """The ids of the rows that must be answered, in order."""
+        """Return the ids of the expected rows, in order."""
         rows = self.whole(listing, home)
         if listing.path.endswith("run-history"):
             known_ids = {row[0] for row in self.ground.rows("SELECT id FROM document")}

@@ -1,4 +1,4 @@
-"""Two folders for the proof of paths: one that the engine may use, full of traps, and one outside that it may not."""
+"""Two folders for the tests of paths: one that the engine may use, full of traps, and one outside that it may not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 SECRET = "zqcanary"
-"""Part of nearly every name and every text outside; an answer that holds it, where nobody sent it, tells of the outside."""
+"""Part of nearly every name and every text outside; an answer that contains it, unless it was sent, reveals the
+outside.
+"""
 
 LAYOUT = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
 <Metadata><Creator>x</Creator><Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>
@@ -33,7 +35,7 @@ def picture(grey: int, size: tuple[int, int] = (16, 12)) -> bytes:
 
 
 class Watch:
-    """Hears of every file that this process opens, makes or removes, and may change the world just before it does."""
+    """Observes every file that this process opens, creates or removes, and may change the world just before it does."""
 
     def __init__(self) -> None:
         self.outside: Path | None = None
@@ -58,7 +60,7 @@ class Watch:
 
     def _judge(self, event: str, path: str, arguments: tuple[Any, ...]) -> None:
         if not os.path.isabs(path):
-            return  # by steps from a folder that is held open: the system itself refuses links there
+            return  # relative to a folder that is held open: the system itself refuses links there
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_NOFOLLOW:
             return
         real = os.path.realpath(os.path.dirname(path) if event in _OF_THE_NAME else path)
@@ -78,14 +80,14 @@ WATCH: list[Watch] = []
 
 
 def watch() -> Watch:
-    """The one of this process: an audit hook stays for good."""
+    """Return the one of this process: an audit hook cannot be removed."""
     if not WATCH:
         WATCH.append(Watch())
     return WATCH[0]
 
 
 class World:
-    """`inside` with ordinary files and traps, made anew for a case where one broke it; `outside` with canaries."""
+    """`inside` with ordinary files and traps, recreated when a case broke it; `outside` with canaries."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -116,7 +118,7 @@ class World:
             self.canaries.append(hashlib.sha256(data).hexdigest())
 
     def lay(self) -> None:
-        """Make `inside` as it was in the beginning; projects in it stay."""
+        """Restore `inside` to its initial state; projects in it stay."""
         self.inside.mkdir(exist_ok=True)
         for one in self.inside.iterdir():
             if one.suffix == ".library" and not one.is_symlink():
@@ -151,11 +153,11 @@ class World:
         )
 
     def is_untouched(self) -> bool:
-        """Whether outside is as it was."""
+        """Return whether outside is unchanged."""
         return self._listing() == self.state
 
     def spellings(self, chance: random.Random) -> str:
-        """A path as somebody might send it who wants to get out."""
+        """Return a path as somebody might send it to get out."""
         box, outside = self.inside / "box", self.outside
         base = chance.choice(
             [
@@ -191,8 +193,9 @@ class World:
 
     @contextmanager
     def swapping(self, chance: random.Random, at: int) -> Iterator[list[Path]]:
-        """While this lasts, the world changes just before the *at*-th time that one of its files is opened or listed:
-        a file or a folder becomes a link to its like outside, or a pipe."""
+        """Within the block, the world changes just before the *at*-th time that one of its files is opened or listed: a
+        file or a folder becomes a link to its counterpart outside, or a pipe.
+        """
         box = self.inside / "box"
         victim, turned = chance.choice(
             [

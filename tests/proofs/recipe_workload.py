@@ -1,4 +1,4 @@
-"""A run of a recipe that is struck in the proofs: pages put in order, then their regions found; one run, once a page."""
+"""A recipe run as a workload for the fault tests: reading order for pages, then their regions; one run, once per page."""
 
 from __future__ import annotations
 

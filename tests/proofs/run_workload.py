@@ -1,4 +1,4 @@
-"""A run of a workflow that is struck in the proofs: pages put in order, then their regions found, a pass for each."""
+"""A workflow run as a workload for the fault tests: reading order for pages, then their regions, a pass for each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _execute(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     started = engine.run(library, "workflow.execute", params, LOCAL_OWNER).result or {}
     thread = {"thread_id": started["thread_id"]}
     say("started")
-    # While it goes on it is paused and resumed; it may have ended by then.
+    # It is paused and resumed while it runs; it may have ended by then.
     with suppress(Conflict):
         engine.run(library, "run.pause", thread, LOCAL_OWNER)
         say("paused")
@@ -63,7 +63,7 @@ def _execute(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 def _go_on(engine: Engine, library: Library, folder: Path) -> None:
-    """What a person does: a run that a kill left paused is resumed; then all is waited for."""
+    """Do what a person does: resume a run that a kill left paused; then wait for everything."""
     with library.db.read() as conn:
         threads = conn.exec_driver_sql("SELECT thread_id FROM workflow_run").scalars().all()
     for thread in threads:
@@ -73,7 +73,7 @@ def _go_on(engine: Engine, library: Library, folder: Path) -> None:
 
 
 def made_twice(conn: Connection) -> tuple[list[str], tuple[int, int]]:
-    """What was made of a page more than once, and how many pages have an order and how many have regions."""
+    """Return what was made more than once for a page, and how many pages have an order and how many have regions."""
     orders = conn.exec_driver_sql(
         "SELECT document_id, count(*) FROM reading_order WHERE deleted_at IS NULL GROUP BY document_id"
     ).all()

@@ -1,4 +1,4 @@
-"""A storm: an engine served as its users serve it, an import that lasts, a crowd of clients, and what came of it."""
+"""A load test: an engine served as its users serve it, a long import, a crowd of clients, and the outcome."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class ServedEngine:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What every request of an owner carries."""
+        """The headers of an owner's requests."""
         return {"Authorization": f"Bearer {OWNER_TOKEN}", "X-Service-Library-Path": quote(str(self.library))}
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """The answer to one request; urllib's HTTPError for a refusal."""
+        """Return the answer to one request; raises urllib's HTTPError for a refusal."""
         data = None if body is None else json.dumps(body).encode()
         headers = {**self.headers, "Content-Type": "application/json"}
         request = urllib.request.Request(self.base_url + path, data, headers, method=method)
@@ -53,12 +53,14 @@ class ServedEngine:
             return json.load(answer)
 
     def cpu_seconds(self) -> float:
-        """Seconds of CPU time the engine's process has used."""
+        """Return the seconds of CPU time the engine's process has used."""
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
 
     def loop_times(self) -> tuple[float, float]:
-        """Seconds the engine's first thread, which has the event loop, ran, and waited for a CPU (Linux; else zeros)."""
+        """Return the seconds the engine's main thread, which has the event loop, ran, and waited for a CPU (Linux; else
+        zeros).
+        """
         try:
             ran, waited = Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[:2]
         except OSError:
@@ -66,13 +68,13 @@ class ServedEngine:
         return int(ran) / 1e9, int(waited) / 1e9
 
     def memory(self) -> int:
-        """Bytes of memory the engine's process holds (its resident set)."""
+        """Return the bytes of memory the engine's process holds (its resident set)."""
         return int(psutil.Process(self.process.pid).memory_info().rss)
 
 
 @contextmanager
 def serve(folder: Path) -> Iterator[ServedEngine]:
-    """`armarium serve` on a free port, with an empty project; stopped as a person stops it."""
+    """Run `armarium serve` on a free port, with an empty project; stopped as a person stops it."""
     state, library = folder / "state", folder / "Storm.library"
     environment = {
         **os.environ,
@@ -99,7 +101,9 @@ def serve(folder: Path) -> Iterator[ServedEngine]:
 
 
 def lay_ground(engine: ServedEngine, clients: int) -> dict[str, Any]:
-    """Folders to fill, pages with lines that have a reading each, and the segments that all change: parts of a `Plan`."""
+    """Create folders to fill, pages with lines that have a reading each, and the segments that all change: parts of a
+    `Plan`.
+    """
 
     def make(action: str, **params: Any) -> Any:
         return engine.ask("POST", "/api/actions/invoke", {"name": action, "params": params})["result"]
@@ -128,7 +132,7 @@ def lay_ground(engine: ServedEngine, clients: int) -> dict[str, Any]:
 
 
 class Importing(threading.Thread):
-    """Imports one folder of pages after the other until told to stop; each file is one the project has not seen."""
+    """Imports one folder of pages after the other until stopped; each file is new to the project."""
 
     def __init__(self, engine: ServedEngine, folder: Path) -> None:
         super().__init__(name="importing", daemon=True)
@@ -162,7 +166,7 @@ class Importing(threading.Thread):
         for number in range(IMPORTED_TOGETHER):
             page = self.templates[number % len(self.templates)]
             remark = f"page {self.imports}/{number}".encode()
-            # A comment after the first marker makes a file of its own; the picture stays.
+            # A comment after the first marker makes it a different file with the same picture.
             comment = b"\xff\xfe" + (len(remark) + 2).to_bytes(2, "big") + remark
             (source / f"{number:03}.jpg").write_bytes(page[:2] + comment + page[2:])
         job = self.engine.ask("POST", "/api/documents/import", {"folder": str(source)})["job_id"]
@@ -181,7 +185,7 @@ class Importing(threading.Thread):
 
 @dataclass
 class StormOutcome:
-    """What came of a storm."""
+    """The outcome of a load test."""
 
     clients: int
     seconds: float
@@ -196,12 +200,12 @@ class StormOutcome:
     memory: list[tuple[float, int]] = field(default_factory=list)
     """(seconds since the clients began, bytes of the engine's resident set), the first before the first client."""
     worked: float = 0.0
-    """Seconds of CPU time the engine used while the clients were there."""
+    """Seconds of CPU time the engine used while the clients ran."""
     loop: tuple[float, float] = (0.0, 0.0)
-    """Seconds of that time that its event loop ran, and waited for a CPU: what a busy machine adds."""
+    """Seconds of that time in which its event loop ran, and waited for a CPU: what a busy machine adds."""
 
     def times(self, *kinds: str, reads: bool | None = None) -> list[float]:
-        """Milliseconds of the named kinds, or of all reads or all writes, sorted."""
+        """Return milliseconds of the named kinds, or of all reads or all writes, sorted."""
         return sorted(
             one
             for met in self.met
@@ -211,12 +215,12 @@ class StormOutcome:
         )
 
     def memory_at(self, moment: float) -> int:
-        """Bytes held at *moment*: the middle of the samples of the ten seconds around it."""
+        """Return the bytes held at *moment*: the median of the samples of the ten seconds around it."""
         near = sorted(held for at, held in self.memory if abs(at - moment) <= 5.0)
         return near[len(near) // 2] if near else self.memory[-1][1]
 
     def describe(self) -> str:
-        """The figures, a line each."""
+        """Return the figures, one line each."""
         reads, writes = self.times(reads=True), self.times(reads=False)
         asked = len(reads) + len(writes)
         paced = f"{self.pause:.2f} s between two requests" if self.pause else "no pause (closed loop)"
@@ -243,11 +247,11 @@ class StormOutcome:
         return "\n".join(lines)
 
     def kinds(self) -> list[str]:
-        """The kinds of request there were."""
+        """Return the kinds of request."""
         return sorted({kind for met in self.met for kind in met.times})
 
     def sum(self, what: str) -> int:
-        """A count of all crowds together."""
+        """Add up a count over all crowds."""
         return int(sum(getattr(met, what) for met in self.met))
 
 
@@ -276,7 +280,7 @@ def _figures(times: list[float]) -> str:
 def storm(
     folder: Path, *, clients: int, seconds: float, pause: float, herd: bool = False, processes: int = 2
 ) -> StormOutcome:
-    """Serve, import and let the crowd in for *seconds*; then stop the engine and look in the database what is there."""
+    """Serve, import and run the crowd for *seconds*; then stop the engine and check the database."""
     with serve(folder) as engine:
         ground = lay_ground(engine, clients)
         importing = Importing(engine, folder)
@@ -336,7 +340,7 @@ def storm(
 
 
 def list_lost(came: StormOutcome) -> list[str]:
-    """What was acknowledged and is not there, or is there and was not acknowledged; in words."""
+    """Return in words what was acknowledged and is missing, or exists without acknowledgement."""
     conn = sqlite3.connect(came.database)
     found: list[str] = []
     documents = {row[0] for row in conn.execute("SELECT id FROM document")}

@@ -1,7 +1,7 @@
-"""ZIP archives of strangers: judged before anything is unpacked, and what is taken lies in the project alone.
+"""Untrusted ZIP archives: checked before anything is unpacked, and what is imported lies only in the project.
 
-Each case is an archive with ordinary pages and at most one thing that means harm; the archive is sent to the engine. An
-archive with harm in it brings nothing in and is refused in words; one without brings all of its pages in.
+Each case is an archive with ordinary pages and at most one harmful thing; it is sent to the engine. A harmful archive
+imports nothing and is refused with a sentence; a harmless one imports all of its pages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Member = tuple[zipfile.ZipInfo, bytes]
 
 @dataclass(frozen=True)
 class Harm:
-    """One thing that is wrong with an archive: what it does to it, and the words that tell of it."""
+    """One harmful thing in an archive: how to add it, and the words of the refusal."""
 
     make: Callable[[random.Random, list[Member], Path], bytes]
     words: str
@@ -42,7 +42,7 @@ class Harm:
 
 def info(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
     found = zipfile.ZipInfo("x")
-    # Past the check of the constructor, which would clean the name.
+    # Bypasses the constructor's check, which would clean the name.
     found.filename = found.orig_filename = name
     found.external_attr = mode << 16
     return found
@@ -107,7 +107,7 @@ def clashes(chance: random.Random, members: list[Member], outside: Path) -> byte
 
 
 def encrypt_member(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    """The flag that says a member is encrypted, in its local header and in the directory."""
+    """Set the flag that says a member is encrypted, in its local header and in the directory."""
     data = bytearray(write_archive(members))
     for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         start = data.find(mark)
@@ -127,7 +127,7 @@ def cut(chance: random.Random, members: list[Member], outside: Path) -> bytes:
 
 
 def lies(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    """The directory says that a member is shorter, or lies elsewhere, than it is."""
+    """Make the directory say that a member is shorter, or lies elsewhere, than it is."""
     data = bytearray(write_archive(members))
     start = data.find(b"PK\x01\x02")
     at = chance.choice([16, 20, 24, 42])
@@ -160,7 +160,7 @@ def pages(chance: random.Random) -> list[Member]:
 
 
 class Ground:
-    """An engine that may use one folder alone, with a project in it."""
+    """An engine that may use only one folder, with a project in it."""
 
     def __init__(self, folder: Path) -> None:
         self.world = World(folder)
@@ -188,7 +188,7 @@ def send_archive(client: TestClient, data: bytes, name: str = "pages.zip") -> tu
 
 
 def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[str]:
-    """Send one archive; what went wrong."""
+    """Send one archive; return what went wrong."""
     members = pages(chance)
     name = chance.choice([None, *HARMS])
     seen = watch()
@@ -200,7 +200,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
             client, write_archive(members, chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
         )
         came = ground.documents() - before
-        # What is here already under its name with its bytes is said to be here.
+        # A file that exists already under its name with its bytes is reported as existing.
         wrong = [] if status == 200 or "already" in text else [f"sound pages are refused: {text[:300]}"]
         if came > wanted:
             wrong.append(f"{came} documents came in of {wanted}: {text[:300]}")

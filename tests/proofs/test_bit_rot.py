@@ -1,8 +1,8 @@
-"""Bytes that change by themselves: a kept file is found by the doctor, a database is refused in words.
+"""Flipped bits: a stored file is reported by the doctor, a database is refused with a sentence.
 
-A database has no checksum of its own for every page: a letter changed within a text may stay unseen there, unless it
-is in the audit log, whose chain shows it. What is proved of a database is that no changed byte ends in anything but
-an answer or a refusal in words, and that damage to the head of a page never passes for health.
+A database has no checksum of its own for every page: a letter changed within a text may go unnoticed, unless it is in
+the audit log, whose chain shows it. What is tested for a database is that every changed byte ends in an answer or a
+refusal with a sentence, and that damage to the head of a page is never reported as healthy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def flip(path: Path, position: int, bit: int) -> None:
 
 
 def flipped_files(engine: Engine, library: Library, flips: int, chance: random.Random) -> int:
-    """Change one bit of one kept file *flips* times; how often the doctor did not name exactly that file."""
+    """Flip one bit of one stored file *flips* times; return how often the doctor did not name exactly that file."""
     sizes = (1, 2, 700, 70_000, 300_000)
     kept = [library.objects.put_bytes(chance.randbytes(size)) for size in sizes]
     for digest in kept:
@@ -62,7 +62,7 @@ def flipped_files(engine: Engine, library: Library, flips: int, chance: random.R
         where = (chance.randrange(path.stat().st_size), chance.randrange(8))
         flip(path, *where)
         found = [one["what"] for one in examine(engine, library.path)["findings"]]
-        missed += found != [f"The file {digest[:12]}… no longer has the bytes it was kept with."]
+        missed += found != [f"The file {digest[:12]}… no longer has the content it was stored with."]
         flip(path, *where)
     return missed
 
@@ -70,7 +70,9 @@ def flipped_files(engine: Engine, library: Library, flips: int, chance: random.R
 def flipped_databases(
     engine: Engine, library: Library, positions: Any, chance: random.Random
 ) -> Counter[str]:
-    """Open and use the project with one bit of its database changed, once a position; how often each end was met."""
+    """Open and use the project with one bit of its database flipped, once per position; return how often each outcome
+    occurred.
+    """
     place, whole = library.path, library.path.with_name("whole.sqlite")
     engine.libraries.release(place)
     shutil.copyfile(place / DATABASE, whole)
@@ -85,7 +87,7 @@ def flipped_databases(
 
 
 def _use_package(engine: Engine, place: Path) -> str:
-    """How opening, examining and using the package ended, told as over HTTP. Anything else is raised.
+    """Return how opening, examining and using the package ended, in the words of HTTP. Anything else is raised.
 
     Work in a project that the doctor calls damaged may also end in the general words of the gate ("faulted").
     """
@@ -112,7 +114,7 @@ def _use_package(engine: Engine, place: Path) -> str:
 
 
 def heads_of_pages(database: Path) -> list[int]:
-    """The first bytes of every page: what kind it is, how many cells it holds, where they begin."""
+    """Return the first bytes of every page: its kind, how many cells it holds, where they begin."""
     pages = database.stat().st_size // PAGE_BYTES
     return [
         page * PAGE_BYTES + (100 if page == 0 else 0) + at for page in range(pages) for at in (0, 3, 4, 5)

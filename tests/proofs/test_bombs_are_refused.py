@@ -1,6 +1,6 @@
-"""Small files that would become large are refused in words, each in a process of its own.
+"""Small files that would expand to large ones are refused with a sentence, each in a process of its own.
 
-The soak holds each to the figure: under a second and 300 MB. `make test` has generous factors, for machines at work.
+The soak checks the figures: under a second and 300 MB. `make test` has generous factors, for busy machines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png(width: int, height: int, depth: int = 1, colour: int = 0) -> bytes:
-    """A PNG of one colour: 144 million pixels in 17 kilobytes."""
+    """Make a PNG of one colour: 144 million pixels in 17 kilobytes."""
     row = b"\0" + bytes((width * depth * (3 if colour == 2 else 1) + 7) // 8)
     squeeze = zlib.compressobj(9)
     data = b"".join(squeeze.compress(row * 200) for _ in range(height // 200)) + squeeze.flush()
@@ -39,7 +39,7 @@ def png(width: int, height: int, depth: int = 1, colour: int = 0) -> bytes:
 
 
 def tiff(width: int, height: int, pages: int = 1) -> bytes:
-    """A TIFF that claims so many pixels, deflated, on each of its pages; or pages that point back at the first."""
+    """Make a TIFF that claims so many pixels, deflated, on each of its pages; or pages that refer back to the first."""
     data = zlib.compress(bytes(20_000_000))
     out = bytearray(b"II*\0" + struct.pack("<I", 8))
     for number in range(pages):
@@ -62,7 +62,7 @@ def tiff(width: int, height: int, pages: int = 1) -> bytes:
 
 
 def pdf(*objects: bytes) -> bytes:
-    """A PDF of these objects, the first its catalogue."""
+    """Make a PDF of these objects, the first its catalogue."""
     out, places = bytearray(b"%PDF-1.7\n"), []
     for number, one in enumerate(objects, 1):
         places.append(len(out))
@@ -78,7 +78,7 @@ def stream(head: bytes, data: bytes) -> bytes:
 
 
 def pdf_of_picture(width: int, height: int) -> bytes:
-    """A page that shows a picture of one colour, a thousand times deflated, as scanners' PDFs show theirs."""
+    """Make a page with a picture of one colour, deflated a thousandfold, as scanners' PDFs contain theirs."""
     squeeze = zlib.compressobj(9)
     data = b"".join(squeeze.compress(bytes(width * 100)) for _ in range(height // 100)) + squeeze.flush()
     image = b"/Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray/Filter/FlateDecode"
@@ -92,7 +92,7 @@ def pdf_of_picture(width: int, height: int) -> bytes:
 
 
 def pdf_of_sheet(points: int) -> bytes:
-    """A page that states a square sheet of so many points, with a coloured patch: no row of it is grey throughout."""
+    """Make a page that states a square sheet of so many points, with a coloured patch: no row of it is grey throughout."""
     return pdf(
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -194,13 +194,13 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 HARMLESS = {
-    "400-megapixels.pdf": "PDFium pictures the page row by row, at the size the page has",
-    "a-billion-pages.pdf": "PDFium counts the pages that are there",
-    "many-attributes.xml": "it has just as few tags and attributes as are read",
+    "400-megapixels.pdf": "PDFium renders the page row by row, at the size of the page",
+    "a-billion-pages.pdf": "PDFium counts the existing pages",
+    "many-attributes.xml": "it has just as many tags and attributes as are allowed",
     "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
     "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
 }
-"""Bombs that do not go off: they come in, within the same time and memory, and why."""
+"""Bombs that do no harm: they are accepted, within the same time and memory, and why."""
 
 OFTEN = (
     *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
@@ -227,7 +227,7 @@ def measure_refusal(tmp_path: Path, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.slow) for one in BOMBS]
 )
-def test_a_bomb_is_refused_in_words(tmp_path: Path, name: str) -> None:
+def test_a_bomb_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
     found = measure_refusal(tmp_path, name)
     assert found["said"] or name in HARMLESS, f"{name} was let through: {found}"
     assert found["mb"] < 450, found
@@ -243,7 +243,7 @@ def test_a_bomb_is_refused_in_a_second_and_300_mb(tmp_path: Path, name: str) -> 
 
 
 def test_what_is_no_bomb_is_let_through(tmp_path: Path) -> None:
-    """The same makers with honest sizes: a refusal of everything would be no proof."""
+    """The same makers with honest sizes: refusing everything would prove nothing."""
     for name, data in (
         ("small.png", png(400, 400)),
         ("small.tif", tiff(4_000, 4_000)),
@@ -262,7 +262,7 @@ def test_what_is_no_bomb_is_let_through(tmp_path: Path) -> None:
 
 
 def test_a_body_without_end_is_not_read(make_engine: Callable[..., Engine]) -> None:
-    """Every route that takes a body stops reading at its limit, whatever length was said."""
+    """Every route that takes a body stops reading at its limit, whatever length was stated."""
     import anyio
 
     engine = make_engine(max_body_bytes=1 << 18)

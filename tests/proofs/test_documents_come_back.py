@@ -1,4 +1,6 @@
-"""Random histories of every undoable action of documents, images and canvas: undo is exact, its refusals foretold. The Trash is emptied between histories; transfers have histories of their own, over two projects."""
+"""Random histories of every undoable action of documents, images and canvas: undo is exact, its refusals are predicted.
+The Trash is emptied between histories; transfers have histories of their own, over two projects.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def families() -> list[Plugin]:
 
 
 class Moves:
-    """What may be done with a box of pages, chosen by chance; some of it is refused, as it should be."""
+    """What may be done with a box of pages, chosen at random; some of it is refused, as it should be."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -53,7 +55,7 @@ class Moves:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def all(self) -> list[Move]:
-        """Every move, those that make rows twice."""
+        """Return every move, those that insert rows twice."""
         return [
             self.folder, self.files, self.files, self.note, self.change, self.change, self.move, self.delete,
             self.delete, self.restore, self.lock, self.picture, self.text, self.revise, self.artifact,
@@ -65,7 +67,7 @@ class Moves:
         ]  # fmt: skip
 
     def between(self, chance: random.Random) -> None:
-        """What no undo takes back: it begins batches, and removes for good what lies in the Trash."""
+        """Do what cannot be undone: begin batches, and empty the Trash."""
         folder = self._node(chance, "doc_type IS NULL OR doc_type = 'folder'")
         if folder and chance.random() < 0.5:
             halves = [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]
@@ -115,7 +117,7 @@ class Moves:
 
     def files(self, chance: random.Random, _: World) -> Chosen:
         parent = self._node(chance, "doc_type IS NULL OR doc_type = 'folder'")
-        # Put there each time: emptying the Trash takes away what no picture needs any more.
+        # Put there each time: emptying the Trash removes what no picture needs any more.
         checksum = self.library.objects.put_bytes(chance.choice(self.pictures))
         picture = {
             "mime_type": "image/png",
@@ -299,7 +301,7 @@ class Moves:
         return found and ("image.treat_item", {"document_id": found, "role": "enhanced"})
 
     def start(self, chance: random.Random, _: World) -> Chosen:
-        """The start of a job, which nobody runs here: undo cancels it, redo puts it in the queue again."""
+        """Start a job, which nobody runs here: undo cancels it, redo queues it again."""
         found = self._image(chance)
         if found is None or chance.random() < 0.5:
             return "document.import", {"folder": str(self.outside)}
@@ -378,7 +380,7 @@ def prove(make_engine: Callable[..., Engine], folder: Any, seeds: range, sequenc
 
 @pytest.mark.slow
 def test_every_action_is_done(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
-    """The histories would prove little of an action that is always refused: each is done here at least once."""
+    """The histories would prove little about an action that is always refused: each succeeds here at least once."""
     history, moves = begin(make_engine, tmp_path, 3)
     never = {found.name for family in families() for found in family.actions if found.undoable} - APART
     for _ in range(12):
@@ -396,7 +398,7 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_whole_history_is_taken_back_to_an_empty_project(
+def test_a_whole_history_is_undone_to_an_empty_project(
     make_engine: Callable[..., Engine], tmp_path: Any, seed: int
 ) -> None:
     engine = make_engine(plugins=families())

@@ -1,4 +1,4 @@
-"""The conventions that hold on every route, asked of each operation in turn."""
+"""The conventions that hold on every route, checked for each operation."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ ENGINE_WIDE = {
     "POST /api/library/open": "opening is reading; a stranger's token does not reach the project",
     "POST /api/local-models/download/{runtime}/{model}": "models are the engine's",
 }
-"""Operations that work for every project at once, so that no token is a stranger to them."""
+"""Operations that work for every project at once, so that every token may use them."""
 
 
 class Examiner:
-    """Asks each operation that writes with the parameters of its action's example."""
+    """Sends each writing operation the parameters of its action's example."""
 
     def __init__(self) -> None:
         self.ground = Ground()
@@ -54,14 +54,14 @@ class Examiner:
         return self.client.request(method, path, headers=headers, follow_redirects=False, **given)
 
     def operations(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """(method, path, description) of every operation but the endless one."""
+        """Return (method, path, description) of every operation but the endless one."""
         for path, operations in self.document["paths"].items():
             for method, operation in operations.items():
                 if path != "/api/changes/stream":
                     yield method.upper(), path, operation
 
     def writes(self) -> Iterator[tuple[str, str, dict[str, Any], Any]]:
-        """(method, path, path parameters, JSON body or None) of each write that has an example and takes JSON."""
+        """Yield (method, path, path parameters, JSON body or None) of each write that has an example and takes JSON."""
         for method, path, operation in self.operations():
             action = self.ground.actions.get(f"{method} {path}")
             content = operation.get("requestBody", {}).get("content", {})
@@ -106,7 +106,7 @@ def test_every_write_carries_its_audit_row(examiner: Examiner) -> None:
         if not said.get("audit_id") or said["audit_id"] != reply.headers.get("x-service-audit-id"):
             faults.append(f"{method} {path}: no audit_id in {str(said)[:200]} or another in its header")
     assert not faults, "\n".join(faults)
-    # Most of the operations that write were really asked, and wrote.
+    # Most of the writing operations were really called, and wrote.
     assert carried > 0.8 * sum(method != "GET" for method, _, _ in examiner.operations()), carried
 
 
@@ -162,7 +162,7 @@ def test_an_unknown_id_in_a_body_is_404_and_named(examiner: Examiner) -> None:
 
 
 def _with_unknown_ids(body: Any) -> Iterator[tuple[str, Any]]:
-    """The body with one of its ids unknown, each in turn."""
+    """Yield the body with one of its ids unknown, each in turn."""
 
     def walk(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, str) and is_id(value):
@@ -218,7 +218,7 @@ def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
 
 
 def _most(schema: dict[str, Any]) -> int:
-    """The largest number that a parameter takes, in whichever branch of its schema it stands."""
+    """Return the largest number that a parameter accepts, in whichever branch of its schema it is given."""
     return int(next(one["maximum"] for one in (schema, *schema.get("anyOf", ())) if "maximum" in one))
 
 

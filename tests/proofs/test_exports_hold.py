@@ -1,4 +1,4 @@
-"""Whatever a reader makes of a broken file, every writer gives out a valid file of it, or says why not."""
+"""Whatever a reader makes of a broken file, every writer writes it as a valid file, or says why not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL = int(os.environ.get("ARMARIUM_FUZZ_INPUTS", "1000000")) // 100
 
 
 def pages_of(driver: FormatDriver, data: bytes) -> list[PageModel]:
-    """The first pages of a mutation; none when it is refused."""
+    """Return the first pages of a mutation; none when it is refused."""
     try:
         return driver.read(data, ReadContext("fuzzed", SIZE, COMPANIONS))[:2]
     except ServiceError:
@@ -26,9 +26,11 @@ def pages_of(driver: FormatDriver, data: bytes) -> list[PageModel]:
 
 
 def faults(name: str, numbers: range) -> tuple[list[str], int]:
-    """The mutations of a reader's files that some writer breaks on, each with what was wrong; and how many pages were read."""
+    """Return the mutations of a reader's files that some writer breaks on, each with the fault; and how many pages were
+    read.
+    """
     reader, found, read = DRIVERS[name], [], 0
-    # Of what is no such file at all, nearly every mutation would be refused and prove nothing here.
+    # Nearly every mutation of another format's file would be refused and prove nothing here.
     files = [one for one in seeds(reader) if pages_of(reader, one)]
     for number in numbers:
         for page in pages_of(reader, mutate(files, name, number)):
@@ -45,7 +47,7 @@ def faults(name: str, numbers: range) -> tuple[list[str], int]:
 def holds(name: str, numbers: range) -> None:
     found, read = faults(name, numbers)
     assert found == []
-    # Where every mutation were refused, nothing would be proved.
+    # If every mutation were refused, nothing would be proved.
     assert read >= len(numbers) // 12, f"only {read} pages were read of {len(numbers)} files"
 
 

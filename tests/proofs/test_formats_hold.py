@@ -1,7 +1,7 @@
-"""Every format driver that is installed holds under broken files: no crash, none over 2 s or 512 MB.
+"""Every installed format driver survives broken files: no crash, none over 2 s or 512 MB.
 
-Each driver is fuzzed in a process of its own, so that a crash of a parser in C is found as well. `make test` reads some
-hundred mutations a driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS says how many).
+Each driver is fuzzed in a process of its own, so that a crash of a C parser is detected as well. `make test` reads some
+hundred mutations per driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS sets how many).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SECONDS, MEGABYTES = 2.0, 512
 
 
 def fuzz(name: str, first: int, count: int, seconds: float = SECONDS) -> list[dict[str, Any]]:
-    """What the process for one driver said; a process that died is a finding."""
+    """Return the findings of the process for one driver; a process that died is a finding."""
     command = [sys.executable, str(SCRIPT), name, str(first), str(count), str(seconds), str(MEGABYTES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = [json.loads(row) for row in done.stdout.splitlines()]
@@ -50,7 +50,7 @@ def faults(found: list[dict[str, Any]]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_a_driver_holds_under_broken_files(name: str) -> None:
-    # A test never fails for the time of a busy machine: thirty times what is allowed.
+    # A test never fails because of a busy machine: thirty times the allowed time.
     assert faults(fuzz(name, 0, SHORT, 30 * SECONDS)) == []
 
 
@@ -73,7 +73,7 @@ def test_an_input_is_made_again_by_its_number() -> None:
 
 
 class Fragile(Format):
-    """What the harness must find out: a crash, an unsound page, a refusal without a sentence, endless work."""
+    """What the harness must detect: a crash, an invalid page, a refusal without a sentence, endless work."""
 
     name, label, extensions, reads = "fragile", "Fragile", (".x",), True
 

@@ -1,4 +1,4 @@
-"""Files that come in together are all in or none, and a folder's layout files are each read once, whatever is killed."""
+"""Files imported together are all imported or none, and a folder's layout files are each read once, whatever is killed."""
 
 from __future__ import annotations
 

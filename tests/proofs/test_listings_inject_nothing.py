@@ -26,7 +26,7 @@ from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
 FULL = 50_000
 
 BESIDES = ("/api/engine", "/api/activity/jobs/")
-"""Where something beside the answer is looked up: why the engine stays, and what lies above a job that is watched."""
+"""Listings that look up something besides the answer: why the engine stays up, and what lies above a watched job."""
 
 Json = dict[str, Any]
 
@@ -45,7 +45,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 def faults(ground: Ground, number: int, seed: int) -> list[str]:
-    """*number* generated requests, a third of them dataset queries; what is wrong."""
+    """Send *number* generated requests, a third of them dataset queries; return the faults."""
     chance = random.Random(seed)
     cases, tables = Cases(ground, seed), DatasetCases(ground, seed)
     found: list[str] = []
@@ -57,12 +57,12 @@ def faults(ground: Ground, number: int, seed: int) -> list[str]:
 
 
 def summarise(found: list[str]) -> str:
-    """The first of them, and how many there are."""
+    """Return the first of them, and how many there are."""
     return "\n".join([*found[:40], f"{len(found)} in all"]) if found else ""
 
 
 def test_every_listing_has_an_oracle(ground: Ground) -> None:
-    """A route whose answer holds a list, and that takes a parameter besides paging, is one of those proved here."""
+    """A route whose answer contains a list, and that takes a parameter besides paging, is among those tested here."""
     document = ground.client.get("/openapi.json").json()
     listed = {one.path.split("{")[0] + one.path.count("{") * "{}" for one in LISTINGS}
     missing = []
@@ -142,7 +142,7 @@ def test_a_request_reads_one_snapshot(ground: Ground, monkeypatch: pytest.Monkey
 
 
 def _plain_paths(ground: Ground) -> list[str]:
-    """The address of every GET of the description that answers JSON, for a page that has lines."""
+    """Yield the address of every GET of the description that answers JSON, for a page that has lines."""
     ids = defaultdict(
         lambda: ground.page,
         segment_id=ground.ids["segment"][0],
@@ -164,12 +164,12 @@ def _plain_paths(ground: Ground) -> list[str]:
 
 
 class Splicing:
-    """polars, but every text that should be a literal is written into an expression."""
+    """polars, except that every text that should be a literal is pasted into an expression."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(pl, name)
 
-    def splice(self, value: Any) -> pl.Expr:
+    def lit(self, value: Any) -> pl.Expr:
         return pl.sql_expr(f"'{value}'") if isinstance(value, str) else pl.lit(value)
 
 

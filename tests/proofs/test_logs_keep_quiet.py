@@ -1,4 +1,4 @@
-"""Secrets and page text are never logged, and tokens are never kept as they are."""
+"""Secrets and page text are never logged, and tokens are never stored in clear."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def heard(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
 
 
 def everything_in(folder: Path, *but: str) -> bytes:
-    """The bytes of all files beneath *folder*, those of these names left out."""
+    """Return the bytes of all files beneath *folder*, except those with these names."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in but)
     return b"".join(path.read_bytes() for path in files)
 
@@ -87,7 +87,7 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     for secret in (OWNER_TOKEN, agent, FALSE_TOKEN):
         assert secret.encode() not in state
         assert secret.encode() not in (tmp_path / "copy.sqlite").read_bytes()
-    # Nor as files: in the state folder only the two private ones hold a secret, in a project none does.
+    # Nor as files: in the state folder only the two private ones contain a secret, in a project none does.
     kept = everything_in(engine.settings.state_dir, "owner-token", "enrollment-secret") + everything_in(place)
     assert kept.count(b"SQLite format 3") >= 2
     for secret in (OWNER_TOKEN, agent, FALSE_TOKEN):
@@ -99,6 +99,6 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     assert WORDS not in audit
 
 
-def test_a_token_that_were_logged_would_be_heard(heard: Callable[[], str]) -> None:
+def test_a_logged_token_would_be_detected(heard: Callable[[], str]) -> None:
     logging.getLogger("armarium.anything").debug("token %s", FALSE_TOKEN)
     assert FALSE_TOKEN in heard()

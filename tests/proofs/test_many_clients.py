@@ -35,13 +35,13 @@ PAUSE = 1.0
 
 
 def check_outcome(came: StormOutcome) -> None:
-    """Nothing locked, lost, refused or left unanswered, and the import went on to the end."""
+    """Check that nothing was locked, lost, refused or left unanswered, and that the import continued to the end."""
     print(f"\n{came.describe()}")
     assert [odd for met in came.met for odd in met.odd] == []
     assert (came.sum("locked"), came.sum("unanswered")) == (0, 0)
     assert list_lost(came) == []
     assert came.pages > 0
-    # Changes that met at one segment are what the condition is there for.
+    # Changes that meet at one segment are what the condition is for.
     assert sum(sum(met.changed.values()) for met in came.met) > 0
     assert came.sum("renamed") > 0
 
@@ -50,7 +50,7 @@ def check_outcome(came: StormOutcome) -> None:
 def test_forty_clients_lose_nothing(tmp_path: Path) -> None:
     came = storm(tmp_path, clients=40, seconds=5.0, pause=0.2)
     check_outcome(came)
-    # And what would be lost is seen: one more of each is said to have been acknowledged.
+    # And a loss would be detected: pretend one more of each was acknowledged.
     met, segment = came.met[0], next(iter(came.met[0].changed))
     met.made.append("a document")
     met.corrected.append("a reading")

@@ -1,4 +1,4 @@
-"""Two hundred change streams that nobody reads hold neither the writer nor memory (issue 2)."""
+"""Two hundred change streams that nobody reads delay neither the writer nor take much memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STREAMS, STEPS, SEGMENTS = 200, 25, 1000
 
 
 def _open_stream(engine: ServedEngine, receive: int = 4096) -> socket.socket:
-    """A stream of the engine's changes whose listener will not read more than its system takes for it."""
+    """Open a stream of the engine's changes whose listener reads no more than its system buffers."""
     place = urlsplit(engine.base_url)
     stream = socket.socket()
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
@@ -47,13 +47,13 @@ def test_streams_that_nobody_reads_hold_nothing(tmp_path: Path) -> None:
         try:
             before = engine.memory()
             for _ in range(STEPS):
-                # Each step tells of a thousand segments: 40 kB, a megabyte in all, for each of two hundred listeners.
+                # Each step names a thousand segments: 40 kB, a megabyte in all, for each of two hundred listeners.
                 act("segment.create_many", segments=[shape] * SEGMENTS)
             grown = engine.memory() - before
             print(f"\n{STREAMS} streams, {STEPS} steps: {grown / 2**20:.0f} MiB more")
             # All of it for all of them would be 200 MiB; the steps themselves take some.
             assert grown < 80 * 2**20
-            # Who reads again goes on where it was.
+            # A listener that reads again resumes where it was.
             late = b""
             while late.count(b"event: change") < 3:
                 late += streams[0].recv(65536)

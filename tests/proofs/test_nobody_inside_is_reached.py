@@ -1,7 +1,7 @@
-"""What the engine fetches by an address leads to the public network alone, whatever names, redirects and bodies say.
+"""What the engine fetches by an address leads only to the public network, whatever names, redirects and bodies say.
 
-The proof listens where connections are made: every address that is about to be connected to is judged by a list of its
-own. A connection to a public address ends at a server of this test, which redirects inward, never ends, or lies.
+The test intercepts connections: every address that is about to be connected to is checked against a list of its own. A
+connection to a public address ends at a server of this test, which redirects inward, never ends, or lies.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ SPELLED = (
 
 
 class Elsewhere(ThreadingHTTPServer):
-    """The public network: redirects to what it is given, or answers without end."""
+    """The public network: redirects to what it is given, or answers endlessly."""
 
     daemon_threads = True
     inward: str = ""
@@ -115,7 +115,7 @@ class _Answers(BaseHTTPRequestHandler):
             return
 
     def handle(self) -> None:
-        # Whoever hangs up is no news here.
+        # A client that hangs up is no fault here.
         with suppress(OSError):
             super().handle()
 
@@ -124,7 +124,7 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 class Line:
-    """Every connection that the engine would make, and the names it asked for."""
+    """Every connection that the engine would make, and the names it looked up."""
 
     def __init__(self, server: Elsewhere, chance: random.Random) -> None:
         self.server, self.chance = server, chance
@@ -133,7 +133,7 @@ class Line:
         self.asked = 0
 
     def resolve(self, name: str, port: int) -> list[str]:
-        """Answers that change from one look-up to the next."""
+        """Answers that change from one lookup to the next."""
         self.asked += 1
         match name.casefold().rstrip("."):
             case "public.example":
@@ -159,7 +159,7 @@ class Line:
 
 
 def is_inside(host: str) -> bool:
-    """Whether an address is no public one; a name that the system would look up itself is not either."""
+    """Return whether an address is not public; a name that the system would look up itself is not either."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -168,7 +168,7 @@ def is_inside(host: str) -> bool:
 
 
 class Quick(ssl.SSLContext):
-    """Certificates are no part of this proof, and reading them for each request is most of its time."""
+    """Certificates are not tested here, and reading them for each request takes most of the time."""
 
     def load_verify_locations(self, *_: Any, **__: Any) -> None:
         return
@@ -201,7 +201,7 @@ def address(chance: random.Random) -> str:
 
 
 def wrong_in(line: Line, gate: Egress, chance: random.Random) -> list[str]:
-    """One request of an address, with a redirect inward behind it; what was reached that should not be."""
+    """Request one address, with a redirect inward behind it; return what was reached that should not be."""
     line.server.inward = address(chance) if chance.random() < 0.8 else "http://turning.example/go"
     url = chance.choice(
         [
@@ -240,7 +240,7 @@ def faults(line: Line, number: int, seed: int) -> list[str]:
 
 def test_nothing_inside_is_reached(line: Line) -> None:
     assert faults(line, 250, 1) == []
-    # It is no proof where nothing was let through.
+    # It would prove nothing if nothing were allowed.
     assert line.outside > 60
 
 

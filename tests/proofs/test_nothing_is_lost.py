@@ -1,4 +1,4 @@
-"""A crash loses and doubles nothing, and a full or broken disk is told in words."""
+"""A crash loses and repeats nothing, and a full or broken disk is reported with a sentence."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("workload", "stride"), [("SHELVES", "197"), ("IMPORT", "1401"), ("TRANSFER", "1201"), ("CUTS", "1801")]
 )
-def test_a_disk_that_fails_is_told_in_words(tmp_path: Path, workload: str, stride: str) -> None:
+def test_a_disk_that_fails_is_refused_with_a_sentence(tmp_path: Path, workload: str, stride: str) -> None:
     report = strike(f"workloads:{workload}", tmp_path, "--errors", stride, env=HERE)
     check_report(report)
     assert report["errors"] > 0
     assert workload != "SHELVES" or report["refused_in_words"] > 0
 
 
-def test_a_lost_step_would_be_seen(tmp_path: Path) -> None:
-    """The harness itself: a workload that claims a step it never made is found out."""
+def test_a_lost_step_would_be_detected(tmp_path: Path) -> None:
+    """The harness itself: a workload that claims a step it never made is detected."""
     late = strike("workloads:LIAR", tmp_path, "--random", "4", env=HERE)
     assert any("is lost" in fault for fault in late["faults"])
 
@@ -79,8 +79,8 @@ def test_a_refusal_that_changed_something_would_be_seen(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-def test_a_transfer_that_nobody_finishes_would_be_seen(tmp_path: Path) -> None:
-    """The check itself: with nothing to finish what a kill left, half-made transfers are found."""
+def test_an_unfinished_transfer_would_be_detected(tmp_path: Path) -> None:
+    """The check itself: with nothing to finish what a kill left, unfinished transfers are detected."""
     late = strike("workloads:FORGETFUL", tmp_path, "--every", "97", env=HERE)
     assert any("were not finished" in fault for fault in late["faults"])
 

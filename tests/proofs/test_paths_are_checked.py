@@ -1,7 +1,8 @@
-"""No parameter that names a path leads into an engine's state, a project's package or a home's dot folders, nor beyond a
-token's folders: tried for every action and every route that has one, a stranger's plugin's among them.
+"""No parameter that names a path leads into an engine's state, a project's package or a home's dot folders, nor beyond
+a token's folders: tested for every action and every route that has one, third-party ones among them.
 
-The parameters are found by their type in the actions and the OpenAPI document, so that a new one is tried here by itself.
+The parameters are found by their type in the actions and the OpenAPI document, so that a new one is tested
+automatically.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from proofs.path_world import picture
 Json = dict[str, Any]
 
 
-# ------------------------------------------------------------------------------------------------- a stranger's plugin
+# ------------------------------------------------------------------------------------------------- a third-party plugin
 
 
 def strange_params(path: str) -> Json:
@@ -38,7 +39,7 @@ def strange_params(path: str) -> Json:
 
 
 class Ground:
-    """An engine with all plugins and the stranger's, a home of its own, two projects and material beside them."""
+    """An engine with all plugins and the third-party one, a home of its own, two projects and material beside them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder.resolve()
@@ -69,7 +70,7 @@ class Ground:
         return self.engine.libraries.get(place)
 
     def token(self, **more: Any) -> str:
-        """An agent's token, as the owner makes one."""
+        """Make an agent's token, as the owner does."""
         body = {"name": "agent", "role": "editor", **more}
         made = self.client.post("/api/tokens", json=body)
         assert made.status_code == 200, made.text
@@ -79,7 +80,7 @@ class Ground:
         return next(path for path in library.objects.root.glob("??/*") if path.is_file())
 
     def closed_places(self) -> dict[str, Path]:
-        """What no caller may reach, by every road."""
+        """Return what no caller may reach, by every kind of path."""
         secret = self.state / "owner-token"
         ssh = self.home / ".ssh"
         ssh.mkdir(exist_ok=True)
@@ -128,7 +129,7 @@ class Ground:
         return found
 
     def rest(self) -> None:
-        """Let what is put into the queue wait there."""
+        """Make queued jobs wait."""
         self.engine.jobs.stop()
         self.engine.jobs.attach(self.second)
 
@@ -147,13 +148,13 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
 # ------------------------------------------------------------------------- every parameter of a path's type, by itself
 
 Place = tuple[str | int, ...]
-"""The way to a value within a body: names, and 0 for the member of a list."""
+"""The path to a value within a body: names, and 0 for the member of a list."""
 
 
 def list_typed_places(
     schema: Json, formats: frozenset[str], definitions: Json, seen: tuple[str, ...] = ()
 ) -> Iterator[Place]:
-    """The ways to the texts of these formats in a JSON Schema."""
+    """Yield the paths to the strings of these formats in a JSON Schema."""
     if schema.get("format") in formats:
         yield ()
     if "$ref" in schema:
@@ -171,7 +172,7 @@ def list_typed_places(
 
 
 def fill_place(place: Place, path: str) -> Any:
-    """A body with *path* at *place* and nothing else: what else it needs stands in `NEEDED`."""
+    """Build a body with *path* at *place* and nothing else: what else it needs is in `NEEDED`."""
     value: Any = path
     for step in reversed(place):
         value = [value] if step == 0 else {step: value}
@@ -201,7 +202,7 @@ NEEDED: dict[str, Json] = {
         for key in ("training.start", "/api/training/linereader")
     },
 }
-"""What a call of this kind needs beside its path, to come as far as the path."""
+"""What a call of this kind needs besides its path, to get as far as the check."""
 
 
 SAID_IN_WORDS = ("export.keep", "/api/export/kept")
@@ -209,7 +210,7 @@ SAID_IN_WORDS = ("export.keep", "/api/export/kept")
 
 
 def find_needed(name: str) -> Json:
-    if "{" in name:  # what its address says is not said again
+    if "{" in name:  # what the address contains is not repeated
         return {}
     return next((more for kind, more in NEEDED.items() if kind in name), {})
 
@@ -218,7 +219,7 @@ MATERIAL = frozenset({"material-path", "name-or-material-path", "folder-to-open"
 
 
 def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, str], Any]]:
-    """Every action by the door of all actions, and every route, by each of its parameters of these types."""
+    """Yield every action through POST /api/actions/invoke, and every route, by each of its parameters of these types."""
     found: dict[str, Callable[[str, str], Any]] = {}
 
     def ask(method: str, route: str, token: str, body: Any = None, query: Json | None = None) -> Any:
@@ -262,8 +263,8 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
     return found
 
 
-def test_the_walk_finds_what_there_is(ground: Ground) -> None:
-    """The walk itself: had it found nothing, all that follows would pass."""
+def test_the_search_for_path_parameters_finds_them(ground: Ground) -> None:
+    """The search itself: if it found nothing, all other tests would pass."""
     found = {one.partition(" (")[0] for one in calls(ground, MATERIAL)}
     assert {
         *("document.import", "ingest.files", "library.set", "token.create", "token.update", "sandbox.grant"),
@@ -291,7 +292,7 @@ def test_the_walk_finds_what_there_is(ground: Ground) -> None:
 
 
 @pytest.mark.slow
-def test_the_owner_reaches_no_closed_place_by_any_road(ground: Ground) -> None:
+def test_not_even_the_owner_reaches_a_closed_place(ground: Ground) -> None:
     closed = ground.closed_places()
     wrong = []
     for name, call in calls(ground, MATERIAL).items():
@@ -316,7 +317,7 @@ def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) ->
     (ground.granted / "out").symlink_to(ground.beside)
     inside, beside = ground.granted / "owner-token.png", ground.beside / "owner-token.png"
     reached, wrong = set(), []
-    # A folder is opened, and folders are granted, by the owner alone: refused to these for that.
+    # Only the owner grants folders: these are refused for that reason.
     owners = ("sandbox", "token", "library.set", "/api/tokens", "/api/library/settings")
     for name, call in calls(ground, MATERIAL).items():
         for token in (without, unbound, granted):
@@ -354,7 +355,7 @@ def test_no_project_is_named_in_a_closed_place(ground: Ground) -> None:
             if (answer.status_code, answer.json().get("code")) != (403, "path_not_allowed"):
                 wrong.append(f"{name}: {place}: {answer.text[:200]}")
             assert not (place / "New.library").exists()
-        # What nobody opened here is none of an agent's business.
+        # An agent must not learn what nobody opened here.
         answer = call(token, str(ground.beside / "New.library"))
         if answer.status_code != 403 or (ground.beside / "New.library").exists():
             wrong.append(f"{name}: an agent: {answer.text[:200]}")
@@ -374,7 +375,7 @@ def test_no_project_is_named_in_a_closed_place(ground: Ground) -> None:
 def test_a_token_bound_to_one_project_reads_neither_the_owners_token_nor_another_project(
     ground: Ground,
 ) -> None:
-    """As an intruder did it: a picture beside, named as the token is, and the token's file as its text."""
+    """As in a real attack: a picture beside the token's file, named like it, and the token's file as its text."""
     owner_token = (ground.state / "owner-token").read_text().strip()
     bound = {"Authorization": f"Bearer {ground.token(libraries=[str(ground.second.path)])}"}
     (ground.beside / "owner-token.txt").write_text("a page")
@@ -441,7 +442,7 @@ def test_a_job_put_in_the_queue_before_tokens_had_folders_is_the_owners_or_reach
 def test_a_file_that_is_swapped_after_the_check_is_not_read(
     ground: Ground, turned: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The swap comes between the check and the opening: what was checked is what is opened, or nothing is."""
+    """The swap happens between the check and the opening: what was checked is what is opened, or nothing is."""
     box = ground.granted / "box"
     box.mkdir()
     victim = box / "1.png"
@@ -475,7 +476,7 @@ def test_a_file_that_is_swapped_after_the_check_is_not_read(
 
 
 def test_a_linked_picture_is_read_only_where_it_was_linked(ground: Ground) -> None:
-    """The project keeps a link to a picture left in place: what comes to lie there later is not served for it."""
+    """The project keeps a link to a picture left in place: what later takes its place is not served for it."""
     victim = ground.granted / "left.png"
     victim.write_bytes(picture(33))
     made = ground.client.post("/api/ingest/files", json={"paths": [str(victim)], "link": True})
@@ -495,7 +496,7 @@ def test_a_linked_picture_is_read_only_where_it_was_linked(ground: Ground) -> No
 
 
 def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> None:
-    """PAGE, METS and TEI name pictures by paths; ZIP members state folders: nothing that lies elsewhere is looked at."""
+    """PAGE, METS and TEI name pictures by paths; ZIP members name state folders: nothing elsewhere is looked at."""
     from proofs.path_world import LAYOUT, METS
 
     secret = ground.state / "owner-token"
@@ -515,7 +516,7 @@ def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> No
 # --------------------------------------------------------------------------------------------------------- house rule
 
 
-def test_every_parameter_that_is_called_like_a_path_says_what_kind_it_is(ground: Ground) -> None:
+def test_every_parameter_named_like_a_path_declares_its_kind(ground: Ground) -> None:
     wrong = {
         one["name"]: undeclared_paths(one["params"])
         for one in ground.engine.actions.describe()
@@ -545,7 +546,7 @@ def test_every_parameter_that_is_called_like_a_path_says_what_kind_it_is(ground:
 
 
 GIVEN_ON = {"delete /api/registry/{path} (parameters)": ["path"]}
-"""Given on as they are to an action that declares them."""
+"""Passed on as they are to an action that declares them."""
 
 
 class Careless(Params):

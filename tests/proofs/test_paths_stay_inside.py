@@ -1,8 +1,8 @@
 """No path that a caller sends leads the engine out of the folders it may use, however it is spelled, linked or swapped.
 
-Proved for every place that takes a path: the places are found in the OpenAPI document and the actions, so
-that a new one fails a test here until it is among `TAKERS`. What is swapped in the middle of the work are files and
-folders that are read; a package's own folder is swapped between two requests.
+Tested for every parameter that takes a path: they are found in the OpenAPI document and the actions, so that a new one
+fails a test here until it is among `TAKERS`. What is swapped during the work are files and folders that are read; a
+package's own folder is swapped between two requests.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Ground:
         return self.engine.libraries.get(place)
 
     def work(self) -> None:
-        """Run what waits in the project, which a case may have let go."""
+        """Run what waits in the project, which a case may have released."""
         self.library = self.engine.libraries.get(self.library.path)
         self.engine.jobs.run_until_idle(self.library, 60)
 
@@ -185,10 +185,10 @@ KNOWN = {
         "prompt_file",
     ),
 }
-"""Fields that hold a path or a file's name, each proved above."""
+"""Fields that contain a path or a file's name, each tested above."""
 
 LASTING = frozenset({"POST /api/sync-folders path", "POST /api/export/kept folder"})
-"""Those whose folder goes on to be written to, until they are taken back."""
+"""Those whose folder is written to later, until they are undone."""
 
 OF_ROWS = {
     "folder_path": "a workflow's folder in the palette",
@@ -211,7 +211,7 @@ OF_ROWS = {
     "add_out_of_the_box": "a flag",
     "place": "where somebody wrote, in words; and the name of a place of compute",
 }
-"""Fields whose name sounds like a path and that are none, and why."""
+"""Fields whose names sound like paths and that are none, and why."""
 
 _SOUNDS = re.compile(
     r"(^|_)(path|paths|folder|folders|file|files|filename|destination|directory|dir|location|output|out|place|offsite"
@@ -220,7 +220,7 @@ _SOUNDS = re.compile(
 
 
 def fields(schema: Json, definitions: Json, seen: tuple[str, ...] = ()) -> Iterator[str]:
-    """The names of all fields in a JSON Schema that hold a text or texts."""
+    """Yield the names of all string fields in a JSON Schema."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name not in seen:
@@ -266,8 +266,8 @@ OWN_DOORS = {
 """Files of commands that write, and why no name of a caller's is written there."""
 
 
-def test_commands_write_files_by_one_door() -> None:
-    """What a command writes goes through `write_file` or `write_exports`, proved in core/tests/cli/test_written_files.py."""
+def test_commands_write_files_only_through_the_checked_functions() -> None:
+    """Commands write only through `write_file` or `write_exports`, tested in core/tests/cli/test_written_files.py."""
     root = Path(__file__).parents[2]
     # What goes to the null device is written nowhere.
     writes = re.compile(r"write_bytes\(|write_text\(|open\((?!os\.devnull)[^)]*[\"'][wxa]")
@@ -283,7 +283,7 @@ def test_commands_write_files_by_one_door() -> None:
 
 
 def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[str]:
-    """Send one path to one place, swapping what it names meanwhile now and then; what went wrong."""
+    """Send one path to one parameter, sometimes swapping what it names meanwhile; return what went wrong."""
     world, seen = ground.world, watch()
     name = chance.choice(list(TAKERS))
     path = world.spellings(chance)
@@ -303,7 +303,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
         answer = TAKERS[name](client, ground, path)
         ground.work()
     if name in LASTING and answer.status_code < 300:
-        # What is tied or kept would be written anew after every case that follows.
+        # What is synced or kept current would be written again after every case that follows.
         client.post(f"/api/actions/audit/{answer.json()['audit_id']}/undo")
         ground.work()
     said = f"{name} {path!r} swapped {done} at {at}: {answer.status_code} {answer.text[:300]}"
@@ -319,7 +319,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
 
 
 def _settle(ground: Ground) -> None:
-    """What a case made goes again: new projects, and the projects that it let go are held."""
+    """Clean up after a case: remove new projects, and reopen the projects that it released."""
     for one in ground.engine.libraries.open_now():
         if one.path.stem not in ("Proof", "Other"):
             ground.engine.libraries.release(one.path)
@@ -330,7 +330,7 @@ def _settle(ground: Ground) -> None:
 
 
 def faults(folder: Path, number: int, seed: int) -> list[str]:
-    """*number* cases in a world of their own; what went wrong."""
+    """Run *number* cases in a world of their own; return what went wrong."""
     ground, chance = Ground(folder), random.Random(seed)
     wrong: list[str] = []
     seen = watch()
@@ -350,7 +350,7 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
 
 
 def _find_leaks(ground: Ground) -> list[str]:
-    """Whether anything from outside is in the project, or anything outside has changed."""
+    """Return whether anything from outside is in the project, or anything outside has changed."""
     wrong = [
         f"the canary {one[:8]} is in the project"
         for one in ground.world.canaries
@@ -383,7 +383,7 @@ def test_ten_thousand_paths(tmp_path: Path) -> None:
 
 
 def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tmp_path: Path) -> None:
-    """The engine's own list, as its settings, the home and the temporary folder make it."""
+    """The engine's own list, from its settings, the home and the temporary folder."""
     ground = Ground(tmp_path)
     inside, outside = ground.world.inside, ground.world.outside
     (ground.home / "away").symlink_to(outside)
@@ -420,7 +420,7 @@ def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tm
 
 @pytest.mark.slow
 def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a file was opened before: by its path, whatever had come to lie there."""
+    """As a file was opened before: by its path, whatever had replaced it."""
     import armarium_documents.pictures as pictures
     import armarium_formats.batches.staging as staging
 
@@ -431,15 +431,15 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the rules let any place below the folder of the tests be named."""
+    """As if the rules allowed any place below the folder of the tests."""
     monkeypatch.setattr(PathRules, "material", lambda self, text, principal: Path(os.path.realpath(text)))
-    # What is no full path then leads to where the tests are run.
+    # What is no full path is then relative to where the tests are run.
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert faults(tmp_path, 250, 1)
 
 
-# ------------------------------------------------------------------------------------------ packages of strangers
+# ---------------------------------------------------------------------------------------- packages of third parties
 
 
 @pytest.mark.parametrize(
@@ -478,8 +478,8 @@ def test_a_package_that_became_a_link_is_not_opened_again(tmp_path: Path) -> Non
         ground.engine.close()
 
 
-def test_links_inside_are_told_from_links_out(tmp_path: Path) -> None:
-    """What is refused is refused for what it is: ordinary files beside the traps still come in."""
+def test_links_that_stay_inside_are_allowed(tmp_path: Path) -> None:
+    """What is refused is refused for what it is: ordinary files beside the traps are still imported."""
     ground = Ground(tmp_path)
     try:
         box = ground.world.inside / "box"

@@ -1,5 +1,6 @@
-"""Rights hold whoever asks: what is done, undone and redone in deep trees with locks on random nodes, against a model of
-locks in plain Python. The conformance kit does the like for every action of every family by its example."""
+"""Rights hold for every caller: done, undone and redone in deep trees with locks on random nodes, compared with a model
+of locks in plain Python. The conformance kit does the same for every action of every family by its example.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ PERSONS = {
 """The code a machine is refused with."""
 
 OWNERS = {"document.lock", "library.set", "compute.set", "sandbox.grant", "token.create", "token.revoke"}
-"""What is the owner's."""
+"""What only the owner may do."""
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ class Pages(Moves):
 
 
 class Ground:
-    """A tree several levels deep in which nodes are locked and unlocked by chance, and somebody works."""
+    """A tree several levels deep in which nodes are locked and unlocked at random, and somebody works."""
 
     def __init__(self, engine: Engine, library: Library, seed: int) -> None:
         self.engine, self.library = engine, library
@@ -108,7 +109,9 @@ class Ground:
         return {(table, key): row for table, rows in self.model.read().items() for key, row in rows.items()}
 
     def ask_right(self, what: str, name: str | None, work: Callable[[Principal], str]) -> None:
-        """An editor works; where a lock is said to be in the way, the owner does the same and shows that it is."""
+        """Do something as an editor; where a lock is said to prevent it, do the same as the owner to show that it was
+        the lock.
+        """
         before = self.model.read()
         who = EDITOR if self.chance.random() < 0.7 else AGENT
         refusal = attempt(lambda: self.recent.append(work(who)))
@@ -161,7 +164,7 @@ def test_locks_hold_for_long(make_engine: Callable[..., Engine], tmp_path: Path,
 
 
 def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lock of the node and of the one above it are asked for, none higher up."""
+    """Check only the lock of the node and of the one above it, none higher up."""
     from armarium.history.locks import Locks, node_locked
 
     def refuse(self: Any, raw: Any, ids: Any) -> None:
@@ -178,7 +181,7 @@ def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if every line of every family that asked for locks were gone."""
+    """Check no locks at all."""
     from armarium.history.locks import Locks
 
     monkeypatch.setattr(Locks, "refuse", lambda *args: None)

@@ -46,7 +46,7 @@ CASES = int(os.environ.get("ARMARIUM_FUZZ_CASES", "100000"))
 PARTS = 2
 """The soak's parts, each with seeds of its own, so that two processes share it (`make soak`)."""
 ENDLESS = {"/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/stream"}
-"""Streams that never end by themselves: proved by tests of their own."""
+"""Streams that never end by themselves: tested elsewhere."""
 NEVER_MET = {
     "POST /api/engine/stop": "it would end what is asked; tried in core/tests/over_http/test_engine.py",
     "POST /api/iiif/manifests/fetch": "it reaches the network, and the engine is held offline here; tried in "
@@ -94,7 +94,7 @@ PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 
 class Round:
-    """One run over the whole description; what it found and how each operation answered."""
+    """One run over the whole description; its findings and the answers of each operation."""
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
@@ -105,7 +105,7 @@ class Round:
         self._asker = Asker(ground, self.tally)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
-        """The engine's application: asked from an address of its own each time, for the project of the hour."""
+        """The engine's application: called from a different client address each time, for the current project."""
         if scope["type"] != "http":
             return
         self.requests += 1
@@ -118,7 +118,7 @@ class Round:
     def go(
         self, examples: int, seed: int, *, mode: str = "all", phases: tuple[str, ...] = PHASES, only: str = ""
     ) -> None:
-        """Ask *examples* times an operation and phase; *only* a part of a path narrows it to the paths with it."""
+        """Send *examples* requests per operation and phase; *only* restricts it to the paths that contain it."""
         config = SchemathesisConfig.from_dict(
             {
                 "seed": seed,
@@ -166,28 +166,28 @@ class Round:
             info = getattr(event, "info", None)
             said = repr(event.exception) if info is None else f"{info.title}: {info.message}"
             if "examples are filtered out" in said:
-                # Hypothesis could make too few cases against the description; the API was not asked at all.
+                # Hypothesis could generate too few cases against the description; the API was not called at all.
                 self.given_up[str(getattr(event, "label", ""))] += 1
             else:
                 self.faults.append(f"{getattr(event, 'label', '')}: {said}")
 
     def never_met(self) -> set[str]:
-        """Operations that never answered with success, beside those that cannot."""
+        """Return operations that never succeeded, except those that cannot."""
         return self.tally.never_met(self.operations) - NEVER_MET.keys()
 
     def fields_never_met(self) -> dict[str, list[str]]:
-        """Fields that never came in a request answered with success, by operation."""
+        """Return fields that never came in a successful request, by operation."""
         fields = self._asker.fields
         left = {one: fields.all(one) - self.tally.fields[one] for one in self.operations}
         return {one: sorted(map(".".join, missed)) for one, missed in sorted(left.items()) if missed}
 
     def fields_met(self) -> float:
-        """The share of all fields that came in a request answered with success."""
+        """Return the fraction of all fields that came in a successful request."""
         known = sum(len(self._asker.fields.all(one)) for one in self.operations)
         return 1 - sum(map(len, self.fields_never_met().values())) / max(known, 1)
 
     def describe(self) -> str:
-        """The figures, in lines for a person."""
+        """Return the figures, in lines for a person."""
         kept, broken = self.tally.total(True), self.tally.total(False)
         return "\n".join(
             (
@@ -213,7 +213,7 @@ class Round:
 
 
 def memory() -> int:
-    """The most this process has held so far, in MB."""
+    """Return the most memory this process has used so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (
         1024 if sys.platform == "linux" else 1024**2
     )
@@ -221,7 +221,7 @@ def memory() -> int:
 
 @contextmanager
 def install_hooks(**hooks: Any) -> Iterator[None]:
-    """Schemathesis with these hooks, for the block."""
+    """Install these hooks in schemathesis for the block."""
     made = []
     for name, hook in hooks.items():
         hook.__name__ = name
@@ -284,7 +284,7 @@ FAULTS = {
     "shape": "Response violates schema",
     "type": "Undocumented Content-Type",
 }
-"""Each planted fault, and what it is called when it is found."""
+"""Each planted fault, and the name of the finding."""
 
 
 @pytest.fixture

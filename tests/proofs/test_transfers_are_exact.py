@@ -30,7 +30,7 @@ class Pair:
         return [table_digests(library.db, self.engine.library_schema) for library in self.libraries]
 
     def run(self, library: Library, name: str, params: dict[str, Any]) -> None:
-        """Run an action; one that is refused changes nothing on either side."""
+        """Run an action; a refused one changes nothing on either side."""
         before = self.digests()
         try:
             outcome = self.engine.run(library, name, params, LOCAL_OWNER)
@@ -56,7 +56,7 @@ class Pair:
             ]
 
     def one(self) -> None:
-        """One step, chosen at random."""
+        """Make one step, chosen at random."""
         library = self.random.choice(self.libraries)
         other = next(one for one in self.libraries if one is not library)
         live, there = self.nodes(library), self.nodes(other)
@@ -89,7 +89,7 @@ class Pair:
             self.undo()
 
     def undo(self) -> None:
-        """Take a step back and do it again: both sides are then as they were; half the time it stays undone."""
+        """Undo a step and redo it: both sides are then as they were; half the time it stays undone."""
         library, audit_id = self.random.choice(self.steps[-8:])
         before = self.digests()
         try:
@@ -108,7 +108,7 @@ class Pair:
             self.steps.append((library, again["audit_ids"][0]))
 
     def agree(self) -> None:
-        """Both journals say the same, and no row points at nothing."""
+        """Check that both journals agree, and that no reference dangles."""
         states = []
         for library in self.libraries:
             with library.db.read() as conn:

@@ -1,4 +1,4 @@
-"""Work that is struck in the proofs: the core's own on shelves, import and Trash, transfer, cuts over a folder."""
+"""Workloads for the fault tests: the core's own on shelves, import and Trash, transfer, image cuts over a folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from armarium_testing.faults import Opening, Say, Workload
 from armarium_testing.shelf import shelf_plugin
 
 PATIENCE = 6.0
-"""Seconds for the jobs of an import; on a disk that keeps failing they cannot come to an end."""
+"""Seconds for the jobs of an import; on a disk that keeps failing they cannot finish."""
 
 
 def _nothing(engine: Engine, library: Library, folder: Path) -> None:
@@ -76,11 +76,11 @@ def _lies(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 LIAR = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_lies, check=_shelves_whole)
-"""Claims a step that was never made: the harness must find it out."""
+"""Claims a step that was never made: the harness must detect it."""
 
 
 def _careless_shelves() -> list[Plugin]:
-    """The shelves over a database that does not wait for the disk: the fault that power cuts must show."""
+    """The shelves over a database that does not wait for the disk: the fault that power cuts must reveal."""
     careful = Database._connect
 
     def careless(self: Database, *, reader: bool) -> sqlite3.Connection:
@@ -102,7 +102,7 @@ CARELESS = Workload(plugins=_careless_shelves, prepare=_nothing, work=_shelves, 
 
 
 def _folding_shelves() -> list[Plugin]:
-    """The shelves over a database that folds its WAL in again and again, so that commits write over it."""
+    """The shelves over a database that checkpoints its WAL all the time, so that commits overwrite it."""
     database.CHECKPOINT_PAGES = 40
     return [shelf_plugin()]
 
@@ -111,7 +111,7 @@ FOLDING = Workload(plugins=_folding_shelves, prepare=_nothing, work=_shelves, ch
 
 
 def _leaky_shelves() -> list[Plugin]:
-    """The shelves over a bus that refuses what it has committed: the fault that a failing disk must show."""
+    """The shelves over a bus that refuses what it has committed: the fault that a failing disk must reveal."""
     whole = Bus.run
 
     def leaky(self: Bus, library: Library | None, name: str, *given: Any, **more: Any) -> Outcome:
@@ -160,7 +160,7 @@ def _import(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 def carry_on(engine: Engine, library: Library, folder: Path) -> None:
-    """What a person does: wait for the jobs, take up again those that the disk failed, and wait once more."""
+    """Do what a person does: wait for the jobs, retry those that the disk failed, and wait once more."""
     engine.jobs.run_until_idle(library, 60)
     with library.db.read() as conn:
         failed = (
@@ -203,7 +203,7 @@ def other_project(engine: Engine, folder: Path) -> Library:
 
 
 def lay_boxes(engine: Engine, library: Library, folder: Path) -> None:
-    """Two boxes elsewhere, each with pictures and described pages; one is copied from, the other moved."""
+    """Create two boxes in another project, each with pictures and described pages; one is copied, the other moved."""
     from PIL import Image
 
     other = other_project(engine, folder)
@@ -261,7 +261,7 @@ def _source_first(engine: Engine, folder: Path) -> Library:
 
 
 def whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
-    """(name of each live box: how many there are, what is wrong with one of them)."""
+    """Return (name of each live box: how many there are, what is wrong with one of them)."""
     wrong: list[str] = []
     with library.db.read() as conn:
         boxes = conn.exec_driver_sql(
@@ -326,11 +326,11 @@ TRANSFER = Workload(
     check=_carried_once,
     openings=(Opening("target opened first", _target_first), Opening("source opened first", _source_first)),
 )
-"""Opening the second project finishes what was left, whichever it is."""
+"""Opening the second project completes what was left, whichever it is."""
 
 
 def _forgetful() -> list[Plugin]:
-    """Documents that finish nothing when a project is opened: the fault that kills must show."""
+    """Documents that complete nothing when a project is opened: the fault that kills must reveal."""
     from armarium_documents.plugin import armarium_plugin
 
     return [replace(armarium_plugin(), on_open=())]
@@ -340,7 +340,7 @@ FORGETFUL = replace(TRANSFER, plugins=_forgetful)
 
 
 def _openings(engine: Engine, library: Library, folder: Path) -> None:
-    """A box of six photographs of two facing pages."""
+    """Create a box of six photographs of two facing pages."""
     from PIL import Image
 
     box = engine.run(library, "document.create", {"name": "Openings"}, LOCAL_OWNER).result
@@ -390,7 +390,7 @@ def _cut_once(engine: Engine, library: Library, folder: Path, said: list[str]) -
         digests = (
             conn.exec_driver_sql("SELECT checksum FROM rendition WHERE checksum IS NOT NULL").scalars().all()
         )
-        # A job that the disk failed stands as failed, with the reason, until a person takes it up again.
+        # A job that the disk failed stays failed, with the reason, until a person retries it.
         ended = conn.exec_driver_sql("SELECT kind FROM job WHERE state = 'done'").scalars().all()
     for _, name, children, state, treated in sources:
         if children != {"done": 2}.get(state, 0):

@@ -1,4 +1,4 @@
-"""Worker targets the tests of the protocol talk to: one that behaves, and several that misbehave on purpose."""
+"""Worker targets for the tests of the protocol: one that behaves, and several that misbehave on purpose."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ class Echo:
 
     @staticmethod
     def refuse(call: Call) -> dict[str, Any]:
-        """Refuse in words."""
+        """Refuse with a sentence."""
         raise Refused(f"The page {call.params['page']!r} is no picture.")
 
     @staticmethod
     def fail(call: Call) -> dict[str, Any]:
-        """Raise what no driver meant to raise."""
+        """Raise an unexpected exception."""
         raise KeyError("weights")
 
     @staticmethod
     def crash(call: Call) -> dict[str, Any]:
-        """End as a fault in native code does."""
+        """End like a fault in native code."""
         sys.stderr.write("the last words\n")
         sys.stderr.flush()
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -82,13 +82,13 @@ class Echo:
 
     @staticmethod
     def kill(call: Call) -> dict[str, Any]:
-        """End as a process the system kills for memory does."""
+        """End like a process that the system kills for memory."""
         os.kill(os.getpid(), signal.SIGKILL)
         return {}
 
     @staticmethod
     def memory(call: Call) -> dict[str, Any]:
-        """Run out of memory in a way Python notices."""
+        """Run out of memory so that Python notices."""
         raise MemoryError
 
     @staticmethod
@@ -106,7 +106,7 @@ class Echo:
 
     @staticmethod
     def garbage(call: Call) -> dict[str, Any]:
-        """Write no frame onto the pipe that belongs to frames: the duplicate the server made of descriptor 1."""
+        """Write garbage onto the pipe reserved for frames: the duplicate the server made of descriptor 1."""
         for descriptor in range(3, 64):
             try:
                 if os.readlink(f"/proc/self/fd/{descriptor}").startswith("pipe:"):
@@ -147,7 +147,7 @@ class Unable:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """Fail as a missing library does."""
+        """Fail like a missing library."""
         raise ImportError("libgomp.so.1 is missing")
 
 

@@ -1,4 +1,4 @@
-"""Frames survive any content, and no bytes whatever make the reader hang, allocate wildly or return half a frame."""
+"""Frames carry any content, and no bytes make the reader hang, allocate without bound or return half a frame."""
 
 from __future__ import annotations
 

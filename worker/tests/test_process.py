@@ -1,4 +1,4 @@
-"""A worker process answers, stops, refuses, crashes, hangs and disappears, and its engine always hears a sentence."""
+"""A worker process answers, stops, refuses, crashes, hangs and disappears, and its engine always gets a sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_progress_arrives_in_order(start: Start) -> None:
     assert heard == list(range(1, 51))
 
 
-def test_a_call_stops_after_the_item_in_hand_and_the_worker_lives(start: Start) -> None:
+def test_a_call_stops_after_the_item_in_progress_and_the_worker_lives(start: Start) -> None:
     worker = start()
     heard: list[int] = []
     with pytest.raises(WorkerStopped):
@@ -109,7 +109,7 @@ def test_a_crash_names_the_signal_and_the_last_words(start: Start) -> None:
 
 
 @pytest.mark.parametrize("method", ["kill", "memory"])
-def test_running_out_of_memory_is_said_in_words(start: Start, method: str) -> None:
+def test_running_out_of_memory_is_refused_with_a_sentence(start: Start, method: str) -> None:
     with pytest.raises(WorkerDied, match="ran out of memory"):
         start().call(method)
 
@@ -138,9 +138,9 @@ def test_prints_never_reach_the_frames_and_standard_input_is_empty(start: Start)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="finds the frames' pipe through /proc")
-def test_garbage_on_the_pipe_ends_the_worker_in_words(start: Start) -> None:
+def test_garbage_on_the_pipe_ends_the_worker_with_a_sentence(start: Start) -> None:
     worker = start()
-    with pytest.raises(WorkerDied, match="bytes that are no message"):
+    with pytest.raises(WorkerDied, match="bytes that are not a message"):
         worker.call("garbage")
     assert not worker.alive
 
@@ -177,7 +177,7 @@ def test_the_engines_secrets_stay_with_the_engine(start: Start, monkeypatch: pyt
     assert "OMP_NUM_THREADS" in names
 
 
-def test_threads_and_device_are_told(start: Start) -> None:
+def test_a_worker_receives_threads_and_device(start: Start) -> None:
     assert start(threads=3, device="cuda").call("context") == {"threads": 3, "device": "cuda"}
 
 

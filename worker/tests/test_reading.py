@@ -1,4 +1,4 @@
-"""The reader contract as it is served: shapes held inside the page, text untouched, one model and one page kept."""
+"""The reader contract as it is served: shapes clipped to the page, text untouched, one model and one page kept."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
-from armarium.fonts import BundledFont, PictureFont, bundled_fonts, fonts_for
+from armarium.fonts import BundledFont, PictureFont, bundled_fonts, font_faces, fonts_for
 from armarium.guard import (
     IsClosed,
     PathNotAllowed,
@@ -190,6 +190,7 @@ __all__ = [
     "find_withheld",
     "flush",
     "flush_path",
+    "font_faces",
     "fonts_for",
     "foreign_table",
     "forget_partial",

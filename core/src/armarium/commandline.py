@@ -1,8 +1,8 @@
 """Every name a plugin's commands may import from the command line; re-exports only.
 
 A plugin names a function that builds its commands (a `typer.Typer`) under the entry-point group `armarium.commands`.
-The module it stands in is imported without the engine, so it should import nothing but this and typer: what a command
-does, it asks the engine for over HTTP.
+That function's module is imported without the engine, so it should import nothing but this and typer: commands ask the
+engine for everything over HTTP.
 """
 
 from armarium.cli.names import complete_word

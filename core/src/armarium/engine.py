@@ -47,25 +47,24 @@ from armarium.store.database import WRITER_WAIT, Database, raw_of
 log = logging.getLogger("armarium.engine")
 
 SEEN_EVERY = 60.0
-"""Seconds between two notes that a project was used."""
+"""Seconds between two records that a project was used."""
 
 
 CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
-"""The modules of the core's own plugins. They are found by name, as others are: their routes stand on the engine."""
+"""The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
 
 
 def core_plugins() -> tuple[Callable[[], Plugin], ...]:
-    """What makes the plugins that are the engine itself."""
+    """Return the plugins that belong to the engine itself."""
     modules = [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
     return tuple(module.armarium_plugin for module in modules)
 
 
 class Engine:
-    """One engine: settings in, everything else made here. `start` opens its own database, `close` closes all.
+    """One engine: settings in, everything else created here. `start` opens its own database, `close` closes everything.
 
-    Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own
-    database), auth, libraries, paths (where callers' paths may lead), events, jobs, recipe_jobs, workers, runtimes,
-    stay.
+    Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own database),
+    auth, libraries, paths (where callers' paths may lead), events, jobs, recipe_jobs, workers, runtimes, stay.
     """
 
     def __init__(
@@ -106,7 +105,7 @@ class Engine:
         self.recipe_jobs = RecipeJobs(job for plugin in self.plugins.loaded for job in plugin.recipe_jobs)
         strangers = self.plugins.strangers
         self.library_schema = Schema(library_families(self.plugins.loaded, strangers))
-        """The tables of a project as the plugins say them; those of an open project are its own `schema`."""
+        """The tables of a project as the plugins declare them; those of an open project are its own `schema`."""
         self.engine_schema = Schema(engine_families(self.plugins.loaded, strangers))
         self._state: Database | None = None
         self._auth: Auth | None = None
@@ -136,7 +135,7 @@ class Engine:
         return self._state is not None
 
     def start(self, *, jobs: bool = True) -> None:
-        """Open the engine's own database and, unless *jobs* is False, begin background work."""
+        """Open the engine's own database and, unless *jobs* is False, start background work."""
         make_private_folder(self.settings.state_dir)
         path = self.settings.state_dir / "engine.sqlite"
         self._state = Database(path, create=True)
@@ -155,7 +154,7 @@ class Engine:
             self.jobs.start()
 
     def close(self) -> None:
-        """Stop background work, close every project and the engine's own database. Harmless when not started."""
+        """Stop background work, close every project and the engine's own database. Does nothing when not started."""
         if self._state is None:
             return
         self.events.close()
@@ -170,7 +169,7 @@ class Engine:
 
     @asynccontextmanager
     async def running(self, *, jobs: bool = True) -> AsyncIterator[Engine]:
-        """Started on entry, closed on exit."""
+        """Start the engine for the duration of the block."""
         try:
             await asyncio.to_thread(self.start, jobs=jobs)
             yield self
@@ -191,18 +190,18 @@ class Engine:
         return self.bus.run(library, name, params, principal, set_id=set_id, in_transaction=in_transaction)
 
     def undo(self, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
-        """Take steps back, all or none (see `armarium.actions.undo.undo`)."""
+        """Undo steps, all or none (see `armarium.actions.undo.undo`)."""
         if library is not None and library.db.visibility is not None:
             library.db.visibility.refuse(principal, audit_ids)
         return undo(self.bus, library, audit_ids, principal)
 
     def verify_audit(self, library: Library | None) -> str | None:
-        """None when the audit log's hash chain holds, else a sentence (see `audit.verify_chain`)."""
+        """Return None when the audit log's hash chain is intact, else a sentence (see `audit.verify_chain`)."""
         with (library.db if library is not None else self.state).read_all() as conn:
             return audit.verify_chain(conn)
 
     def allows(self, place: Path) -> bool:
-        """Whether *place* lies in a folder that may hold projects, however it is spelled or linked."""
+        """Return whether *place* lies in a folder that may hold projects, however it is spelled or linked."""
         roots = [*self._roots, *map(Path, self.auth.granted_roots())] if self._auth else self._roots
         resolved = Path(os.path.realpath(place))
         return any(place.is_relative_to(root) for root in roots) and any(
@@ -210,19 +209,19 @@ class Engine:
         )
 
     def is_global(self, library: Library) -> bool:
-        """Whether *library* is the engine's own global library, kept in its state folder; it is never released."""
+        """Return whether *library* is the engine's own global project, kept in its state folder; it is never released."""
         return library.path.parent == self.settings.state_dir
 
     def compute(self) -> Compute:
-        """How much of the machine heavy work may take now."""
+        """Return how much of the machine heavy work may use now."""
         return compute_of(self)
 
     def compute_state(self) -> ComputeState:
-        """The compute settings with where each comes from."""
+        """Return the compute settings with where each comes from."""
         return state_of(self)
 
     def library_opened(self, library: Library) -> None:
-        """Say who sees what of a project that was just opened, and let its background work go on."""
+        """Set up who sees what of a project that was just opened, and resume its background work."""
         keeps = next((plugin for plugin in self.plugins.loaded if plugin.rights is not None), None)
         if keeps is not None:
             works = keeps.name not in library.db.left_out
@@ -230,13 +229,13 @@ class Engine:
         self.jobs.attach(library)
 
     def tell_opened(self, library: Library) -> None:
-        """Let each plugin carry on what it left in a project that was just opened, each under its own guard."""
+        """Let each plugin complete what it left unfinished in a project that was just opened, each under its own guard."""
         for name, why in library.db.left_out.items():
             self.plugins.note_fault(name, f"In {library.path.name} it does not work: {why}")
         for plugin in self.plugins.loaded:
             for then in plugin.on_open if plugin.name not in library.db.left_out else ():
                 try:
-                    # Whoever named the project: what it carries on sees all of it.
+                    # Whoever opened the project, this work must see all of it.
                     with asking(None):
                         then(self, library)
                 except (Exception, SystemExit) as error:
@@ -248,9 +247,9 @@ class Engine:
 
     @contextmanager
     def lock_across(self, wait: float = WRITER_WAIT) -> Iterator[None]:
-        """While the block runs, no other thread works in two projects at once; so no two can wait for each other.
+        """Within the block, no other thread works in two projects at once, so no two can wait for each other.
 
-        Taken before any project's writer. Unavailable (busy) after *wait* seconds.
+        Taken before any project's writer. Raises Unavailable (busy) after *wait* seconds.
         """
         if not self._across.acquire(timeout=wait):
             raise Unavailable(
@@ -263,7 +262,7 @@ class Engine:
             self._across.release()
 
     def remember(self, library: Library) -> None:
-        """See that an open project is registered, and note (at most once a minute) that it was used."""
+        """Register an open project if necessary, and record (at most once a minute) that it was used."""
         path = str(library.path)
         moment = time.monotonic()
         if moment - self._seen.get(path, -SEEN_EVERY) < SEEN_EVERY:
@@ -281,24 +280,24 @@ class Engine:
             note_use(raw_of(conn), path)
 
     def step_ends(self, ctx: ActionContext) -> None:
-        """What is added to every step in its transaction: the next snapshot is planned, plugins make their notes."""
+        """Add to a step in its transaction: plan the next snapshot, let plugins make their notes."""
         plan_next(ctx)
         action = self.actions.find(ctx.action_name)
-        # An engine-wide action may be asked for in a project's name; its step is in the engine's own database.
+        # An engine-wide action may be run with a project named; its step is in the engine's own database.
         if ctx.library is not None and (action is None or action.scope != "engine"):
             for plugin in self.plugins.loaded:
                 for note in plugin.on_step if plugin.name not in ctx.library.db.left_out else ():
                     self._take_notes(plugin, note, ctx)
 
     def _take_notes(self, plugin: Plugin, note: Callable[[ActionContext], None], ctx: ActionContext) -> None:
-        """Let a plugin make its notes of a step; one that fails leaves none behind, and the step goes on."""
+        """Let a plugin make its notes of a step; if it fails, none of them are kept, and the step goes on."""
         raw = raw_of(ctx.conn)
         raw.execute("SAVEPOINT notes")
         try:
             note(ctx)
         except (Exception, SystemExit) as error:
             raw.execute("ROLLBACK TO notes")
-            # Where, and not what it says: that may quote the words of a source.
+            # The place, not the message: that may quote the words of a source.
             log.error("the plugin %s failed to note a step: %s", plugin.name, place_of(error))
             self.plugins.note_fault(
                 plugin.name, f"It failed to take notice of a step: {self.plugins.words_for(error)}"
@@ -307,7 +306,7 @@ class Engine:
             raw.execute("RELEASE notes")
 
     def step_committed(self, step: Step) -> None:
-        """Tell each plugin of a committed step, each under its own guard."""
+        """Notify each plugin of a committed step, each under its own guard."""
         for implementation in self._committed.get_hookimpls():
             try:
                 with asking(None):

@@ -1,4 +1,6 @@
-"""The card of a running engine: how it is reached and what it is. The standard library alone, so it is read in no time."""
+"""The card of a running engine: how to reach it and what it runs. Uses only the standard library, so that it loads
+fast.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ from typing import Any, Literal
 CARD = "engine.json"
 LOG = "engine.log"
 VERDICTS = "plugin-trials.json"
-"""Which plugins passed their trial."""
+"""The file of the verdicts on plugins."""
 
 TRIAL_SECONDS = 30.0
-"""How long one part of the trial of a plugin may take, where nobody set it."""
+"""Default duration of one part of the trial of a plugin, in seconds."""
 
 LOCK = "serving.lock"
-"""Held by the engine that serves a state folder, from before it listens until its process ends."""
+"""Locked by the engine that serves a state folder, from before it listens until its process ends."""
 
 PREFIX = "SERVICE_"
 OF_THE_PLACE = frozenset(
@@ -39,7 +41,9 @@ OF_THE_PLACE = frozenset(
         "PLUGIN_TRIAL_SECONDS",
     }
 )
-"""Settings that say where an engine is, who may reach it and how long it rests; the others say what a command gets."""
+"""Settings that concern where an engine is, who may reach it and how long it idles; the others change what a command
+gets.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,19 +59,21 @@ class Reachable:
     version: str
     started_at: str
     background: bool = False
-    """Whether a command started it, so that it goes by itself and commands may replace it."""
+    """Whether a command started it, so that it stops by itself and commands may replace it."""
     software: str = ""
-    """What `fingerprint` said of the installed software when it started."""
+    """The `fingerprint` of the installed software when it started."""
     sources: tuple[str, ...] = ()
-    """Folders of code that is used where it lies (installed in place), for `fingerprint`."""
+    """Folders of code installed in place, for `fingerprint`."""
     asked: dict[str, str] = field(default_factory=dict)
-    """The variables of its environment that say what it does, as they were spelled."""
+    """The settings from its environment that make a difference, as they were spelled."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """What it does by them."""
+    """The values of those settings in effect."""
 
 
 def read_card(state_dir: Path) -> Reachable | None:
-    """The card in *state_dir*, whether or not its engine still runs; None when there is none or it cannot be read."""
+    """Return the card in *state_dir*, whether or not its engine still runs; None when there is none or it cannot be
+    read.
+    """
     try:
         said = json.loads((state_dir / CARD).read_text(encoding="utf-8"))
         known = {one.name for one in fields(Reachable)}
@@ -77,7 +83,7 @@ def read_card(state_dir: Path) -> Reachable | None:
 
 
 def running_engine(state_dir: Path) -> Reachable | None:
-    """The engine that serves this state folder, or None. A card left behind by one that was killed is removed."""
+    """Return the engine that serves this state folder, or None. A card left behind by a killed engine is removed."""
     card = read_card(state_dir)
     if card is None or answers(card):
         return card
@@ -86,7 +92,7 @@ def running_engine(state_dir: Path) -> Reachable | None:
 
 
 def answers(card: Reachable) -> bool:
-    """Whether somebody listens where *card* says."""
+    """Return whether something listens where *card* says."""
     try:
         if card.transport == "uds" and card.uds is not None:
             with socket.socket(socket.AF_UNIX) as probe:
@@ -108,7 +114,7 @@ def forget(state_dir: Path, card: Reachable) -> None:
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:
-    """The folder an engine started from *environment* keeps its own things in, as `Settings` finds it."""
+    """Return the state folder of an engine started with *environment*, as `Settings` determines it."""
     said = asked_for(environment).get("STATE_DIR")
     if said is not None:
         return Path(said)
@@ -118,7 +124,7 @@ def state_folder(environment: Mapping[str, str]) -> Path:
 
 
 def asked_for(environment: Mapping[str, str]) -> dict[str, str]:
-    """The settings that *environment* names, by their name without the prefix; upper and lower case are alike."""
+    """Return the settings in *environment*, by their names without the prefix, which are case-insensitive."""
     return {
         name.upper().removeprefix(PREFIX): value
         for name, value in environment.items()
@@ -127,14 +133,14 @@ def asked_for(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def behaviour(environment: Mapping[str, str]) -> dict[str, str]:
-    """Those of them that make a difference to what a command gets."""
+    """Return those settings that make a difference to what a command gets."""
     return {name: value for name, value in sorted(asked_for(environment).items()) if name not in OF_THE_PLACE}
 
 
 def fingerprint(sources: Iterable[str]) -> str:
-    """A short text that changes with the software: the interpreter, what is installed, and code used where it lies."""
+    """Return a short text that changes with the software: the interpreter, what is installed, and code used in place."""
     found = [sys.version, sys.prefix]
-    # What a program was started from, or the folder it was started in, comes first and is no part of the software.
+    # The first entry is the script's folder or the current one, which is not part of the software.
     for folder in filter(None, sys.path):
         with suppress(OSError), os.scandir(folder) as inside:
             found += [_stamp(one) for one in inside if one.name.endswith((".dist-info", ".egg-info"))]
@@ -149,7 +155,7 @@ def _stamp(one: os.DirEntry[str]) -> str:
 
 
 def code_in_place() -> tuple[str, ...]:
-    """The folders of the modules loaded now that lie outside the interpreter's own: a checkout installed in place."""
+    """Return the folders of the loaded modules outside the interpreter's own folders: a checkout installed in place."""
     own = tuple({os.path.join(os.path.realpath(root), "") for root in (sys.prefix, sys.base_prefix)})
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     folders = {os.path.dirname(file) for file in files if isinstance(file, str) and file.endswith(".py")}

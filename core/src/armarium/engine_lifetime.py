@@ -1,4 +1,4 @@
-"""How long a serving engine stays: until it is asked to go, or, in the background, until nobody needs it any more."""
+"""How long a serving engine stays up: until it is asked to stop, or, in the background, until nobody needs it any more."""
 
 from __future__ import annotations
 
@@ -14,59 +14,64 @@ if TYPE_CHECKING:
     from armarium.engine import Engine
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks whether it is time to go."""
+"""Seconds between two checks whether it is time to stop."""
 
 
 class EngineLifetime:
-    """Counts requests, knows what work is going on, and says when the engine may go.
+    """Counts requests, knows what work is going on, and decides when the engine may stop.
 
-    Jobs that are paused, all or one by one, do not keep it: they go on when a person says so, and whoever says it starts
-    an engine. Nor does a job that was put off beyond the time of rest, such as the next snapshot.
+    Paused jobs do not keep it up: they continue when a person resumes them, and that command starts an engine. Nor does
+    a job that was postponed beyond the idle time, such as the next snapshot.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.rest_seconds: float | None = None
-        """How long after the last request an engine in the background goes; None: it stays until it is asked to go."""
+        """Seconds after the last request until a background engine stops; None: it stays up until it is asked to stop.
+        """
         self.serving = False
-        """Whether it serves by itself, so that it can be asked to go; not inside another program."""
+        """Whether it serves by itself, so that it can be asked to stop; not inside another program."""
         self.asked_to_go = False
         self.over = False
-        """Whether it goes now; what comes in then is sent away, so that nothing is begun that would not be finished."""
+        """Whether it is stopping; new requests are then refused, so that nothing is begun that would not be finished.
+        """
         self._kept: dict[str, str] = {}
         self._in_hand = 0
         self._last = time.monotonic()
 
     def begin_request(self) -> bool:
-        """Count a request, which keeps the engine until `end_request`; False when the engine goes and takes none."""
+        """Count a request, which keeps the engine up until `end_request`; False when the engine is stopping and takes
+        none.
+        """
         if self.over:
             return False
         self._in_hand += 1
         return True
 
     def end_request(self) -> None:
-        """The request is over."""
+        """Count the end of a request."""
         self._in_hand -= 1
         self._last = time.monotonic()
 
     def keep(self, key: str, words: str) -> None:
-        """Have the engine stay until `let_go` of the same *key*, which begins with the name of who asks; *words* say why."""
+        """Keep the engine up until `let_go` of the same *key*, which begins with the caller's name; *words* say why."""
         self._kept[key] = words
 
     def let_go(self, key: str) -> None:
-        """What *key* stands for keeps the engine no longer; harmless where it did not."""
+        """Remove what *key* stands for from the reasons to stay up; does nothing where it is not one."""
         self._kept.pop(key, None)
 
     def ask_to_go(self, *, only_when_idle: bool = False) -> list[str]:
-        """Have the engine go after the items in hand; the projects whose work another engine is to carry on.
+        """Stop the engine after the items in progress; return the projects whose work another engine is to continue.
 
-        Conflict (at_work) when work goes on and *only_when_idle* was said; Conflict when it does not serve by itself.
+        Raises Conflict (at_work) when work goes on and *only_when_idle* is set, and Conflict when it does not serve by
+        itself.
         """
         if not self.serving:
             raise Conflict(
                 "This engine runs inside another program and ends with that one.", code="not_serving"
             )
-        # Of a queue that a person paused nothing goes on; but it is another engine's to hold from now on.
+        # A queue that a person paused does not continue; but the next engine has to open its project all the same.
         left = [
             str(library.path) for library in self.engine.libraries.open_now() if self._is_at_work(library)
         ]
@@ -86,11 +91,11 @@ class EngineLifetime:
         return self.rest_seconds if self.rest_seconds is not None else self.engine.settings.rest_seconds
 
     def work(self) -> list[str]:
-        """The work that goes on or will by itself, in words, project by project."""
+        """Return in words the work that goes on or will by itself, project by project."""
         return [words for one in self.queues() if (words := _in_words(one))]
 
     def queues(self) -> list[dict[str, Any]]:
-        """Each open project, and the engine itself (path null), with how its background work stands."""
+        """Return each open project, and the engine itself (path null), with the state of its background work."""
         runner = self.engine.jobs
         return [
             {"path": store.path, **standing(runner, store, within=self._seconds_left)}
@@ -98,16 +103,20 @@ class EngineLifetime:
         ]
 
     def rests_for(self) -> float:
-        """Seconds since the last request ended; 0 while one is in hand."""
+        """Return the seconds since the last request ended; 0 during a request."""
         return 0.0 if self._in_hand else time.monotonic() - self._last
 
     def describe(self, *, besides: int = 0) -> MutableMapping[str, Any]:
-        """Why it stays, and in how many seconds it goes when nothing else comes; *besides* requests are not counted."""
+        """Return why it stays up, and in how many seconds it stops when nothing else comes; *besides* requests are not
+        counted.
+        """
         requests, working = self._in_hand - besides, self.work()
         goes_in: float | None = None
         if self.asked_to_go:
             why = "It was asked to stop, and " + (
-                "finishes what is in hand." if any(q["in_hand"] for q in self.queues()) else "does so now."
+                "finishes the items in progress."
+                if any(q["in_hand"] for q in self.queues())
+                else "does so now."
             )
         elif self.rest_seconds is None:
             why = "It serves until it is stopped."
@@ -119,14 +128,14 @@ class EngineLifetime:
             why = f"{requests} {'request is' if requests == 1 else 'requests are'} being answered."
         else:
             goes_in = self.rest_seconds
-            why = f"Nothing is left to do; it goes {goes_in:.0f} seconds after the last request."
+            why = f"Nothing is left to do; it stops {goes_in:.0f} seconds after the last request."
         return {"stays_because": why, "goes_in_seconds": goes_in, "requests": requests, "work": working}
 
     def is_over(self) -> bool:
-        """Whether it is time to go. Looks into the queues, so not for the event loop."""
+        """Return whether it is time to stop. Reads the queues, so not for the event loop."""
         runner = self.engine.jobs
         if self.asked_to_go:
-            # Said again: a person who pauses or resumes a job meanwhile takes back what a body was told.
+            # Repeated: a person who pauses or resumes a job meanwhile overwrites the request to stop it.
             runner.rest()
             return not any(store.picked for store in runner.stores())
         if self.rest_seconds is None or self._kept or self.rests_for() < self.rest_seconds:
@@ -134,11 +143,11 @@ class EngineLifetime:
         return not any(goes_on(runner, store, within=self._seconds_left) for store in runner.stores())
 
     async def ends(self) -> None:
-        """Come back when it is time to go."""
+        """Return when it is time to stop."""
         while True:
             await asyncio.sleep(min(LOOK_EVERY, self.rest_seconds or LOOK_EVERY))
             over = await asyncio.to_thread(self.is_over)
-            # Whoever asked meanwhile is answered first.
+            # Requests that arrived meanwhile are answered first.
             if over and (self.asked_to_go or self.rests_for() >= (self.rest_seconds or 0.0)):
                 self.over = True
                 return

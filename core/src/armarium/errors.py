@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 
 class ServiceError(Exception):
-    """A refusal in words. `detail` says what was wrong, what was expected and what to do.
+    """A refusal as a sentence. `detail` says what was wrong, what was expected and what to do.
 
-    `code` is a snake_case word a program can act on; `fields` are answered beside `detail`.
+    `code` is a snake_case word for programs; `fields` are added to the body beside `detail`.
     """
 
     status: ClassVar[int] = 500
@@ -25,7 +25,7 @@ class ServiceError(Exception):
         self.fields = fields
 
     def body(self) -> dict[str, Any]:
-        """The JSON body of the refusal: `{detail, code?, ...fields}`."""
+        """Return the JSON body of the refusal: `{detail, code?, ...fields}`."""
         body: dict[str, Any] = {"detail": self.detail}
         if self.code is not None:
             body["code"] = self.code
@@ -40,7 +40,7 @@ class BadRequest(ServiceError):
 
 
 class Unauthorized(ServiceError):
-    """401: no token, or one that is not valid any more."""
+    """401: no token, or one that is no longer valid."""
 
     status = 401
 
@@ -58,9 +58,9 @@ class NotFound(ServiceError):
 
 
 def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -> Callable[[str], NotFound]:
-    """The refusal of ids that name no *noun* of the project, with the *hint* how to find the right one.
+    """Return the refusal of ids that name no *noun* of the project, with the *hint* how to find the right one.
 
-    *code* is `<noun>_not_found` unless said otherwise; *key* names the field that answers the id.
+    *code* is `<noun>_not_found` by default; *key* names the field that contains the id.
     """
     code = code or f"{noun.lower().replace(' ', '_')}_not_found"
 
@@ -74,7 +74,7 @@ def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -
 
 
 class Conflict(ServiceError):
-    """409: the request clashes with the state of things."""
+    """409: the request conflicts with the current state."""
 
     status = 409
 
@@ -86,20 +86,20 @@ class TooLarge(ServiceError):
 
 
 class Invalid(ServiceError):
-    """422: the request is well formed and its values are not acceptable."""
+    """422: the request is well formed but its values are not acceptable."""
 
     status = 422
 
 
 class NotAFile(Invalid):
-    """422: a path leads to a folder's, a socket's or a device's entry where a file is needed."""
+    """422: a path leads to a folder, a socket or a device where a file is needed."""
 
     def __init__(self) -> None:
         super().__init__("It is not an ordinary file.", code="not_a_file")
 
 
 class FileUnreadable(Invalid):
-    """422: the system does not let a file be read."""
+    """422: the operating system does not allow a file to be read."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"It cannot be read: {error.strerror or error}.", code="bad_path")
@@ -119,7 +119,7 @@ class ProjectOutOfReach(Forbidden):
 
 
 class RateLimited(ServiceError):
-    """429: too many attempts; `retry_after` (seconds) says when to come back."""
+    """429: too many attempts; `retry_after` (seconds) says when to try again."""
 
     status = 429
 
@@ -129,7 +129,7 @@ class RateLimited(ServiceError):
 
 
 class Broken(ServiceError):
-    """500: only where a part names it (an export that fails its own schema, say)."""
+    """500: only where a part documents it (an export that fails its own schema, say)."""
 
     status = 500
 
@@ -141,7 +141,7 @@ class Unavailable(ServiceError):
 
 
 def place_of(error: BaseException) -> str:
-    """The kind of an exception and where it was raised; never what it says, which may quote a source or a secret."""
+    """Return an exception's type and where it was raised; never its message, which may quote a source or a secret."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     where = " < ".join(
         f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})" for frame in reversed(frames)
@@ -150,12 +150,12 @@ def place_of(error: BaseException) -> str:
 
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""What SQLite answers where a file's bytes are not what it wrote."""
+"""SQLite's error codes for a file whose bytes are not what it wrote."""
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether SQLite met bytes that it did not write, or text that is none."""
-    # The low byte is the kind; what stands above it tells kinds of damage apart.
+    """Return whether SQLite met bytes that it did not write, or text that is not UTF-8."""
+    # The low byte is the primary code; the rest distinguishes kinds of damage.
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return isinstance(error, sqlite3.DatabaseError) and (kind in _DAMAGED or "Could not decode" in str(error))
 
@@ -164,13 +164,13 @@ _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 
 def is_out_of_files(error: BaseException) -> bool:
-    """Whether *error* came because this process may open no more files."""
+    """Return whether *error* occurred because this process may open no more files."""
     if isinstance(error, OSError):
         return error.errno in _NO_MORE_FILES
     kind = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
     if kind != sqlite3.SQLITE_CANTOPEN:
         return False
-    # SQLite does not say why it could not open a file. Eight are tried: a database with its log is three.
+    # SQLite does not say why it could not open a file. Eight are tried: a database with its log takes three.
     opened: list[int] = []
     try:
         for _ in range(8):
@@ -184,16 +184,16 @@ def is_out_of_files(error: BaseException) -> bool:
 
 
 def left_out(plugin: str, why: str) -> Conflict:
-    """The refusal of what a plugin does in a project that its tables do not fit."""
+    """Return the refusal of what a plugin does in a project that its tables do not fit."""
     return Conflict(
-        f"The plugin {plugin} does not work in this project: {why.rstrip('.')}. Its tables were left alone, and all else "
-        "goes on. Bring the plugin up to date, or remove it.",
+        f"The plugin {plugin} does not work in this project: {why.rstrip('.')}. Its tables were left alone, and everything "
+        "else works. Update the plugin, or remove it.",
         code="plugin_left_out",
     )
 
 
 def moved_away(package: str) -> Conflict:
-    """The refusal of work on a package that was moved, renamed or removed while it was open."""
+    """Return the refusal of work on a package that was moved, renamed or removed while it was open."""
     return Conflict(
         f"{package} is not where it was opened any more: it was moved, renamed or removed meanwhile. "
         "Open it where it is now.",
@@ -202,16 +202,16 @@ def moved_away(package: str) -> Conflict:
 
 
 def too_many_files() -> Unavailable:
-    """The refusal where no more files may be opened."""
+    """Return the refusal where no more files may be opened."""
     return Unavailable(
-        "The engine holds as many files open as this computer lets it; nothing was changed. Close projects that are "
+        "The engine has as many files open as this computer allows; nothing was changed. Close projects that are "
         "not in use (library.release), or start the engine with a higher limit (ulimit -n).",
         code="too_many_files",
     )
 
 
 def refused_by_disk(error: BaseException) -> ServiceError | None:
-    """*error* as a refusal in words where a disk is full, read-only or broken, or lost what a database held; else None."""
+    """Return *error* as a refusal where a disk is full, read-only or broken, or damaged a database; else None."""
     if is_damage(error):
         return Conflict(
             "The database is damaged. Run `armarium doctor` and restore a snapshot.", code="library_damaged"

@@ -1,7 +1,7 @@
 """Writes text into pictures with the fonts that come with Armarium, so that they look the same everywhere.
 
-Roboto comes first, then the fonts of `armarium_fonts` for every script, then what is installed on the machine; a letter that
-no font has is a hollow box.
+Roboto comes first, then the fonts of `armarium_fonts` for every script, then those installed on the machine; a
+character that no font has becomes a hollow box.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armarium_fonts import bidi, shaping
-from armarium_fonts.catalogue import BundledFont, bundled_fonts, fonts_for
+from armarium_fonts.catalogue import BundledFont, bundled_fonts, fonts_for, pen_font
+from armarium_fonts.subsets import font_faces
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
 
-__all__ = ["BundledFont", "PictureFont", "bundled_fonts", "fonts_for"]
+__all__ = ["BundledFont", "PictureFont", "bundled_fonts", "font_faces", "fonts_for", "pen_font"]
 
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial Unicode.ttf")
 _FINE = 44
-"""Pillow rounds each letter's width to whole pixels: smaller text is drawn at least this large, then reduced."""
+"""Pillow rounds each glyph's width to whole pixels: smaller text is drawn at least this large, then reduced."""
 _BOX = 0.6
-"""Width of a hollow box, as a part of the size."""
+"""Width of a hollow box, as a fraction of the size."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Letters of one font that stand side by side, from left to right on the picture; "" is of no font."""
+    """Adjacent characters in one font, from left to right on the picture; "" means no font."""
 
     path: str
     letters: tuple[str, ...]
@@ -45,9 +46,9 @@ class _Run:
 
 
 class PictureFont:
-    """Letters of one size (pixels) and one ``style``: the file of Roboto, such as "Regular" or "Medium".
+    """A font for characters of one size (pixels) and one ``style``: the file of Roboto, such as "Regular" or "Medium".
 
-    ``path`` names a font file to take before ours; OSError when it cannot be opened.
+    ``path`` names a font file to use before ours; raises OSError when it cannot be opened.
     """
 
     def __init__(self, size: float, style: str = "Regular", path: Path | str | None = None) -> None:
@@ -59,11 +60,11 @@ class PictureFont:
         _open(self._paths[0], self._fine)
 
     def width(self, text: str) -> float:
-        """Advance width of ``text`` in pixels."""
+        """Return the advance width of ``text`` in pixels."""
         return sum(self._advance(run) for run in self._runs(text)) / self._factor
 
     def mask(self, text: str) -> tuple[Image.Image, int, int]:
-        """The text as an ink mask (white is ink), with where its pen start and its baseline lie in the mask."""
+        """Return the text as an ink mask (white is ink), with the positions of its pen start and baseline in the mask."""
         from PIL import Image
 
         margin, baseline = math.ceil(self.size * 0.4), math.ceil(self.size * 1.35)
@@ -78,9 +79,10 @@ class PictureFont:
         return mask.reduce(self._factor), margin, baseline
 
     def column(self, text: str) -> tuple[Image.Image, int, int]:
-        """The text written downward, as an ink mask with where its pen start and its middle lie in the mask.
+        """Return the text written downward, as an ink mask with the positions of its pen start and its middle in the
+        mask.
 
-        Chinese, Japanese and Korean letters stand below one another; all others lie on their side, as those of Mongolian do.
+        Chinese, Japanese and Korean characters are stacked upright; all others, Mongolian too, lie on their side.
         """
         from PIL import Image
 
@@ -101,19 +103,19 @@ class PictureFont:
     def write(
         self, picture: Image.Image, at: tuple[float, float], text: str, colour: tuple[int, int, int]
     ) -> None:
-        """Write ``text`` into an RGB picture with its baseline beginning ``at``."""
+        """Write ``text`` into an RGB picture with its baseline starting ``at``."""
         mask, start, baseline = self.mask(text)
         picture.paste(colour, (round(at[0]) - start, round(at[1]) - baseline), mask)
 
     def write_down(
         self, picture: Image.Image, at: tuple[float, float], text: str, colour: tuple[int, int, int]
     ) -> None:
-        """Write ``text`` downward into an RGB picture, the middle of its column beginning ``at``."""
+        """Write ``text`` downward into an RGB picture, with the middle of its column starting ``at``."""
         mask, start, middle = self.column(text)
         picture.paste(colour, (round(at[0]) - middle, round(at[1]) - start), mask)
 
     def height(self, text: str) -> float:
-        """How far ``text`` reaches downward when it is written in a column, in pixels."""
+        """Return how far ``text`` reaches downward when it is written in a column, in pixels."""
         parts = groupby(_letters(text), _stands_upright)
         return sum(
             self._shaped_down(part) if upright else self.width(part)
@@ -127,13 +129,13 @@ class PictureFont:
         )
 
     def _parts_of(self, text: str) -> list[tuple[str, str]]:
-        """Letters that stand below one another, by font, in reading order."""
+        """Return the stacked characters by font, in reading order."""
         letters = _letters(text)
         parts = groupby(zip(self._paths_of(letters), letters, strict=True), key=lambda one: one[0])
         return [(path, "".join(letter for _, letter in part)) for path, part in parts]
 
     def _standing(self, text: str) -> tuple[Image.Image, float]:
-        """Letters below one another: their picture, with a margin at both ends, and how far the pen moves."""
+        """Draw stacked characters: return their picture, with a margin at both ends, and the advance of the pen."""
         from PIL import Image
 
         margin = math.ceil(self.size * 0.4)
@@ -152,7 +154,7 @@ class PictureFont:
         return mask, length
 
     def _lying(self, text: str) -> tuple[Image.Image, float]:
-        """A line turned a quarter clockwise, the middle of its letters in the middle of the picture."""
+        """Draw a line turned a quarter clockwise, centred on the middle of the picture."""
         from PIL import Image
 
         mask, start, baseline = self.mask(text)
@@ -183,11 +185,11 @@ class PictureFont:
             return float(_open(run.path, self._fine).getlength(_for_pillow(run)))
         return self._shape(run).length
 
-    def _shape(self, run: _Run) -> shaping.Shaped:
-        return _shaped(run.path, self._fine, run.text, run.backward)
+    def _shape(self, run: _Run) -> shaping.ShapedText:
+        return _shape(run.path, self._fine, run.text, run.backward)
 
     def _runs(self, text: str) -> list[_Run]:
-        """The text as runs from left to right; a word is of one font where one has all of its letters."""
+        """Return the text as runs from left to right; a word is in one font where one has all of its characters."""
         letters = _letters(text)
         levels = bidi.levels(letters)
         paths = self._paths_of(letters)
@@ -200,13 +202,14 @@ class PictureFont:
         return [runs[place] for place in bidi.visual_order(run_levels)]
 
     def _paths_of(self, letters: Sequence[str]) -> list[str]:
-        """The font file of each letter, "" where none has it."""
+        """Return the font file of each character, "" where none has it."""
         paths: list[str] = []
         for is_word, group in groupby(letters, lambda letter: letter[0].isalpha()):
             word = list(group)
             whole = self._path_of("".join(word)) if is_word and len(word) > 1 else ""
             paths += [whole or self._path_of(letter) for letter in word]
-        # What stands between words of one font is drawn with it, where it can; what ours lacks, with the font of a neighbour.
+        # Characters between words of one font are drawn with it where it has them; those ours lack, with a neighbour's
+        # font.
         last = 0
         for place in range(len(letters) + 1):
             if place < len(letters) and not letters[place][0].isalpha():
@@ -236,20 +239,20 @@ class PictureFont:
 
 
 def _letters(text: str) -> list[str]:
-    """Each letter with the marks that follow it; tabs and line ends as blanks, other controls left out."""
+    """Yield each character with its combining marks; tabs and line ends as blanks, other control characters left out."""
     letters: list[str] = []
     for char in unicodedata.normalize("NFC", text):
         kind = unicodedata.category(char)
         if letters and (kind in ("Mn", "Mc", "Me") or (kind == "Cf" and shaping.is_ignorable(char))):
             letters[-1] += char
         elif kind not in ("Cc", "Cf") or char.isspace():
-            # The narrow blank within a word of Mongolian joins what it parts.
+            # The narrow no-break space within a Mongolian word connects what it separates.
             letters.append(char if char == "\u202f" or not char.isspace() else " ")
     return letters
 
 
 def _for_pillow(run: _Run) -> str:
-    """What Pillow writes from left to right: it knows no direction, and no signs without a picture."""
+    """Return what Pillow writes from left to right: it knows no direction, and no invisible characters."""
     letters: Iterable[str] = (
         reversed([_MIRRORED.get(one, one) for one in run.letters]) if run.backward else run.letters
     )
@@ -260,7 +263,7 @@ _MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹", strict=True))
 
 
 def _stands_upright(letter: str) -> bool:
-    """Whether a letter stays upright in a column: those of East Asia do."""
+    """Return whether a character stays upright in a column: those of East Asia do."""
     return unicodedata.east_asian_width(letter[0]) in ("W", "F")
 
 
@@ -284,13 +287,13 @@ def _has(path: str, char: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _shaped(path: str, size: float, text: str, backward: bool) -> shaping.Shaped:
+def _shape(path: str, size: float, text: str, backward: bool) -> shaping.ShapedText:
     return shaping.shape(path, size, text, "rtl" if backward else "ltr")
 
 
 @lru_cache(maxsize=32)
 def _open(path: str, size: float) -> ImageFont.FreeTypeFont:
-    """Laid out by Pillow itself, the same everywhere."""
+    """Open a font with Pillow's own layout engine, which is the same everywhere."""
     from PIL import ImageFont
 
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
@@ -306,11 +309,11 @@ def _our_fonts() -> Path:
 
 
 def _fallbacks() -> tuple[str, ...]:
-    return (*_bundled(), *_system_fonts())
+    return (*_bundled_paths(), *_system_fonts())
 
 
 @lru_cache(maxsize=1)
-def _bundled() -> tuple[str, ...]:
+def _bundled_paths() -> tuple[str, ...]:
     return tuple(str(font.path) for font in bundled_fonts())
 
 

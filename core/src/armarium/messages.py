@@ -1,4 +1,4 @@
-"""The base of what requests and answers are made of."""
+"""The base classes of requests and answers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, create_model
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import core_schema
 
-# FastAPI silences this while it declares its routes; a body's validator is made later, when it is first used.
+# FastAPI silences this while it declares its routes; a body's validator is built later, when it is first used.
 warnings.filterwarnings("ignore", "The 'alias' attribute with value", UnsupportedFieldAttributeWarning)
 
 
 class Message(BaseModel):
     """A request's body or an answer, or a part of one.
 
-    Its validator is made when it is first used: making all of them took a third of the time that the engine took to start.
+    Its validator is built when it is first used: building all of them took a third of the time that the engine took to
+    start.
     """
 
     model_config = ConfigDict(defer_build=True)
 
 
 class Sent(Message):
-    """What a caller sends, or a part of it: no kind of JSON value is taken for another, as the description says."""
+    """What a caller sends, or a part of it; no type of JSON value is converted into another, as the schema states."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
@@ -33,14 +34,14 @@ class Sent(Message):
 
 
 class Written(Message):
-    """A write that answers nothing but the step to undo it by."""
+    """The answer of a write that returns nothing but the step by which to undo it."""
 
     audit_id: str
 
 
 @cache
 def written(result: type[BaseModel] | None, name: str | None = None) -> type[BaseModel]:
-    """The answer of an action over HTTP, called *name*: its result, and the step to undo it by."""
+    """Return the model of an action's answer over HTTP, titled *name*: its result, and the step by which to undo it."""
     if result is None:
         return Written
     if "audit_id" in result.model_fields and result.model_fields["audit_id"].is_required():
@@ -55,7 +56,7 @@ def written(result: type[BaseModel] | None, name: str | None = None) -> type[Bas
 
 
 def _finite(value: Any) -> Any:
-    """*value*, any JSON; ValueError for a number that JSON does not know, which would be stored as nothing."""
+    """Return *value*, any JSON; raises ValueError for a number that JSON does not know, which would be stored as null."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -72,7 +73,7 @@ _PLAIN = frozenset({"bool", "int", "float"})
 
 
 def _plainly(schema: Any) -> Any:
-    """*schema* with its plain values strict: true is no 1, and a text of digits no number."""
+    """Return *schema* with its plain values strict: true is not 1, and a string of digits not a number."""
     if isinstance(schema, list):
         return [_plainly(part) for part in schema]
     if not isinstance(schema, dict):
@@ -92,7 +93,9 @@ def _plainly(schema: Any) -> Any:
 
 
 def plain_fault(words: str) -> str:
-    """What pydantic says is wrong with a value, without its label and full stop, so that a sentence can hold it."""
+    """Return pydantic's message about a value, without its label and full stop, so that it can be used inside a
+    sentence.
+    """
     if words == "JSON decode error":
         return "the body is no JSON from this character on"
     return words.removeprefix("Value error, ").removesuffix(".")

@@ -1,4 +1,4 @@
-"""What people call things: names in NFC without outer blanks."""
+"""Names that people give: in NFC, without leading and trailing blanks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 
 def proper_name(text: str) -> str:
-    """*text* in NFC without outer blanks; ValueError where nothing is left, or for characters that no one can see."""
+    """Return *text* in NFC without outer blanks; raises ValueError where nothing is left, or for invisible characters."""
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
         raise ValueError("a name needs at least one character that is not a blank")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 ENGINE_API = 1
-"""The number of the plugin contract; a plugin built for another is refused in words."""
+"""The number of the plugin contract; a plugin built for another one is refused with a sentence."""
 
 OF_THE_ENGINE = frozenset({"library", "auth", "jobs", "runtimes", "engine"})
-"""The core's own plugins, without which there is no project; every other may be left out of one."""
+"""The core's own plugins, without which there is no project; any other may be left out of one."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Plugin:
     summary: str
     engine_api: int = ENGINE_API
     prefixes: tuple[str, ...] = ()
-    """What the names of its actions (`prefix.verb`), tables and job kinds begin with; empty: its own name."""
+    """Prefixes of the names of its actions (`prefix.verb`), tables and job kinds; empty: its own name."""
     metadata: MetaData | None = None
-    """Tables of every library."""
+    """Tables of every project."""
     engine_metadata: MetaData | None = None
     """Tables of the engine's own database."""
     version: int = 1
@@ -61,27 +61,31 @@ class Plugin:
     actions: tuple[Action[Any], ...] = ()
     jobs: tuple[JobKind, ...] = ()
     recipe_jobs: tuple[RecipeJob, ...] = ()
-    """Work that workflows and recipes are made of; the job kind of each belongs to it and is not named in `jobs` too."""
+    """Work that workflows and recipes are made of; the job kind of each is included and need not be named in `jobs`
+    too.
+    """
     queries: tuple[Callable[..., Any], ...] = ()
-    """Functions marked with `@query(…)`: each a GET of its own."""
+    """Functions marked with `@query(…)`, each a GET of its own."""
     routers: tuple[APIRouter, ...] = ()
-    """Routes written by hand: files, streams, what is neither an action nor a query."""
+    """Handwritten routes: files, streams, what is neither an action nor a query."""
     driver_groups: tuple[str, ...] = ()
     check_driver: Callable[[str, str, Any], str | None] | None = None
-    """Says why what was found under a group and name is no driver of it; None when it is one."""
+    """Returns why a class found under a group and name is not a driver of it; None when it is one."""
     on_create: tuple[Callable[[ActionContext], None], ...] = ()
-    """Called inside `library.create`'s step in the new library: what every library starts with."""
+    """Called inside `library.create`'s step in the new project: what every project starts with."""
     on_open: tuple[Callable[[Engine, Library], None], ...] = ()
-    """Called when a project was opened, before it is first used: carry on what was left half done. May run actions."""
+    """Called when a project was opened, before it is first used: complete what was left unfinished. May run actions."""
     on_step: tuple[Callable[[ActionContext], None], ...] = ()
-    """Called at the end of each step of a project, an undo and a redo too, in its transaction: notes in append-only tables
-    that are there if and only if the step is. Must not write tracked rows; what it raises is noted, and the step goes on."""
+    """Called at the end of each step of a project, undo and redo too, in its transaction: for notes in append-only
+    tables that exist if and only if the step does. Must not write tracked rows; an exception is recorded, and the step
+    goes on.
+    """
     stats: Callable[[Connection], dict[str, int]] | None = None
     """Counts it adds to `GET /api/library/stats`."""
     rights: Rights | None = None
     """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
     names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
-    """What people call the documents among these ids, for the history; asked once for a whole page of steps."""
+    """Returns the names of the documents among these ids, for the history; called once for a whole page of steps."""
     extras: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -91,11 +95,11 @@ class Plugin:
 
     @property
     def kinds(self) -> tuple[JobKind, ...]:
-        """Every job kind it brings, those of its recipe jobs too."""
+        """Every job kind it provides, including those of its recipe jobs."""
         return (*self.jobs, *(job.kind for job in self.recipe_jobs))
 
     def owns(self, name: str) -> bool:
-        """Whether *name* (of an action, a table, a job kind) begins with one of its prefixes."""
+        """Return whether *name* (of an action, a table, a job kind) begins with one of its prefixes."""
         return any(
             name == own or name.startswith((f"{own}.", f"{own}_", f"{own}-")) for own in self.owned_prefixes
         )

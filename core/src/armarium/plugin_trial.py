@@ -1,7 +1,8 @@
-"""The trial itself: the process that imports what is offered and puts it through everything in empty databases.
+"""The trial itself: the process that imports what is offered and exercises it in empty databases.
 
-Run by `trials` and never imported by an engine. It is asked on stdin and tells on what was stdout, one JSON value a line:
-what it has in hand, so that who is waiting can name what spoiled it, and at the end what failed.
+Run by `armarium.plugins.trial_processes` and never imported by an engine. It receives its task on stdin and reports on
+what was stdout, one JSON value per line: what it is working on, so that the waiting process can name what broke it, and
+at the end what failed.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ ASKED = ("/api/health", "/api/plugins", "/api/actions/registry")
 
 
 def main() -> None:
-    """Try what stdin asks for; tell of it, and leave nothing behind but what the folder given holds."""
+    """Try what stdin asks for and report the result; leave nothing behind but what the given folder holds."""
     tell_to = os.fdopen(os.dup(1), "w", encoding="utf-8")
     asked = json.loads(sys.stdin.buffer.read())
-    # Whatever the plugins print or ask goes nowhere.
+    # Whatever the plugins print or read is discarded.
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
@@ -59,33 +60,33 @@ def main() -> None:
     verdicts = {key: trial.failed.get(key, {}) for key in asked["wanted"]}
     tell(done=verdicts, refused=trial.refused, others=trial.others)
     tell_to.close()
-    # A thread that a plugin started must not keep the process, nor end it otherwise.
+    # A thread that a plugin started must neither keep the process alive nor end it otherwise.
     os._exit(0)
 
 
 @dataclass
 class Trial:
-    """What is tried, beside what, and what was found."""
+    """What is tried, together with what, and the findings."""
 
     asked: dict[str, Any]
     tell: Callable[..., None]
     failed: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Of each distribution, the units (`group:name`) that did not pass, with the reason."""
+    """For each distribution the units (`group:name`) that did not pass, with the reason."""
     refused: list[list[str]] = field(default_factory=list)
     """What an engine refuses when it loads what is wanted: name, reason."""
     others: list[list[str]] = field(default_factory=list)
-    """What is wrong with its drivers and commands: name, reason."""
+    """The faults of its drivers and commands: name, reason."""
 
     def __post_init__(self) -> None:
         self.folder = Path(self.asked["folder"])
         self.offers = {offer.key: offer for offer in find_offers()}
         self.skip: set[tuple[str, str]] = {(key, unit) for key, unit in self.asked["skip"]}
         self.homes: dict[str, tuple[str, str]] = {}
-        """Each plugin with the distribution and unit that bring it."""
+        """Each plugin with the distribution and unit that provide it."""
         self._engines = 0
 
     def run(self) -> None:
-        """Import everything, then try it: all at once, and one by one where that does not pass."""
+        """Import everything, then try it: all at once, and one by one if that does not pass."""
         self._say(None, "while the engine was loaded")
         beside = [self.offers[key] for key in self.asked["beside"] if key in self.offers]
         wanted = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
@@ -109,7 +110,7 @@ class Trial:
         self._one_by_one(beside, wanted, candidates)
 
     def _import(self, offer: Offer, entry: Any) -> None:
-        """Import one unit. Only whether this ends well is of interest: an engine says what else is wrong with it."""
+        """Import one unit. Only whether this succeeds is of interest: an engine reports other faults."""
         self._say((offer.key, unit_of(entry)), "while it was imported", importing=True)
         try:
             found = entry.load()
@@ -121,13 +122,13 @@ class Trial:
             return
 
     def _look_at_others(self, registry: PluginRegistry, wanted: list[Offer]) -> None:
-        """Drivers and commands as an engine and the command line would take them; a fault of one costs nothing else."""
+        """Load drivers and commands as an engine and the command line would; a fault of one affects nothing else."""
         drivers = Drivers(registry)
         for offer in wanted:
             for entry in offer.entries:
                 if entry.group == PLUGINS or (offer.key, unit_of(entry)) in self.skip:
                     continue
-                self._say((offer.key, unit_of(entry)), "when it was looked at")
+                self._say((offer.key, unit_of(entry)), "when it was examined")
                 try:
                     if entry.group == COMMANDS:
                         typer.main.get_command(_with_a_group(entry.load()()))
@@ -142,7 +143,9 @@ class Trial:
                         self.others.append([one.name, one.why])
 
     def _registry(self, offers: list[Offer], only: set[str] | None = None) -> PluginRegistry:
-        """The core and the plugins of *offers* (those whose names are in *only*), as an engine loads them."""
+        """Return a registry of the core and the plugins of *offers* (those whose names are in *only*), as an engine
+        loads them.
+        """
         registry = PluginRegistry()
         for make in core_plugins():
             registry.add(make())
@@ -157,13 +160,13 @@ class Trial:
                 if plugin is not None:
                     self.homes.setdefault(plugin.name, unit)
         registry.offers = offers
-        # Drivers too are loaded by an engine: not those that are known to spoil the process.
+        # Drivers too are loaded by an engine, except those known to break the process.
         registry.failed = dict.fromkeys(self.skip, "It did not pass its trial.")
         registry.settle()
         return registry
 
     def _one_by_one(self, beside: list[Offer], wanted: list[Offer], candidates: list[str]) -> None:
-        """Each candidate beside those that passed: what fails then is its own fault."""
+        """Try each candidate together with those that passed: what fails then is its own fault."""
         everybody = [*beside, *wanted]
         passed = {name for name in self.homes if name not in candidates}
         homes = [self.homes[name][0] for name in candidates]
@@ -174,7 +177,7 @@ class Trial:
             key, unit = self.homes[name]
             self._say((key, unit), "when it was tried")
             registry = self._registry(everybody, {*passed, name})
-            # One that stands on another that did not pass is not loaded; an engine says so.
+            # One that depends on another that did not pass is not loaded; an engine reports that.
             if name in [plugin.name for plugin in registry.loaded]:
                 faults = list(dict.fromkeys(self._faults(registry, [name])))
                 if faults:
@@ -185,16 +188,18 @@ class Trial:
                 self._report_verdict(key)
 
     def _report_verdict(self, key: str) -> None:
-        """Tell that all of a distribution has been tried: what spoils the process after that costs it nothing."""
+        """Report that all of a distribution has been tried: what breaks the process after that does not count against
+        it.
+        """
         self.tell(judged=key, failed=self.failed.get(key, {}))
 
     def _say(self, unit: tuple[str, str] | None, step: str, *, importing: bool = False) -> None:
-        """Tell what is in hand: a distribution's unit, or several at once."""
+        """Report what is being worked on: a distribution's unit, or several at once."""
         offer, name = unit or (None, None)
         self.tell(offer=offer, unit=name, step=step, importing=importing)
 
     def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
-        """What goes wrong where *registry* runs, also in a project that was made without the plugins of these *names*."""
+        """Return what goes wrong when *registry* runs, also in a project made without the plugins of these *names*."""
         self._engines += 1
         folder = self.folder / str(self._engines)
         folder.mkdir()
@@ -217,7 +222,7 @@ class Trial:
         shutil.rmtree(folder, ignore_errors=True)
 
     def _made_without_any(self) -> Path:
-        """A project that an engine without plugins has made: to it all are new."""
+        """Return a project made by an engine without plugins, to which all of them are new."""
         place = self.folder / "Bare.library"
         if not place.exists():
             engine = Engine(_settings(self.folder / "bare"), plugins=[])
@@ -255,7 +260,7 @@ def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iter
             yield f"A project cannot be opened with it: {_words(error)}"
             continue
         if library.db.refusal is not None:
-            yield f"No project takes a write with it: {library.db.refusal}"
+            yield f"No project accepts a write with it: {library.db.refusal}"
         yield from _writable(library.db, library.schema)
         for plugin in plugins:
             yield from _counts(plugin, library)
@@ -264,7 +269,7 @@ def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iter
 
 
 def _writable(db: Any, schema: Schema) -> Iterator[str]:
-    """Each table is asked how a row of it would be written: what its triggers, checks and keys name must be there."""
+    """Prepare an insert into each table: whatever its triggers, checks and keys name must exist."""
     for used, user, column in schema.uses:
         if column not in user.columns:
             yield f"The table {used.name} is said to be used by {user.name}.{column}, and there is no such column."
@@ -310,7 +315,7 @@ def _counts(plugin: Plugin, library: Any) -> Iterator[str]:
 
 
 def _describe_plugin(plugin: Plugin) -> Iterator[str]:
-    """What the engine tells of it: the schemas of its actions, job kinds and routes."""
+    """Generate what the engine shows of it: the schemas of its actions, job kinds and routes."""
     from fastapi import FastAPI
 
     for action in plugin.actions:
@@ -334,7 +339,7 @@ def _describe_plugin(plugin: Plugin) -> Iterator[str]:
 
 
 async def _ask(app: Any, path: str) -> int:
-    """The status of the answer to a GET of *path*."""
+    """Return the status of the answer to a GET of *path*."""
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -363,7 +368,7 @@ async def _ask(app: Any, path: str) -> int:
 
 
 def _with_a_group(commands: typer.Typer) -> typer.Typer:
-    """As the command line takes what a plugin brings: a group beneath a program."""
+    """Build the commands of a plugin as the command line does: a group beneath a program."""
     program = typer.Typer()
     program.callback()(lambda: None)
     program.add_typer(commands, name="commands")
@@ -375,7 +380,7 @@ def _settings(state: Path) -> Settings:
 
 
 def _words(error: BaseException) -> str:
-    """An error in one line: nothing it can quote is anybody's, these databases are empty."""
+    """Return an error as one line; it can quote nobody's data, because these databases are empty."""
     if isinstance(error, ServiceError):
         return error.detail
     said = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

@@ -16,7 +16,7 @@ _RANK: dict[str, int] = {"viewer": 0, "editor": 1, "owner": 2}
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of a request or the runner of a job, as its token says."""
+    """The caller of a request or the starter of a job, according to its token."""
 
     kind: PrincipalKind
     name: str
@@ -26,16 +26,17 @@ class Principal:
     libraries: frozenset[str] | None = None
     """Paths of the projects the token is bound to; None for every project."""
     folders: frozenset[str] | None = frozenset()
-    """Folders of this machine beneath which it may read and write; None for all that the engine may use."""
+    """Folders of this machine in which it may read and write; None for all that the engine may use."""
     run_id: str | None = None
     client: str | None = None
     origin_window: str | None = None
     transport: Literal["uds", "tcp", "in-process"] = "in-process"
     for_person: bool = False
-    """A job's body that a person started: still a machine, but what that person may restate stays a person's."""
+    """A job that a person started: still a machine, but it may restate what that person made without taking authorship.
+    """
 
     device_id: str | None = None
-    """The token that a browser's session was opened with."""
+    """The token with which a browser session was opened."""
 
     @property
     def reader_ids(self) -> frozenset[str]:
@@ -44,15 +45,15 @@ class Principal:
 
     @property
     def restates_persons(self) -> bool:
-        """Whether this caller may write down anew, as a person's, what a person is recorded to have made."""
+        """Whether this caller may rewrite, as a person's, what a person is recorded to have made."""
         return self.kind == "person" or self.for_person
 
     def may(self, role: Role) -> bool:
-        """Whether this caller's role is at least *role*."""
+        """Return whether this caller's role is at least *role*."""
         return _RANK[self.role] >= _RANK[role]
 
     def reaches(self, library_path: str) -> bool:
-        """Whether the token is good for the project at *library_path*."""
+        """Return whether the token reaches the project at *library_path*."""
         return self.libraries is None or library_path in self.libraries
 
     @property
@@ -62,7 +63,7 @@ class Principal:
 
     @property
     def provenance_kind(self) -> str:
-        """The word that rows this caller makes carry: human, agent or workflow."""
+        """The author kind in rows this caller makes: human, agent or workflow."""
         if self.kind == "person":
             return "human"
         return "workflow" if self.run_id is not None else "agent"
@@ -74,7 +75,7 @@ LOCAL_OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=
 
 @dataclass
 class Caller:
-    """Who asks, in this request or job."""
+    """Who is asking, in this request or job."""
 
     principal: Principal
     limited: bool = False
@@ -85,13 +86,13 @@ _caller: ContextVar[Caller | None] = ContextVar("armarium_caller", default=None)
 
 
 def caller() -> Caller | None:
-    """Who asks; None where the engine works for itself."""
+    """Return who is asking; None where the engine works for itself."""
     return _caller.get()
 
 
 @contextmanager
 def asking(principal: Principal | None) -> Iterator[Caller | None]:
-    """While the block runs, what is read is read for *principal* (None: for the engine itself)."""
+    """Within the block, whatever is read is read for *principal* (None: for the engine itself)."""
     found = None if principal is None else Caller(principal)
     token = _caller.set(found)
     try:

@@ -1,4 +1,4 @@
-"""The engine's settings: read once from the environment (SERVICE_…) or given by whoever assembles an engine."""
+"""The engine's settings: read once from the environment (SERVICE_…) or passed by whoever assembles an engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _state_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """Everything an engine needs to know before it starts. Sizes in bytes, times in seconds, images in pixels."""
+    """All settings of an engine. Sizes in bytes, times in seconds, images in pixels."""
 
     model_config = SettingsConfigDict(env_prefix="SERVICE_", extra="ignore", frozen=True)
 
@@ -31,9 +31,9 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8765, ge=0, le=65535)
     library_roots: Annotated[list[Path], NoDecode] = Field(default_factory=list)
-    """Folders beside home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
+    """Folders besides home, mounted volumes and the temporary folder that may hold projects (colon separated)."""
     local_only: bool = False
-    """Never reach the network, whatever is asked."""
+    """Never use the network, whatever is requested."""
     compute_priority: Literal["fast", "balanced", "background"] | None = None
     compute_device: Literal["auto", "cpu", "gpu"] | None = None
     plugin_trials: Path | None = None
@@ -47,16 +47,16 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=32 * MIB, gt=0)
     max_upload_bytes: int = Field(default=2048 * MIB, gt=0)
     rest_seconds: float = Field(default=600.0, gt=0)
-    """How long after the last request an engine in the background goes, when no work is left."""
+    """Seconds after the last request until a background engine stops, when no work is left."""
 
     def behaviour(self) -> dict[str, Any]:
-        """The values that make a difference to what a command gets, as JSON: what the card of an engine says of it."""
+        """Return as JSON the values that make a difference to what a command gets, for the engine's card."""
         said = self.model_dump(mode="json", exclude={name.lower() for name in OF_THE_PLACE})
         return {**said, "library_roots": [str(root.absolute()) for root in self.library_roots]}
 
     @property
     def verdicts(self) -> Path:
-        """The file that keeps which plugins passed their trial."""
+        """The file of the verdicts on plugins."""
         return self.plugin_trials or self.state_dir / VERDICTS
 
     @field_validator("library_roots", mode="before")

@@ -1,1 +1,1 @@
-"""Letting plugins in."""
+"""Loading plugins."""

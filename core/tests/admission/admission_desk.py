@@ -15,12 +15,12 @@ from typing import Any
 from armarium_testing.fixtures import OWNER_TOKEN
 
 SECONDS = 20.0
-"""How long a part of a trial may take in tests: a hanging plugin is waited for twice."""
+"""Seconds a part of a trial may take in tests: a hanging plugin is waited for twice."""
 
 
 @contextmanager
 def on_the_path(site: Path) -> Iterator[None]:
-    """*site* is where plugins are found; what was imported from there is forgotten afterwards."""
+    """Within the block, plugins are found in *site*; what was imported from there is forgotten afterwards."""
     before = set(sys.modules)
     sys.path.insert(0, str(site))
     importlib.invalidate_caches()
@@ -35,7 +35,7 @@ def on_the_path(site: Path) -> Iterator[None]:
 
 
 def settings(home: Path, **more: Any) -> Any:
-    """The settings of an engine that keeps its verdicts apart from those of other tests."""
+    """Return the settings of an engine that keeps its verdicts apart from those of other tests."""
     from armarium.settings import Settings
 
     given = {
@@ -53,7 +53,7 @@ PROGRAM = [sys.executable, "-c", "from armarium.cli import main; main()"]
 
 
 def environment(home: Path, site: Path) -> dict[str, str]:
-    """What the program is started with: the plugins in *site*, and nothing of other tests."""
+    """Return the environment of the program: the plugins in *site*, and nothing of other tests."""
     return {
         **os.environ,
         "PYTHONPATH": str(site),
@@ -67,7 +67,7 @@ def environment(home: Path, site: Path) -> dict[str, str]:
 
 
 def command(home: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command of the program, with the plugins in *site*."""
+    """Run a command of the program, with the plugins in *site*."""
     return subprocess.run(
         [*PROGRAM, *words], env=environment(home, site), cwd=home, capture_output=True, text=True, timeout=900
     )
@@ -75,7 +75,7 @@ def command(home: Path, site: Path, *words: str) -> subprocess.CompletedProcess[
 
 @contextmanager
 def serving(home: Path, site: Path) -> Iterator[str]:
-    """`armarium serve` with the plugins in *site*; its address."""
+    """Run `armarium serve` with the plugins in *site*; yields its address."""
     process = subprocess.Popen(
         [*PROGRAM, "--json", "serve", "--port", "0"],
         env=environment(home, site),

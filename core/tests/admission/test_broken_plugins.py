@@ -1,4 +1,4 @@
-"""Dozens of broken plugins, one table: each is refused by name, in a sentence, and costs nobody anything else."""
+"""Dozens of broken plugins, one table: each is refused by name, with a sentence, and affects nothing else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass
 class Crowd:
-    """An engine that was offered all the mild ones at once, and a project that was there before them."""
+    """An engine that was offered all the harmless ones at once, and a project that existed before them."""
 
     engine: Engine
     client: TestClient
@@ -83,13 +83,13 @@ def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken
         assert any(broken.words in why for why in said), said or crowd.found["refused"]
 
 
-def test_with_all_of_them_every_plugin_of_ours_is_in_and_the_sound_stranger_too(crowd: Crowd) -> None:
+def test_all_our_plugins_and_a_valid_third_party_one_are_loaded_beside_broken_ones(crowd: Crowd) -> None:
     names = {one["name"] for one in crowd.found["items"]}
     assert names >= OURS | {"loud"}
     assert names <= OURS | {"loud", *OF_THE_ENGINE}
 
 
-def test_with_all_of_them_projects_are_made_opened_and_examined(crowd: Crowd, tmp_path: Path) -> None:
+def test_projects_are_created_opened_and_examined_beside_broken_plugins(crowd: Crowd, tmp_path: Path) -> None:
     new = crowd.older.with_name("New.library")
     assert crowd.client.post("/api/library", json={"path": str(new)}).status_code == 200
     for place in (crowd.older, new):
@@ -107,18 +107,18 @@ def test_with_all_of_them_projects_are_made_opened_and_examined(crowd: Crowd, tm
     assert crowd.engine.plugins.faults == []
 
 
-def test_with_all_of_them_the_format_of_ours_is_the_one_that_writes(crowd: Crowd) -> None:
+def test_our_own_format_keeps_its_name_beside_broken_plugins(crowd: Crowd) -> None:
     driver = crowd.engine.drivers.load("armarium.formats", "pagexml")
     assert driver.__module__.startswith("armarium_formats.")
     assert crowd.engine.drivers.distribution_of("armarium.formats", "pagexml") == "armarium-formats"
 
 
-def test_there_are_at_least_forty_kinds_of_them() -> None:
+def test_there_are_at_least_forty_kinds_of_broken_plugins() -> None:
     assert len({broken.name for broken in (*MILD, *DEADLY) if broken.words is not None}) >= 40
 
 
 def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
-    """Build a wheel of it and install that, as a stranger would."""
+    """Build a wheel and install it, as a third party would."""
     source = folder / broken.name
     source.mkdir(parents=True)
     (source / f"{broken.module}.py").write_text(broken.source, encoding="utf-8")
@@ -143,8 +143,8 @@ def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
 
 
 @pytest.mark.timeout(1800)
-def test_with_the_deadly_ones_and_wheels_installed_every_command_works(tmp_path: Path) -> None:
-    """In the program itself: nothing that a command does imports what does not let it go on, nor prints what that prints."""
+def test_every_command_works_with_crashing_plugins_installed_as_wheels(tmp_path: Path) -> None:
+    """In the program itself: no command imports what would stop it, nor shows what such a plugin prints."""
     site, mild = tmp_path / "site", {one.name: one for one in MILD}
     wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
     for one in wheels:

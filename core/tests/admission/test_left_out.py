@@ -1,4 +1,4 @@
-"""A plugin that fails in one project is left out of that project, by name; the project opens and all else goes on."""
+"""A plugin that fails in one project is left out of that project, by name; the project opens and everything else works."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def breaks(operations: Any) -> None:
 
 @pytest.fixture
 def project(make_engine: Any, tmp_path: Path) -> Path:
-    """A project with a shelf and a room, made while all was well."""
+    """A project with a shelf and a room, created before anything failed."""
     engine: Engine = make_engine(plugins=[shelf_plugin(), ANNEX_PLUGIN])
     place = tmp_path / "Letters.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
@@ -107,7 +107,7 @@ def test_a_migration_that_fails_costs_its_plugin_and_not_the_project(make_engine
         assert raw.execute("SELECT count(*) FROM annex_room").fetchone() == (1,)
 
 
-def test_a_stranger_whose_tables_are_newer_or_lack_a_column_is_left_out(
+def test_a_third_party_plugin_with_newer_tables_or_without_a_column_is_left_out(
     make_engine: Any, project: Path
 ) -> None:
     newer: Engine = make_engine(plugins=[shelf_plugin(), replace(ANNEX_PLUGIN, version=3)])
@@ -156,7 +156,7 @@ def test_tables_that_cannot_be_made_leave_their_plugin_out_and_those_that_stand_
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     assert "no such function" in library.db.left_out["cellar"]
-    assert library.db.left_out["annex"] == "it stands on the tables of cellar, which is left out too"
+    assert library.db.left_out["annex"] == "it depends on the tables of cellar, which is left out too"
     assert {"shelf", "shelf__history"} <= tables_of(library)
     assert not {"cellar", "annex_room"} & tables_of(library)
 
@@ -171,7 +171,7 @@ def exits(ctx: ActionContext) -> None:
 
 
 @pytest.mark.parametrize("start", [ends_the_step, exits, lambda ctx: 1 / 0])
-def test_what_a_plugin_starts_a_project_with_keeps_nobody_from_making_one(
+def test_a_failing_on_create_does_not_prevent_creating_a_project(
     make_engine: Any, tmp_path: Path, start: Any
 ) -> None:
     def name_it(ctx: ActionContext) -> None:

@@ -1,4 +1,4 @@
-"""Verdicts are kept by fingerprint; errors name the plugin they come from; a plugin's author is told all of it."""
+"""Verdicts are stored by fingerprint; errors name the plugin they come from; a plugin's author sees all faults."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def armarium_plugin():
 
 
 def admit_untried(site: Path) -> PluginRegistry:
-    """A registry with the core and the plugin above, taken from a file without a trial."""
+    """A registry with the core and the plugin above, loaded from a file without a trial."""
     from armarium.engine import core_plugins
 
     site.mkdir()
@@ -102,7 +102,7 @@ def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """No trial is run; whose it would have been is noted, and all pass but those called bad-…"""
+    """Runs no trial; records whose it would have been, and lets all pass but those called bad-…"""
     tried: list[list[str]] = []
 
     def pretend(wanted: Any, beside: Any, known: Any, seconds: float) -> dict[str, dict[str, str]]:
@@ -146,7 +146,9 @@ def test_what_passed_is_not_tried_again_until_a_file_changes(no_process: Any, tm
         assert no_process[2:] == [["bad"]]
 
 
-def test_a_fault_is_looked_for_again_when_something_was_installed(no_process: Any, tmp_path: Path) -> None:
+def test_a_refused_plugin_is_tried_again_when_something_was_installed(
+    no_process: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "verdicts.json"
     with on_the_path(tmp_path / "site"):
         first = Trials(file)
@@ -205,7 +207,7 @@ def test_a_command_finds_the_verdicts_of_the_engine(monkeypatch: pytest.MonkeyPa
     assert found.seconds == 2.5
 
 
-def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> None:
+def test_a_command_tries_only_third_party_plugins(no_process: Any, tmp_path: Path) -> None:
     (stranger,) = list_offers(tmp_path / "site", "one")
     Trials(None).find_failures(
         [Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True
@@ -213,7 +215,7 @@ def test_a_command_tries_strangers_alone(no_process: Any, tmp_path: Path) -> Non
     assert no_process == [["one"]]
 
 
-def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(
+def test_where_no_trial_can_run_ours_are_loaded_and_third_party_ones_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
@@ -224,7 +226,7 @@ def test_where_no_process_comes_up_ours_are_let_in_and_strangers_left_out(
     assert "could not be tried" in failed["one", "armarium.plugins:it"]
 
 
-def test_what_an_import_prints_and_asks_for_reaches_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_import_prints_and_reads_is_discarded(capsys: pytest.CaptureFixture[str]) -> None:
     with quietly():
         print("{}")
         with pytest.raises(EOFError):
@@ -245,7 +247,7 @@ def a_format(distribution: str, name: str, *, ours: bool = False) -> Offer:
     return Offer(distribution, (EntryPoint(name, "json:JSONDecoder", "armarium.formats"),), first_party=ours)
 
 
-def test_the_family_of_a_group_keeps_its_names_then_ours_and_of_two_strangers_neither() -> None:
+def test_driver_names_go_to_the_groups_family_then_to_ours_and_to_neither_of_two_third_parties() -> None:
     drivers = drivers_of(
         a_format("a-thief", "pagexml"),
         a_format("a-thief", "alto"),
@@ -262,7 +264,7 @@ def test_the_family_of_a_group_keeps_its_names_then_ours_and_of_two_strangers_ne
     refused = {(one.name, one.distribution): one.why for one in drivers.refusals(group)}
     assert set(refused) == {("pagexml", "a-thief"), ("alto", "a-thief"), ("both", "one"), ("both", "two")}
     assert "comes with z-home; names are never overwritten" in refused["pagexml", "a-thief"]
-    assert "Several bring a format of this name (one, two)" in refused["both", "one"]
+    assert "Several provide a format of this name (one, two)" in refused["both", "one"]
     assert set(drivers.list_refused(group)) == {"pagexml (a-thief)", "alto (a-thief)", "both"}
 
 

@@ -78,7 +78,7 @@ def test_create_adds_the_suffix_and_never_makes_a_project_twice(desk: Machine) -
         desk.succeed("create", "Letters", "--name", "Of the house").out
         == f"Made {desk.home / 'Letters.library'}.\n"
     )
-    assert "there already" in desk.expect_refusal("create", "Letters")
+    assert "exists already" in desk.expect_refusal("create", "Letters")
     assert "Of the house" in desk.succeed("projects").out
 
 
@@ -110,7 +110,7 @@ def test_a_project_that_is_not_there_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls")
 
 
-def test_two_projects_of_one_name_are_told_apart_by_path(
+def test_two_projects_of_one_name_are_distinguished_by_path(
     desk: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("a", "b"):
@@ -128,7 +128,7 @@ def test_a_project_whose_folder_went_away_is_refused(desk: Machine) -> None:
     assert desk.expect_refusal("ls", "-l", "Gone soon").endswith(".")
 
 
-def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Machine) -> None:
+def test_a_damaged_project_is_refused_with_a_sentence_and_the_doctor_says_so(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     desk.succeed("release")
     (desk.home / "Letters.library" / "library.sqlite").write_bytes(b"no database" * 1000)
@@ -140,7 +140,7 @@ def test_a_damaged_project_is_refused_in_words_and_the_doctor_says_so(desk: Mach
     assert (ran.code, ran.json["healthy"]) == (1, False)
 
 
-def test_the_doctor_finds_a_sound_project_healthy_and_a_lost_file_not(
+def test_the_doctor_reports_a_lost_file_and_nothing_in_an_intact_project(
     desk: Machine, pictures: Pictures
 ) -> None:
     pictures(["1.png"])
@@ -179,7 +179,7 @@ def test_nobody_is_kept_waiting_for_a_snapshot_that_is_not_due(desk: Machine) ->
             break
         time.sleep(0.05)
     assert "not due yet" in desk.succeed("jobs").out
-    assert desk.succeed("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
+    assert desk.succeed("jobs", "--watch").out.endswith("No work is left to wait for.\n")
 
 
 def test_before_the_first_project_it_says_how_to_make_one(machine: Machine) -> None:
@@ -191,7 +191,7 @@ def test_settings_are_shown_and_changed(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     shown = desk.succeed("settings").out
     assert "snapshot every: off\n" in shown
-    assert "models of this machine alone: no\n" in shown
+    assert "models of this machine only: no\n" in shown
     told = desk.succeed("settings", "--snapshot-every", "12h", "--keep", "3", "--name", "Letters of 1750").out
     assert "name: Letters of 1750\n" in told
     assert "snapshot every: 12h\n" in told
@@ -201,14 +201,14 @@ def test_settings_are_shown_and_changed(desk: Machine) -> None:
     assert set_["snapshot_offsite_path"] == str(desk.home / "disk")
     cleared = desk.succeed("settings", "--copy-to", "off", "--snapshot-every", "off", "--json").json
     assert (cleared["snapshot_offsite_path"], cleared["snapshot_interval_seconds"]) == (None, 0)
-    assert "is no length of time" in desk.expect_refusal("settings", "--snapshot-every", "often")
+    assert "is not a duration" in desk.expect_refusal("settings", "--snapshot-every", "often")
     assert "no such folder" in desk.expect_refusal("settings", "--copy-to", "nowhere")
     assert "Letters of 1750" in desk.succeed("projects").out
 
 
 def test_release_needs_a_running_engine(machine: Machine) -> None:
     machine.succeed("create", "Letters")
-    assert machine.expect_refusal("release") == "No engine is running that could hold the project."
+    assert machine.expect_refusal("release") == "No engine is running that could have the project open."
 
 
 def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictures) -> None:
@@ -227,7 +227,7 @@ def test_jobs_are_listed_logged_held_and_given_up(desk: Machine, pictures: Pictu
     desk.succeed("jobs", "mode", "automatic")
     desk.succeed("jobs", "log", job)
     desk.succeed("jobs", "clear-failed")
-    assert desk.succeed("jobs", "--watch").out.endswith("Nothing is left to wait for.\n")
+    assert desk.succeed("jobs", "--watch").out.endswith("No work is left to wait for.\n")
 
 
 @pytest.mark.parametrize("command", ["log", "pause", "resume", "cancel", "retry"])
@@ -247,7 +247,7 @@ def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert desk.succeed("greeter", "hello", "Ana").out == "Hello, Ana.\n"
     assert desk.succeed("greeter", "hello", "Ana", "--json").json == {"hello": "Ana"}
     said = desk.expect_refusal("greeter", "stumble")
-    assert said.startswith("Armarium met something it did not expect (KeyError: 'a fault').")
+    assert said.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
 
 
 def test_commands_of_plugins_stand_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
@@ -265,7 +265,7 @@ def test_no_plugin_takes_a_command_from_the_core_or_from_another_plugin(desk: Ma
     assert desk.succeed("usher", "doctor").out == "Say aah.\n"
     said = desk.run("bow", "--deep")
     assert said.code == 1
-    assert "Several plugins bring a command bow: say armarium herald bow or armarium usher bow." in said.err
+    assert "Several plugins provide a command bow: say armarium herald bow or armarium usher bow." in said.err
     assert desk.succeed("herald", "bow", "--deep").out == "Trumpets.\n"
 
 

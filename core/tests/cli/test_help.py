@@ -1,4 +1,4 @@
-"""The help page and what is shown on it, completion in a shell, and that a command loads only what it needs."""
+"""The help page and its contents, completion in a shell, and that a command loads only what it needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armarium_testing.command_line import Machine, Pictures
 
 
 def every_command() -> Iterator[tuple[str, Any]]:
-    """Each command with the words that call it; those of the tests' own plugins left out."""
+    """Yield each command with the words that call it, without those of the tests' own plugins."""
 
     def walk(words: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield words, command
@@ -119,7 +119,7 @@ LEFT_ALONE = {
     *("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "pydantic_settings", "httpx"),
     *("orjson", "pluggy", "stevedore", "lxml", "PIL", "numpy", "uuid_utils", "filelock", "psutil", "asyncio"),
 }
-"""What a command that only asks a running engine has no use for."""
+"""Modules that a command needs no part of when it only asks a running engine."""
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_command_beside_a_running_engine_imports_no_server_code(read_pages: Ma
 
 
 def complete(machine: Machine, typed: str) -> list[str]:
-    """What the shell is offered for a line that ends with *typed*."""
+    """Return what the shell is offered for a line that ends with *typed*."""
     words = typed.split(" ")
     ran = subprocess.run(
         [sys.executable, "-c", "from armarium.cli import main; main()"],
@@ -213,11 +213,11 @@ def test_bash_completes_by_what_it_was_taught(machine: Machine, monkeypatch: pyt
 def test_a_shell_that_is_not_known_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typer._completion_shared._get_shell_name", lambda: "tcsh")
     assert machine.expect_refusal("completion", "install").startswith(
-        "The shell this is typed in (tcsh) is none of bash, zsh, fish; name one."
+        "The shell in use (tcsh) is none of bash, zsh, fish; name one."
     )
 
 
-def test_the_program_is_a_group_that_typer_knows() -> None:
+def test_the_program_is_a_typer_group() -> None:
     assert isinstance(typer.main.get_command(build()), typer.core.TyperGroup)
 
 
@@ -226,7 +226,7 @@ def test_making_a_project_that_is_there_says_what_is_true(desk: Machine, picture
     said = desk.expect_refusal("create", "Letters")
     assert (
         said
-        == "Letters.library is there already: name it and work in it, which opens it, or choose another name."
+        == "Letters.library exists already: name it in a request, which opens it, or choose another name."
     )
     desk.succeed("release")
     desk.succeed("ls", "--library", "Letters")

@@ -25,7 +25,7 @@ REPORT = (
 
 
 def list_imported(*words: str) -> set[str]:
-    """The heavy modules that a command loads."""
+    """Return the heavy modules that a command loads."""
     ran = subprocess.run([sys.executable, "-c", REPORT, *words], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     return set(ran.stderr.rpartition("IMPORTED")[2].split()) & {*HEAVY, "pydantic"}
@@ -38,7 +38,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, object]]]:
-    """`armarium serve WORDS --json` until the end of the block; the process and how it says to reach it."""
+    """Run `armarium serve WORDS --json` until the end of the block; yields the process and its card."""
     running = subprocess.Popen(
         [*ARMARIUM, "serve", *words, "--json"],
         stdout=subprocess.PIPE,
@@ -81,7 +81,7 @@ def test_a_command_through_a_running_engine_loads_nothing_heavy(
         for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
             assert list_imported(*asked) == set()
         assert command("doctor").returncode == 0
-        # Looked over, it is open again in the engine, so that work that waits there goes on.
+        # The doctor opened it in the engine again, so waiting work continues.
         assert [one["is_open"] for one in json.loads(command("projects", "--json").stdout)["libraries"]] == [
             True
         ]
@@ -136,7 +136,9 @@ def test_an_engine_that_stops_answering_is_a_sentence(machine: Machine) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_in_a_sentence_and_the_work_goes_on_later(machine: Machine, pictures: Pictures) -> None:
+def test_ctrl_c_stops_with_a_sentence_and_the_work_continues_later(
+    machine: Machine, pictures: Pictures
+) -> None:
     pictures([f"{number}.png" for number in range(40)])
     command("create", "Letters")
     running = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""`armarium undo` takes back what a person began: not the last part of it alone."""
+"""`armarium undo` undoes the whole of what a person began, not only its last part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium.cli.steps import _outermost
 
 
 class _History:
-    """Steps that name what they began, as (id of that, own set)."""
+    """Steps that name the work they began, as (id of that, own set)."""
 
     def __init__(self, *steps: tuple[str, str | None]) -> None:
         self.steps = steps

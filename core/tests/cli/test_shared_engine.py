@@ -1,4 +1,6 @@
-"""The engine that all commands share, in real processes: it starts, is found, is replaced, rests, and leaves nothing behind."""
+"""The engine that all commands share, in real processes: it starts, is found, is replaced, stops when idle, and leaves
+nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ TELLING = [
     "-c",
     "from armarium.cli import main, output; output.SAY_EVERY = 0.5; main()",
 ]
-"""As `armarium`, but what it watches is told at once, not after ten seconds."""
+"""As `armarium`, but progress is printed at once, not after ten seconds."""
 PATIENT = '''
 """A reader that stays at a page for as long as a file is there."""
 import time
@@ -65,19 +67,19 @@ class User:
         )  # fmt: skip
 
     def succeed(self, *words: str, **more: str) -> str:
-        """A command that works; what it printed."""
+        """Run a command that must succeed; return what it printed."""
         ran = self.run(*words, **more)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
     def expect_refusal(self, *words: str, **more: str) -> str:
-        """A command that is refused; the sentence."""
+        """Run a command that must be refused; return the sentence."""
         ran = self.run(*words, **more)
         assert (ran.returncode, ran.stdout) == (1, ""), ran.stdout
         return ran.stderr
 
     def begin(self, *words: str, program: Sequence[str] = ARMARIUM) -> subprocess.Popen[str]:
-        """Run a command in a terminal of its own, without waiting for it."""
+        """Start a command in a terminal of its own, without waiting for it."""
         return subprocess.Popen(
             [*program, *words], cwd=self.home, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=in_a_terminal,
@@ -85,12 +87,12 @@ class User:
 
     @property
     def held_file(self) -> Path:
-        """The file that holds the reader at its page."""
+        """The file whose existence holds the reader at its page."""
         return self.home / "held"
 
     @property
     def card(self) -> dict[str, Any] | None:
-        """The card of the engine, when there is one."""
+        """The card of the engine, if there is one."""
         try:
             found: dict[str, Any] = json.loads((self.state / "engine.json").read_text())
         except FileNotFoundError:
@@ -99,12 +101,12 @@ class User:
 
     @property
     def pid(self) -> int:
-        """The process of the engine."""
+        """The process id of the engine."""
         assert self.card is not None
         return int(self.card["pid"])
 
     def engines(self) -> list[int]:
-        """Every process that serves this state folder, or is about to."""
+        """Return every process that serves this state folder, or is about to."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -127,13 +129,14 @@ class User:
         self.succeed("import", "pages")
 
     def begin_long_work(self, pages: int = 6) -> tuple[subprocess.Popen[str], str]:
-        """Find lines on *pages*, of which none is finished while `held` is there; the command, which watches, and the job,
-        which has begun."""
+        """Find lines on *pages*, of which none is finished while `held` exists; return the command, which watches, and
+        the job, which has begun.
+        """
         self.held_file.touch()
         self.pages(pages)
         running = self.begin("lines", "--reader", "patient", program=TELLING)
         assert running.stderr is not None
-        # It tells how the work stands, so it watches.
+        # It prints the state of the work, so it watches.
         assert running.stderr.readline().startswith("Find lines: ")
         begun: list[str] = []
 
@@ -148,26 +151,26 @@ class User:
         return running, job
 
     def let_go(self) -> None:
-        """The reader goes on."""
+        """Release the reader."""
         self.held_file.unlink(missing_ok=True)
 
     def jobs(self) -> list[dict[str, Any]]:
-        """What is going on, as `armarium jobs` has it."""
+        """Return the current work, as `armarium jobs` shows it."""
         items: list[dict[str, Any]] = json.loads(self.succeed("jobs", "--json"))["items"]
         return items
 
     def in_hand(self) -> list[str]:
-        """What the engine works on."""
+        """Return what the engine works on."""
         work: list[str] = json.loads(self.succeed("engine", "--json")).get("work", [])
         return work
 
     def lines_of(self, page: str) -> int:
-        """How many lines were found on a page."""
+        """Return how many lines were found on a page."""
         return len(json.loads(self.succeed("segments", page, "--kind", "line", "--json"))["segments"])
 
 
 def within(seconds: float, is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, "it did not come about"
@@ -175,7 +178,7 @@ def within(seconds: float, is_so: Callable[[], bool]) -> None:
 
 
 def throughout(seconds: float, is_so: Callable[[], bool]) -> None:
-    """See that something stays so."""
+    """Check that a condition keeps holding."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         assert is_so(), "it did not stay so"
@@ -257,7 +260,7 @@ def test_a_state_folder_too_deep_for_a_socket_has_it_elsewhere(user: User) -> No
     assert not socket.parent.exists()
 
 
-def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_keep_it(user: User) -> None:
+def test_it_stops_without_requests_and_work_and_paused_work_does_not_keep_it_up(user: User) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "1.5"
     user.pages(2)
     user.succeed("jobs", "pause")
@@ -273,14 +276,16 @@ def test_it_rests_when_nobody_asks_and_no_work_goes_on_and_paused_work_does_not_
     assert user.lines_of("0.png") == user.lines_of("1.png") == 1
 
 
-def test_long_work_goes_on_when_the_terminal_is_closed_and_other_commands_work_beside_it(user: User) -> None:
+def test_long_work_continues_when_the_terminal_is_closed_and_other_commands_work_meanwhile(
+    user: User,
+) -> None:
     user.environment["SERVICE_REST_SECONDS"] = "2"
     running, job = user.begin_long_work(pages=3)
     engine = user.pid
     os.killpg(running.pid, signal.SIGHUP)
     running.communicate(timeout=120)
     assert "0.png" in user.succeed("ls")
-    # Nobody asks for longer than it rests otherwise.
+    # Nobody sends a request for longer than its idle time.
     throughout(5, lambda: user.pid == engine)
     assert user.engines() == [engine]
     user.let_go()
@@ -302,13 +307,13 @@ def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> No
     within(60, lambda: user.in_hand() == [])
 
 
-def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_on(user: User) -> None:
+def test_stopped_during_work_it_finishes_the_page_and_the_next_command_continues(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
     running.communicate(timeout=30)
     stopping = user.begin("engine", "stop", "--json")
     assert stopping.stderr is not None
-    assert stopping.stderr.readline().startswith("It finishes what it has in hand first: ")
+    assert stopping.stderr.readline().startswith("It finishes the items in progress first: ")
     user.let_go()
     answered, _ = stopping.communicate(timeout=120)
     assert stopping.returncode == 0
@@ -327,14 +332,14 @@ def test_stopped_at_work_it_finishes_the_page_in_hand_and_the_next_command_goes_
     assert [user.lines_of(f"{number}.png") for number in range(6)] == [1] * 6
 
 
-def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_the_work(user: User) -> None:
+def test_an_engine_of_older_software_finishes_its_item_and_the_new_one_continues(user: User) -> None:
     running, _ = user.begin_long_work()
     older = user.card
     assert older is not None
     (user.state / "engine.json").write_text(json.dumps({**older, "version": "0.0.9"}))
     listing = user.begin("ls")
     assert listing.stderr is not None
-    assert listing.stderr.readline().startswith("The engine finishes what it has in hand first: ")
+    assert listing.stderr.readline().startswith("The engine finishes the items in progress first: ")
     assert user.pid == older["pid"]
     user.let_go()
     ran = listing.communicate(timeout=120)
@@ -347,7 +352,7 @@ def test_one_of_older_software_finishes_its_item_and_the_new_one_goes_on_with_th
     assert "6 pages, 6 lines" in said[0]
 
 
-def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User) -> None:
+def test_newly_installed_software_replaces_an_idle_engine(user: User) -> None:
     user.succeed("create", "Letters")
     before = user.pid
     (Path(user.environment["PYTHONPATH"]) / "more-1.0.dist-info").mkdir()
@@ -359,7 +364,7 @@ def test_software_that_was_installed_since_then_replaces_one_at_rest(user: User)
     assert user.pid == before
 
 
-def test_a_command_with_other_settings_replaces_one_at_rest_and_is_refused_beside_one_at_work(
+def test_a_command_with_other_settings_replaces_an_idle_engine_and_is_refused_beside_a_busy_one(
     user: User,
 ) -> None:
     running, job = user.begin_long_work()
@@ -402,7 +407,7 @@ def test_without_the_background_no_engine_is_started_and_one_at_rest_makes_room(
     assert user.engines() == []
 
 
-def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
+def test_serve_replaces_an_idle_background_engine(user: User) -> None:
     user.succeed("create", "Letters")
     before = user.pid
     serving = user.begin("serve", "--port", "0", "--json")
@@ -421,7 +426,7 @@ def test_a_person_who_serves_takes_the_place_of_one_at_rest(user: User) -> None:
 
 
 def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user: User) -> None:
-    """As one does that opens an editor: what was written there is not lost because the engine went meanwhile."""
+    """As with a command that opens an editor: what was written is not lost because the engine stopped meanwhile."""
     user.succeed("create", "Letters")
     waiting = (
         "import subprocess, sys\n"

@@ -1,4 +1,4 @@
-"""History, undo, redo and any action by its name, at the command line, over a project of pages that were read."""
+"""History, undo, redo and any action by its name, at the command line, in a project of pages that were read."""
 
 from __future__ import annotations
 
@@ -7,42 +7,40 @@ import pytest
 from armarium_testing.command_line import Machine, ids
 
 
-def test_undo_takes_back_sets_newest_first_and_redo_does_them_again(read_pages: Machine) -> None:
+def test_sets_are_undone_newest_first_and_redone(read_pages: Machine) -> None:
     assert (
-        read_pages.succeed("undo").out
-        == "Took back 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
+        read_pages.succeed("undo").out == "Undid 2 steps: Read the lines of 2.png; Read the lines of 1.png.\n"
     )
     assert "linea" not in read_pages.succeed("text").out
     assert read_pages.succeed("undo", "--json").json["undone"]
     assert (
         read_pages.succeed("redo").out
-        == "Did again 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
+        == "Redid 2 steps: Found the lines of 1.png; Found the lines of 2.png.\n"
     )
     assert (
-        read_pages.succeed("redo").out
-        == "Did again 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
+        read_pages.succeed("redo").out == "Redid 2 steps: Read the lines of 1.png; Read the lines of 2.png.\n"
     )
     assert read_pages.succeed("text").out.count("linea 1") == 2
-    assert "nothing to do again" in read_pages.expect_refusal("redo")
+    assert "nothing to redo" in read_pages.expect_refusal("redo")
 
 
 def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -> None:
     rows = read_pages.succeed("history", "--action", "reading.take", "--json").json["items"]
     whole, step, number = rows[0]["set_id"], rows[0]["id"], rows[0]["seq"]
-    assert read_pages.succeed("undo", str(number)).out == "Took back 1 step: Read the lines of 2.png.\n"
+    assert read_pages.succeed("undo", str(number)).out == "Undid 1 step: Read the lines of 2.png.\n"
     assert read_pages.expect_refusal("undo", "999") == "There is no step #999; armarium history lists them."
-    assert read_pages.succeed("undo", whole).out == "Took back 1 step: Read the lines of 1.png.\n"
-    assert "taken back already" in read_pages.expect_refusal("undo", whole)
+    assert read_pages.succeed("undo", whole).out == "Undid 1 step: Read the lines of 1.png.\n"
+    assert "undone already" in read_pages.expect_refusal("undo", whole)
     assert read_pages.expect_refusal("undo", step)
-    assert read_pages.succeed("redo", step).out == "Did again 1 step: Read the lines of 2.png.\n"
-    assert read_pages.succeed("redo", whole).out == "Did again 1 step: Read the lines of 1.png.\n"
-    assert "stands" in read_pages.expect_refusal("redo", whole)
+    assert read_pages.succeed("redo", step).out == "Redid 1 step: Read the lines of 2.png.\n"
+    assert read_pages.succeed("redo", whole).out == "Redid 1 step: Read the lines of 1.png.\n"
+    assert "in effect" in read_pages.expect_refusal("redo", whole)
 
 
 def test_undo_of_what_is_not_there_or_was_never_done_is_refused(desk: Machine) -> None:
     desk.succeed("create", "Letters")
-    assert desk.expect_refusal("undo") == "There is nothing to take back."
-    assert desk.expect_refusal("redo") == "There is nothing to do again."
+    assert desk.expect_refusal("undo") == "There is nothing to undo."
+    assert desk.expect_refusal("redo") == "There is nothing to redo."
     for command in ("undo", "redo"):
         assert (
             desk.expect_refusal(command, "nosuch")
@@ -53,15 +51,15 @@ def test_undo_of_what_is_not_there_or_was_never_done_is_refused(desk: Machine) -
 def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
     read_pages.succeed("undo")
     said = read_pages.succeed("history").out
-    assert "Made the project" in said
+    assert "Created the project" in said
     assert "undone" in said
     rows = read_pages.succeed("history", "--json").json["items"]
     taken = next(row for row in rows if row["inverse_of"] is None and row["action_name"] == "reading.take")
-    assert f"Took back (of #{taken['seq']}): {taken['words']}" in said
+    assert f"Undid #{taken['seq']}: {taken['words']}" in said
     assert [one["name"] for one in taken["about"]] == [taken["words"].removeprefix("Read the lines of ")]
     only = read_pages.succeed("history", "--action", "segment.take_lines", "--json").json
     assert only["total"] == 2
-    assert read_pages.succeed("history", "--verify").out == "The log holds.\n"
+    assert read_pages.succeed("history", "--verify").out == "The log is intact.\n"
     assert read_pages.succeed("history", "--verify", "--json").json["ok"] is True
     read_pages.expect_misuse("history", "--limit", "0")
 
@@ -122,7 +120,7 @@ def test_an_action_that_cannot_run_is_refused(desk: Machine, words: tuple[str, .
     assert why in desk.expect_refusal("action", *words)
 
 
-def test_history_takes_ids_alone_where_no_plugin_knows_things_by_name(
+def test_history_takes_only_ids_where_no_plugin_resolves_names(
     wills: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = ids(wills)["1.png"]

@@ -1,4 +1,4 @@
-"""What is typed is read plainly as Typer itself reads it, and tables keep to the terminal."""
+"""Typed values are converted as Typer itself converts them, and tables fit the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine with the core and the family of chores, and a library in it."""
+"""An engine with the core and the family of chores, and a project in it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class House:
     told: list[tuple[str, str]] = field(default_factory=list)
 
     def put(self, kind: str, args: Mapping[str, Any] | None = None, **more: Any) -> str:
-        """A job in the queue, as an action would put it."""
+        """Queue a job, as an action would."""
         given: dict[str, Any] = {"title": kind, "started_by": LOCAL_OWNER, "kinds": self.engine.kinds} | more
         where = {name: given.pop(name) for name in ("parent_id", "started_by", "kinds") if name in given}
         with self.library.db.write() as conn:
@@ -98,7 +98,7 @@ def gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def house(make_engine: Callable[..., Engine], tmp_path: Path, gate: Gate) -> House:
-    """A started engine whose jobs do not run by themselves yet, on a machine at rest."""
+    """A started engine whose jobs do not run by themselves yet, on an idle machine."""
     told: list[tuple[str, str]] = []
     engine = make_engine(plugins=[chores_plugin(gate, told)])
     machine = FakeMachine()

@@ -1,4 +1,4 @@
-"""A body that goes on after its children: its thread is free meanwhile, and a child that failed is its own to judge."""
+"""A body that continues after its children: its thread is free meanwhile, and it decides itself about a failed child."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def parent(job: JobContext) -> dict[str, Any]:
 
 
 def child(job: JobContext) -> None:
-    """Fails where it is to."""
+    """Fails where it is told to."""
     if job.args["bad"]:
         raise Conflict("It was to fail.")
 
 
-def test_it_goes_on_when_they_have_finished_and_judges_them_itself(
+def test_it_continues_when_its_children_have_finished_and_decides_about_failures_itself(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    # Both in a lane of one job at a time: a body that waited for its children would wait for ever.
+    # Both in a lane of one job at a time: a body that waited for its children would wait forever.
     kinds = (
         JobKind("rounds-parent", "recipes", "Go on after children.", parent),
         JobKind("rounds-child", "recipes", "Be a child.", child),

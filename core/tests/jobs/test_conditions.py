@@ -1,4 +1,6 @@
-"""When the machine holds heavy work, each hindrance on a machine the test makes; absence of a sensor is none."""
+"""When the machine's condition holds heavy work back, each condition on a simulated machine; a missing sensor holds
+nothing back.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from armarium.jobs.conditions import WORDS, Conditions, Standing, ThisMachine, h
 
 
 class Still:
-    """A machine that tells nothing."""
+    """A machine without sensors."""
 
     def memory_free(self) -> float | None:
         return None

@@ -1,4 +1,4 @@
-"""The plugin of background work is held to what any plugin is held to."""
+"""The plugin of background work passes the conformance kit like any plugin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_work_that_an_example_started_stands_still_while_the_kit_looks(
 
     @action("sleeper.put", params=Params, summary="Put a chore in the queue", example=example)
     def put(ctx: ActionContext, p: Params) -> dict[str, Any]:
-        started.append(engines[0].jobs.started)
+        started.append(engines[0].jobs.is_started)
         return {"job_id": ctx.enqueue("chore-items", {"items": 3}, title="A chore")}
 
     sleeper = Plugin(name="sleeper", summary="Whose example runs jobs", prefixes=("sleeper",), actions=(put,))
@@ -40,5 +40,5 @@ def test_work_that_an_example_started_stands_still_while_the_kit_looks(
     folder = tmp_path / "kit"
     folder.mkdir()
     assert [str(fault) for fault in exercise_plugin(engines[0], "sleeper", folder)] == []
-    # Once for what it does, once for who may.
+    # Once for what it does, once for its rights.
     assert started == [True, False] * 2

@@ -1,4 +1,4 @@
-"""What a body can do: progress, saving, spawning, logging, calling a worker, and as whom it acts."""
+"""What a body can do: progress, saving, spawning, logging, calling a worker, and in whose name it acts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium.store.database import raw_of
 
 
 def run_body(house: Any, body: Any, **kind: Any) -> dict[str, Any]:
-    """Run *body* as a job and answer its row."""
+    """Run *body* as a job and return its row."""
     house.engine.kinds.add(JobKind("chore-body", "cpu", "A body", body, **kind))
     job_id = house.put("chore-body", {"a": 1})
     house.work()

@@ -1,4 +1,4 @@
-"""A killed engine loses no job and doubles no effect (quality row 6)."""
+"""A killed engine loses no job and repeats no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: watched, first kinds, the loaded model, age; lanes, conditions, and that nothing starves."""
+"""Which job runs next: watched, first kinds, the loaded model, age; lanes, conditions, and that nothing starves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium.store.database import raw_of
 
 
 class Order:
-    """Notes which jobs ran, in order, and how many at a time."""
+    """Records which jobs ran, in order, and how many at a time."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -55,7 +55,7 @@ def order() -> Order:
 
 @pytest.fixture
 def crowd(house: Any, order: Order) -> Any:
-    """The house with kinds that note their order."""
+    """The house with kinds that record their order."""
     for name, more in (
         ("ord-model", {"lane": "local-model", "heavy": True}),
         ("ord-light", {"lane": "local-model"}),
@@ -76,7 +76,7 @@ def test_oldest_first(crowd: Any, order: Order) -> None:
     assert order.ran == ["0", "1", "2", "3", "4"]
 
 
-def test_watched_goes_before_the_rest_and_so_does_what_is_under_it(crowd: Any, order: Order) -> None:
+def test_a_watched_job_and_those_beneath_it_go_first(crowd: Any, order: Order) -> None:
     crowd.put("ord-model", title="old")
     parent = crowd.put("chore-unknown-yet", kinds=None)
     crowd.put("ord-model", title="child", parent_id=parent)
@@ -92,7 +92,7 @@ def test_watched_goes_before_the_rest_and_so_does_what_is_under_it(crowd: Any, o
 
 
 def test_kinds_marked_first_are_picked_up_before_heavy_ones(crowd: Any, order: Order) -> None:
-    # The heavy job may begin while the last thumbnail is in hand: what it waits for is that none waits.
+    # The heavy job may begin while the last thumbnail is in progress: it only waits until none is waiting.
     order.seconds = 0.02
     heavy = crowd.put("ord-model", title="heavy")
     others = [crowd.put("ord-first", title="first")]
@@ -185,7 +185,7 @@ def test_offline_work_waits_and_says_so(make_engine: Callable[..., Any], tmp_pat
         assert sight.node(sight.row(job_id))["reason_code"] == "offline"
 
 
-def test_libraries_take_turns(crowd: Any, order: Order, tmp_path: Path) -> None:
+def test_projects_take_turns(crowd: Any, order: Order, tmp_path: Path) -> None:
     engine = crowd.engine
     engine.run(None, "library.create", {"path": str(tmp_path / "Two.library")}, LOCAL_OWNER)
     other = engine.libraries.get(tmp_path / "Two.library")
@@ -197,7 +197,7 @@ def test_libraries_take_turns(crowd: Any, order: Order, tmp_path: Path) -> None:
     assert order.ran[:10].count("one") == order.ran[:10].count("two") == 5
 
 
-def test_a_watched_library_goes_first_and_leaves_the_other_a_turn(
+def test_a_watched_project_goes_first_without_starving_the_other(
     crowd: Any, order: Order, tmp_path: Path
 ) -> None:
     engine = crowd.engine
@@ -222,7 +222,7 @@ def test_heavy_work_goes_ahead_after_a_minute_of_first_work(
     assert order.ran == ["heavy"]
 
 
-def test_a_long_job_holds_up_nobody_behind_it(crowd: Any, order: Order) -> None:
+def test_a_long_job_delays_no_job_behind_it(crowd: Any, order: Order) -> None:
     jobs = [crowd.put("chore-gated", {"items": 1}) for _ in range(4)]
     crowd.engine.jobs.start()
     assert crowd.gate.reached.wait(5)
@@ -238,7 +238,7 @@ def test_a_long_job_holds_up_nobody_behind_it(crowd: Any, order: Order) -> None:
     assert crowd.notes() == [0, 0, 0, 0]
 
 
-def test_kinds_are_checked_at_the_door() -> None:
+def test_kinds_are_checked_when_registered() -> None:
     kinds = KindRegistry()
     kinds.add(JobKind("one", "cpu", "One", lambda job: None))
     with pytest.raises(ValueError, match="exists already"):

@@ -1,4 +1,4 @@
-"""The queue against a model: random histories of putting, running, pausing, cancelling, retrying, crashing."""
+"""The queue against a model: random histories of queueing, running, pausing, cancelling, retrying, crashing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOMENT = "2026-01-01T00:00:00.000Z"
 
 @cache
 def open_once() -> tuple[Engine, Library]:
-    """One engine for all histories: making a library takes longer than a history."""
+    """One engine for all histories: creating a project takes longer than a history."""
     place = Path(tempfile.mkdtemp(prefix="queue-"))
     engine = Engine(Settings(state_dir=place / "state", library_roots=[place]), plugins=[chores_plugin()])
     engine.start(jobs=False)
@@ -51,7 +51,7 @@ def closed_afterwards() -> Iterator[None]:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Rows move only by the queue's own functions and the actions; a plain model says what they must be."""
+    """Rows change only by the queue's own functions and the actions; a plain model says what they must be."""
 
     jobs = Bundle("jobs")
     steps = Bundle("steps")
@@ -62,7 +62,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.kind = self.engine.kinds.require("chore-nothing")
         self.parent: dict[str, str | None] = {}
         self.state: dict[str, str] = {}
-        """The model: what each job that has no children is."""
+        """The model: the state of each job without children."""
         self.held: set[str] = set()
         self.interruptions: dict[str, int] = {}
         self.number = 0
@@ -81,7 +81,7 @@ class QueueMachine(RuleBasedStateMachine):
         return [one for one in self.parent if job_id in self.line(one)]
 
     def line(self, job_id: str) -> list[str]:
-        """The job and everything above it."""
+        """Return the job and everything above it."""
         found: list[str] = []
         current: str | None = job_id
         while current is not None:
@@ -154,7 +154,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(how=st.sampled_from(["done", "failed", "waiting"]))
     def end_one(self, how: str) -> None:
-        """A body that was begun ends; one that was cancelled meanwhile and stops is cancelled."""
+        """End a body that was begun; one that was cancelled meanwhile and stops is cancelled."""
         with self.library.db.write() as conn:
             row = conn.exec_driver_sql(
                 "SELECT seq, id, attempts, parent_id, stop FROM job WHERE state = 'running' AND body_done = 0 "
@@ -168,7 +168,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule()
     def crash(self) -> None:
-        """Every body that runs is interrupted; one whose body had ended only waits for its children."""
+        """Interrupt every running body; one whose body had ended only waits for its children."""
         with self.library.db.read() as conn:
             bodies = [
                 row[0]
@@ -243,7 +243,7 @@ class QueueMachine(RuleBasedStateMachine):
             return dict(conn.exec_driver_sql("SELECT * FROM job WHERE id = ?", (job_id,)).mappings().one())
 
     def look_at_parents(self) -> None:
-        """What a job with children is follows from them; the invariants say how. The model takes it over."""
+        """Derive the state of a job with children from them, as the invariants say; the model adopts it."""
         with self.library.db.read() as conn:
             for job_id, state in conn.exec_driver_sql("SELECT id, state FROM job"):
                 if not self.leaf(job_id):

@@ -1,4 +1,4 @@
-"""Quick jobs are picked up and their ends written several at a time; nothing waits for them, and none pays for another."""
+"""Quick jobs are picked up and their ends written several at a time; none delays another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def put_many(house: Any, kind: str, count: int) -> list[str]:
 
 
 def picked_up(house: Any, *, alone: bool = True) -> list[str]:
-    """The titles of what the lane `cpu` picks up next; the rows are given back at once."""
+    """The titles of what the lane `cpu` picks up next; the rows are released at once."""
     runner = house.engine.jobs
     store = runner.store_of(house.library)
     store.look(house.engine.kinds)
@@ -51,8 +51,8 @@ def test_one_by_one_where_another_project_or_another_kind_wants_the_lane(quick: 
     assert picked_up(quick) == ["chore-nothing 0"]
 
 
-def test_what_was_interrupted_is_picked_up_by_itself(quick: Any) -> None:
-    """What it may do to the engine shall not count against others."""
+def test_an_interrupted_job_is_picked_up_alone(quick: Any) -> None:
+    """If it is what kills the engine, that must not count against others."""
     ids = put_many(quick, "chore-nothing", 4)
     with quick.library.db.write() as conn:
         conn.exec_driver_sql(
@@ -77,8 +77,10 @@ def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped
         assert len(choice.pick(runner, store, runner.lanes["network"], conn, Changes(), alone=True)) == 1
 
 
-def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
-    """What was picked up with it is put back, or taken by the lane's other thread; its quick neighbours' ends are written."""
+def test_a_slow_job_among_quick_ones_delays_none(quick: Any) -> None:
+    """What was picked up with it is put back, or taken by the lane's other thread; the ends of its quick neighbours are
+    written.
+    """
     held, reached = threading.Event(), threading.Event()
 
     def run(job: JobContext) -> None:
@@ -106,7 +108,7 @@ def test_a_slow_one_among_them_holds_up_none(quick: Any) -> None:
     assert [tuple(row) for row in rows] == [("done", 1, 0)]
 
 
-def test_what_was_picked_up_ahead_is_let_go_when_background_work_is_paused(quick: Any) -> None:
+def test_jobs_picked_up_ahead_are_put_back_when_background_work_is_paused(quick: Any) -> None:
     held, reached = threading.Event(), threading.Event()
 
     def run(job: JobContext) -> None:

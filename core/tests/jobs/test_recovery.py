@@ -1,4 +1,4 @@
-"""What is left running is taken up again: interruptions, relaunch, clocks that jump, disks that refuse, releases."""
+"""Jobs left running are recovered: interruptions, restarts, clocks that jump, disks that refuse, releases."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def relaunch(house: Any, make_engine: Callable[..., Any]) -> None:
     house.library = house.engine.libraries.get(place)
 
 
-def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> None:
+def test_two_interruptions_resume_and_the_third_fails_with_a_sentence(house: Any) -> None:
     job_id = house.put("chore-items", {"items": 1})
     for time_found in (1, 2):
         found_running(house, job_id)
@@ -64,7 +64,7 @@ def test_two_interruptions_carry_on_and_the_third_fails_in_words(house: Any) -> 
 
 
 def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked_up(house: Any) -> None:
-    """Marked as running it would pass for one that waits for its children, whatever stops the engine."""
+    """Marked as running, it would look like one that waits for its children, if the engine stopped then."""
     job_id = house.put("chore-items", {"items": 1})
     runner = house.engine.jobs
     store = runner.store_of(house.library)
@@ -77,7 +77,7 @@ def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked
     assert house.notes(job_id) == []
 
 
-def test_a_job_that_is_told_to_stop_before_it_begins_goes_back_as_if_it_had_not_been_picked_up(
+def test_a_job_stopped_before_it_begins_returns_to_the_queue_unchanged(
     house: Any,
 ) -> None:
     job_id = house.put("chore-items", {"items": 1})
@@ -225,7 +225,7 @@ def test_age_is_the_order_of_the_queue_not_of_the_clock(house: Any, monkeypatch:
         assert [c.id for c in select(raw, lane_question(kind, "cpu"), limit=2)] == [first, second]
 
 
-def test_a_lease_nobody_works_on_runs_out(house: Any) -> None:
+def test_the_lease_of_a_row_nobody_works_on_expires(house: Any) -> None:
     house.engine.jobs.start()
     job_id = house.put("chore-unknown-yet", kinds=None)
     with house.library.db.write() as conn:
@@ -266,7 +266,7 @@ def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
     told = node(house, job_id)
     assert told["state"] == "failed"
     assert told["reason"].startswith(
-        "The work chore-broken met an error that nobody foresaw, inside the engine (ValueError in "
+        "The work chore-broken failed with an unexpected error inside the engine (ValueError in "
     )
     assert "break_down" in caplog.text
     assert "Konrad" not in caplog.text
@@ -274,7 +274,7 @@ def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
         assert "Konrad" not in str(conn.exec_driver_sql("SELECT * FROM job_log").fetchall())
 
 
-def test_a_disk_that_takes_no_file_is_said_in_words(house: Any) -> None:
+def test_a_disk_that_takes_no_file_is_refused_with_a_sentence(house: Any) -> None:
     def fill(job: Any) -> None:
         raise OSError(errno.ENOSPC, "no")
 
@@ -286,7 +286,7 @@ def test_a_disk_that_takes_no_file_is_said_in_words(house: Any) -> None:
     assert told["reason"].startswith("The disk is full; the file was not kept.")
 
 
-def test_too_little_memory_is_said_in_words(house: Any) -> None:
+def test_too_little_memory_is_refused_with_a_sentence(house: Any) -> None:
     def devour(job: Any) -> None:
         raise MemoryError
 
@@ -296,13 +296,13 @@ def test_too_little_memory_is_said_in_words(house: Any) -> None:
     assert node(house, job_id)["reason"].startswith("There was not enough memory for this")
 
 
-def test_stored_arguments_that_no_longer_fit_fail_in_words(house: Any) -> None:
+def test_stored_arguments_that_no_longer_fit_fail_with_a_sentence(house: Any) -> None:
     job_id = house.put("chore-items", {"items": "many"}, kinds=None)
     house.work()
     assert "do not fit the work chore-items (at items)" in node(house, job_id)["reason"]
 
 
-def test_a_full_disk_keeps_the_end_and_writes_it_later(house: Any, monkeypatch: Any) -> None:
+def test_an_end_that_a_full_disk_refused_is_written_later(house: Any, monkeypatch: Any) -> None:
     plain = Database.write
     full = {"yes": False}
 
@@ -321,7 +321,7 @@ def test_a_full_disk_keeps_the_end_and_writes_it_later(house: Any, monkeypatch: 
     assert house.state(job_id) == "running"
     full["yes"] = False
     house.work()
-    # The item could not be written: the job failed in words, and a retry does it.
+    # The item could not be written: the job failed with a sentence, and a retry does it.
     assert house.row(job_id)["reason_code"] == "disk_full"
     house.act("job.retry", job_id=job_id)
     house.work()

@@ -1,4 +1,4 @@
-"""The states of a job and the moves between them, one by one."""
+"""The states of a job and the transitions between them, one by one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_shown(house: Any, job_id: str) -> dict[str, Any] | None:
 
 
 def begin_gated(house: Any, items: int = 3, kind: str = "chore-gated") -> str:
-    """A job that is in its first item and waits there."""
+    """A job that has begun its first item and waits there."""
     job_id = house.put(kind, {"items": items})
     house.engine.jobs.start()
     assert house.gate.reached.wait(10)
@@ -99,7 +99,7 @@ class TestPaused:
 
 
 class TestRunning:
-    def test_pause_lets_the_item_in_hand_finish(self, house: Any) -> None:
+    def test_pause_lets_the_item_in_progress_finish(self, house: Any) -> None:
         job_id = begin_gated(house)
         assert house.act("job.pause", job_id=job_id, paused=True)["state"] == "running"
         let_on(house)
@@ -110,7 +110,7 @@ class TestRunning:
         house.work()
         assert house.notes(job_id) == [0, 1, 2]
 
-    def test_a_pause_taken_back_in_time_is_no_pause(self, house: Any) -> None:
+    def test_a_pause_undone_in_time_has_no_effect(self, house: Any) -> None:
         job_id = begin_gated(house)
         house.undo(house.act("job.pause", job_id=job_id, paused=True)["audit_id"])
         let_on(house)
@@ -118,7 +118,7 @@ class TestRunning:
         assert house.notes(job_id) == [0, 1, 2]
         assert house.row(job_id)["attempts"] == 1
 
-    def test_cancel_lets_the_item_in_hand_finish(self, house: Any) -> None:
+    def test_cancel_lets_the_item_in_progress_finish(self, house: Any) -> None:
         job_id = begin_gated(house)
         assert house.act("job.cancel", job_id=job_id)["state"] == "running"
         let_on(house)
@@ -148,8 +148,8 @@ class TestFailed:
         assert house.notes(job_id) == [0, 1, 2]
         assert house.state(job_id) == "done"
 
-    def test_whoever_puts_it_back_lends_it_no_more_rights_than_their_own(self, house: Any) -> None:
-        """Else an editor would have an owner's job write beneath a lock."""
+    def test_a_retry_gives_a_job_no_more_rights_than_the_caller_has(self, house: Any) -> None:
+        """Otherwise an editor could have an owner's job write beneath a lock."""
         editor = replace(LOCAL_OWNER, role="editor")
         job_id = house.put("chore-items", {"items": 2})
         house.act("job.cancel", job_id=job_id)
@@ -273,7 +273,7 @@ class TestMode:
         again.undo(None, [audit_id], LOCAL_OWNER)
         assert again.jobs.mode == "automatic"
 
-    def test_started_goes_ahead_in_use_and_on_battery_but_not_hot(self, house: Any) -> None:
+    def test_mode_started_runs_in_use_and_on_battery_but_not_when_hot(self, house: Any) -> None:
         house.machine.battery, house.machine.idle = True, 1.0
         heavy = house.put("chore-heavy", {"items": 1})
         house.engine.jobs.start()
@@ -295,7 +295,7 @@ def test_unknown_ids_are_404(house: Any) -> None:
             assert refusal.value.code == "unknown_job"
 
 
-def test_a_person_paused_on_a_remote_service_is_told_there(house: Any) -> None:
+def test_pausing_a_remote_job_calls_its_on_pause(house: Any) -> None:
     job_id = begin_gated(house, kind="chore-far")
     paused = house.act("job.pause", job_id=job_id, paused=True)
     house.act("job.pause", job_id=job_id, paused=False)

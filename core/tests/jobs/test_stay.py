@@ -1,4 +1,4 @@
-"""How long a serving engine stays: what keeps it, what does not, and how it goes."""
+"""How long a serving engine stays up: what keeps it, what does not, and how it stops."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLENTY = 3600.0
 
 @pytest.fixture
 def serving(house: House) -> House:
-    """The engine of the house in the background, nobody having asked for an hour."""
+    """The engine of the house in the background, without a request for an hour."""
     house.engine.stay.serving = True
     house.engine.stay.rest_seconds = 600.0
     house.engine.stay._last = time.monotonic() - PLENTY
@@ -38,7 +38,7 @@ def within(seconds: float, is_so: Any) -> None:
         time.sleep(0.01)
 
 
-def test_one_with_nothing_to_do_goes_and_one_that_was_just_asked_stays(serving: House) -> None:
+def test_an_idle_engine_stops_and_one_with_a_recent_request_stays(serving: House) -> None:
     stay = serving.engine.stay
     assert stay.is_over()
     stay._last = time.monotonic()
@@ -46,7 +46,7 @@ def test_one_with_nothing_to_do_goes_and_one_that_was_just_asked_stays(serving: 
     assert stay.describe()["goes_in_seconds"] == 600.0
 
 
-def test_one_that_a_person_serves_stays_until_it_is_asked_to_go(serving: House) -> None:
+def test_an_engine_that_a_person_serves_stays_until_asked_to_stop(serving: House) -> None:
     serving.engine.stay.rest_seconds = None
     assert not serving.engine.stay.is_over()
     assert serving.engine.stay.describe()["stays_because"] == "It serves until it is stopped."
@@ -54,7 +54,7 @@ def test_one_that_a_person_serves_stays_until_it_is_asked_to_go(serving: House) 
     assert serving.engine.stay.is_over()
 
 
-def test_work_in_hand_keeps_it_and_it_is_over_when_that_is_done(serving: House) -> None:
+def test_work_in_progress_keeps_it_and_it_is_over_when_that_is_done(serving: House) -> None:
     job = serving.put("chore-gated", {"items": 2}, title="Read two pages")
     assert serving.gate.reached.wait(20)
     stay = serving.engine.stay
@@ -99,7 +99,7 @@ def test_what_cannot_come_without_the_network_does_not_keep_one_held_off_it(serv
     assert serving.engine.stay.is_over()
 
 
-def test_asked_to_go_it_finishes_the_item_in_hand_begins_no_other_and_names_what_is_left(
+def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_names_what_is_left(
     serving: House,
 ) -> None:
     job = serving.put("chore-gated", {"items": 3})
@@ -112,7 +112,7 @@ def test_asked_to_go_it_finishes_the_item_in_hand_begins_no_other_and_names_what
     assert not stay.asked_to_go
     assert stay.ask_to_go() == [str(serving.library.path)]
     assert not stay.is_over()
-    # A person's word on a job meanwhile does not set it off again.
+    # A person who pauses or resumes a job meanwhile does not start it again.
     serving.act("job.pause", job_id=job, paused=True)
     serving.act("job.pause", job_id=job, paused=False)
     assert not stay.is_over()
@@ -123,7 +123,7 @@ def test_asked_to_go_it_finishes_the_item_in_hand_begins_no_other_and_names_what
     assert serving.row(job)["interruptions"] == 0
 
 
-def test_a_project_opened_while_it_goes_begins_no_work(serving: House, tmp_path: Any) -> None:
+def test_a_project_opened_while_the_engine_stops_starts_no_work(serving: House, tmp_path: Any) -> None:
     serving.engine.stay.ask_to_go()
     serving.engine.run(None, "library.create", {"path": str(tmp_path / "Late.library")}, LOCAL_OWNER)
     late: Library = serving.engine.libraries.get(tmp_path / "Late.library")
@@ -141,7 +141,7 @@ def test_an_engine_inside_another_program_is_not_its_own_to_stop(house: House) -
     assert refused.value.code == "not_serving"
 
 
-def test_a_request_in_hand_keeps_it_and_one_that_comes_too_late_is_sent_away(serving: House) -> None:
+def test_a_current_request_keeps_the_engine_up_and_a_late_one_is_refused(serving: House) -> None:
     stay = serving.engine.stay
     stay.rest_seconds = 0.05
     answered: list[str] = []

@@ -149,11 +149,11 @@ def test_a_job_after_one_that_failed_says_so(house: Any) -> None:
 
 
 def test_what_cannot_be_put_in_the_queue_is_refused(house: Any) -> None:
-    with pytest.raises(Invalid, match="No loaded plugin brings the work chore-none"):
+    with pytest.raises(Invalid, match="No loaded plugin provides the work chore-none"):
         house.put("chore-none")
     with pytest.raises(Invalid, match=r"do not fit the work chore-items \(at items\)"):
         house.put("chore-items", {"items": -1})
-    with pytest.raises(NotFound, match="nothing can be put under it"):
+    with pytest.raises(NotFound, match="nothing can be queued beneath it"):
         house.put("chore-nothing", parent_id="0" * 32)
     with pytest.raises(NotFound, match="No job has the id"):
         house.put("chore-nothing", after_id="0" * 32)

@@ -1,4 +1,4 @@
-"""The core's HTTP with no family loaded: an app, a way to ask it anything, and a library."""
+"""The core's HTTP interface without families: an app, a way to send it any request, and a project."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium_testing.fixtures import OWNER_TOKEN
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: status, headers by lower-case name (the last of each), all headers, body."""
+    """The answer: status, headers by lower-case name (the last of each), all headers, body."""
 
     status: int
     headers: dict[str, str]
@@ -39,14 +39,14 @@ class Reply:
 
 
 class Asker:
-    """Asks an ASGI app directly: any header, any client address, in any combination, without a server between."""
+    """Sends requests to an ASGI app directly: any header, any client address, in any combination, without a server."""
 
     def __init__(self, app: FastAPI) -> None:
         self.app = app
         self.engine: Engine = app.state.engine
 
     def __call__(self, method: str, path: str, **given: Any) -> Reply:
-        """Ask, and wait for the answer."""
+        """Send a request and wait for the answer."""
         return asyncio.run(self.later(method, path, **given))
 
     def later(
@@ -64,7 +64,7 @@ class Asker:
         client: tuple[str, int] | None = ("127.0.0.1", 50000),
         query: str = "",
     ) -> Coroutine[Any, Any, Reply]:
-        """The answer to come, for tests that ask several things at once."""
+        """Return the pending answer, for tests that send several requests at once."""
         sent = [] if host is None else [(b"host", host.encode("latin-1"))]
         if token is not None:
             sent.append((b"authorization", f"Bearer {token}".encode()))
@@ -127,7 +127,7 @@ def core_engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def ask(core_engine: Engine) -> Asker:
-    """Asks the core's app; by default as the owner, from this machine."""
+    """Sends requests to the core's app; by default as the owner, from this machine."""
     return Asker(create_app(engine=core_engine))
 
 
@@ -141,7 +141,7 @@ def project(core_engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def device(ask: Asker) -> Callable[..., str]:
-    """`device("viewer")` pairs a device with that role; its token."""
+    """`device("viewer")` pairs a device with that role; returns its token."""
 
     def pair(role: str = "editor", libraries: Any = "all") -> str:
         code = ask("POST", "/api/pair/code", json={"role": role, "libraries": libraries}).json["code"]

@@ -1,4 +1,4 @@
-"""Routes that actions declare: what they take and answer over HTTP, what the description says, and which are refused."""
+"""Routes that actions declare: what they accept and answer over HTTP, what the description says, and which are refused."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_every_action_is_described(ask: Asker) -> None:
 
 
 def test_the_descriptions_are_made_once(engine: Engine) -> None:
-    """Each is two JSON Schemas, and an agent asks for the list often."""
+    """Each is two JSON Schemas, and agents request the list often."""
     found = engine.actions.describe()
     assert engine.actions.describe() is found
     known = engine.actions.get("library.create")
@@ -188,7 +188,7 @@ def test_one_step_tells_what_it_changed(ask: Asker, project: Library, rename: Ca
     )
 
 
-def test_a_large_step_is_told_in_pages(ask: Asker, project: Library) -> None:
+def test_a_large_step_is_shown_in_pages(ask: Asker, project: Library) -> None:
     everything = {
         "name": "B",
         "reading_rule": "relaxed",
@@ -251,7 +251,7 @@ def test_an_engine_wide_step_is_undone_with_or_without_a_project(ask: Asker, pro
         assert ask("POST", f"{AUDIT}/{step}/undo", library=library).status == 200
 
 
-def test_a_viewer_takes_nothing_back(
+def test_a_viewer_undoes_nothing(
     ask: Asker, project: Library, rename: Callable[..., str], device: Any
 ) -> None:
     step = rename("one")
@@ -275,7 +275,7 @@ def test_the_log_tells_of_a_mark_changed_behind_the_engines_back(
     broken = ask("GET", f"{AUDIT}/verify", library=project.path).json
     assert broken["ok"] is False
     assert touched in broken["detail"]
-    assert ("no step took it back" if undone else "a later step took it back") in broken["detail"]
+    assert ("no step undid it" if undone else "a later step undid it") in broken["detail"]
 
 
 def test_the_chain_tells_of_a_row_changed_behind_the_engines_back(

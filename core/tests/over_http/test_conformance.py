@@ -1,4 +1,4 @@
-"""The access plugin is held to what any plugin is held to."""
+"""The access plugin passes the conformance kit like any plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published description and the switch: every route says what it is, and is found as FastAPI would find it."""
+"""The published description and the switch: every route is described, and is found as FastAPI would find it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_switch_finds_the_most_literal_route_that_fits(whole: Asker) -> None
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             scope = {"type": "http", "method": method, "path": path, "headers": []}
             fitting = [r for r in routes if r.matches(dict(scope))[0] == Match.FULL]
-            # The most literal of them; of two alike the one that was registered first.
+            # The most literal of them; of two equal ones the one that was registered first.
             plain = min(
                 fitting, key=lambda r: [(":path" in w, "{" in w) for w in r.path.split("/")], default=None
             )
@@ -176,7 +176,7 @@ def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
     assert (file_head.status, file_head.headers["content-length"], file_head.body) == (206, "10", b"")
     assert ask("HEAD", "/api/kind/file").headers["content-length"] == "300000"
     assert (ask("HEAD", "/api/kind/stream").status, len(drawn)) == (200, 1)
-    # Refused as GET is; and a route that takes no GET takes no HEAD.
+    # Refused as GET is; and a route without GET has no HEAD.
     assert ask("HEAD", "/api/registry", token=None).status == 401
     assert ask("HEAD", "/api/library/stats").status == 400
     assert ask("HEAD", "/api/nowhere").status == 404

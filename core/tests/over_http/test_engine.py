@@ -1,4 +1,4 @@
-"""The engine over HTTP: how it stands, its end, and the page at the root."""
+"""The engine over HTTP: its state, its end, and the page at the root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: Asker) -
     assert ask("GET", "/", token=None, host="evil.com").code == "host_refused"
 
 
-def test_the_owner_is_told_how_the_engine_stands(ask: Asker, project: Library) -> None:
+def test_the_owner_sees_the_state_of_the_engine(ask: Asker, project: Library) -> None:
     said = ask("GET", "/api/engine").json
     assert (said["pid"], said["mode"], said["stopping"]) == (os.getpid(), "embedded", False)
     assert said["projects"] == [str(project.path)]

@@ -69,11 +69,11 @@ FOREIGN_ORIGINS = (
         "127.0.0.1:8765",
     ),
 )
-"""Asked of the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
+"""Sent to the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
 
 
 def every_route(app: FastAPI) -> Iterator[tuple[str, str]]:
-    """Each method and path of the app, path parameters filled with a word."""
+    """Return each method and path of the app, with path parameters filled in."""
     for path in ("/openapi.json", "/docs", "/redoc"):
         yield "GET", path
     for route in routes_of(app.routes):
@@ -149,7 +149,7 @@ def test_no_route_takes_a_token_that_is_nearly_right(whole: Asker) -> None:
             assert (reply.status, reply.code) == (401, "invalid_token"), (method, path)
 
 
-def test_nothing_a_refused_request_asked_for_has_happened(whole: Asker) -> None:
+def test_a_refused_request_changes_nothing(whole: Asker) -> None:
     def steps() -> int:
         with whole.engine.state.read() as conn:
             raw = raw_of(conn)
@@ -229,7 +229,9 @@ def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: 
     assert seen["desk"]["first_seen"] <= seen["desk"]["last_seen"]
 
 
-def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_is_reported_without_its_message(
+    ask: Asker, caplog: pytest.LogCaptureFixture
+) -> None:
     @ask.app.get("/api/broken")
     async def fail() -> None:
         raise ValueError("a line of the source")
@@ -237,7 +239,7 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
     reply = ask("GET", "/api/broken")
     assert (reply.status, reply.code) == (500, "internal_error")
     assert "a line of the source" not in caplog.text + reply.body.decode()
-    assert "ValueError at broken" in caplog.text
+    assert "ValueError at fail" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_a_fault_inside_is_told_without_what_it_said(ask: Asker, caplog: pytest.
         (errno.EMFILE, "too_many_files"),
     ],
 )
-def test_a_disk_that_refuses_a_file_is_told_in_words(ask: Asker, number: int, code: str) -> None:
+def test_a_disk_that_refuses_a_file_is_refused_with_a_sentence(ask: Asker, number: int, code: str) -> None:
     @ask.app.get("/api/written")
     async def write() -> None:
         raise OSError(number, "no", "/a/path")
@@ -268,7 +270,7 @@ def test_a_disk_that_refuses_a_file_is_told_in_words(ask: Asker, number: int, co
         ("POST", "/api/actions/invoke", 422, "invalid_request"),
     ],
 )
-def test_what_no_route_takes_is_refused_in_words(
+def test_what_no_route_takes_is_refused_with_a_sentence(
     ask: Asker, method: str, path: str, status: int, code: str
 ) -> None:
     reply = ask(method, path, **({"json": {"nonsense": 1}} if method == "POST" else {}))
@@ -281,14 +283,14 @@ def test_what_no_route_takes_is_refused_in_words(
     [
         ("OPTIONS", "/api/settings/compute", "GET, HEAD, PUT"),
         ("DELETE", "/api/tokens", "GET, HEAD, POST"),
-        # A literal path is meant before one with a parameter that would fit it too (OpenAPI, Path Templating).
+        # A literal path takes precedence over a template that would match it too (OpenAPI, Path Templating).
         ("GET", "/api/actions/audit/undo", "POST"),
         ("DELETE", "/api/registry/open", "GET, HEAD"),
         ("POST", "/api/actions/audit/verify", "GET, HEAD"),
         ("PUT", "/api/actions/audit/an-id", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_told_every_method_the_path_takes(
+def test_a_wrong_method_is_refused_with_every_method_of_the_path(
     ask: Asker, method: str, path: str, allowed: str
 ) -> None:
     reply = ask(method, path)
@@ -296,7 +298,7 @@ def test_a_wrong_method_is_told_every_method_the_path_takes(
 
 
 @pytest.mark.parametrize("token", ["%C3%AB", "a%20b", "x" * 70, "%00"])
-def test_an_odd_id_in_a_path_is_an_unknown_one(ask: Asker, token: str) -> None:
+def test_a_malformed_id_in_a_path_is_answered_like_an_unknown_one(ask: Asker, token: str) -> None:
     reply = ask("DELETE", f"/api/tokens/{token}")
     assert (reply.status, reply.code) in ((404, "not_found"), (404, "unknown_token"))
     assert reply.json["detail"].startswith("There is no token ")

@@ -115,7 +115,7 @@ def test_a_project_is_made_opened_and_listed(ask: Asker, tmp_path: Path) -> None
     assert handle == {"id": entry["id"], "path": str(place), "is_open": True}
 
 
-def test_resolving_goes_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None:
+def test_projects_are_resolved_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None:
     for folder, name in (("a", "Letters"), ("b", "letters"), ("c", None)):
         (tmp_path / folder).mkdir()
         ask("POST", "/api/library", json={"path": str(tmp_path / folder / "Wills.library"), "name": name})
@@ -134,10 +134,10 @@ def test_resolving_goes_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        ({"entity_types": ["ship", "ship"]}, "ship stands there twice"),
+        ({"entity_types": ["ship", "ship"]}, "ship is listed twice"),
         ({"entity_types": [" "]}, "not a blank"),
         ({"entity_types": ["s" * 81]}, "at most 80 characters"),
-        ({"scripts": [{"code": "Latn", "name": n} for n in "ab"]}, "Latn stands there twice"),
+        ({"scripts": [{"code": "Latn", "name": n} for n in "ab"]}, "Latn is listed twice"),
     ],
 )
 def test_a_list_of_settings_names_each_thing_once(
@@ -177,7 +177,7 @@ def test_unregistering_releases_and_leaves_the_package(ask: Asker, project: Libr
     assert ask("GET", "/api/registry").json["count"] == 1
 
 
-def test_settings_are_set_cleared_and_taken_back(ask: Asker, project: Library) -> None:
+def test_settings_are_set_cleared_and_undone(ask: Asker, project: Library) -> None:
     done = ask("PATCH", SETTINGS, library=project.path, json={"reading_rule": "relaxed", "name": None})
     assert (done.json["reading_rule"], done.json["name"]) == ("relaxed", None)
     assert ask("GET", SETTINGS, library=project.path).json["reading_rule"] == "relaxed"
@@ -255,7 +255,7 @@ def test_the_environment_overrides_the_saved_choice(make_engine: Callable[..., E
 GRANT = "/api/sandbox/security-scoped-access"
 
 
-def test_a_granted_folder_may_hold_projects_until_the_grant_is_taken_back(
+def test_a_granted_folder_may_hold_projects_until_the_grant_is_undone(
     make_engine: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import armarium.engine as engine_module

@@ -21,7 +21,7 @@ from .conftest import Asker
 
 
 def parse_event(frame: bytes) -> tuple[int, str, dict[str, Any]]:
-    """(id, event, data) of one framed event."""
+    """Return (id, event, data) of one framed event."""
     lines = frame.decode().split("\n")
     assert lines[3:] == ["", ""]
     number, kind, data = (line.partition(": ")[2] for line in lines[:3])
@@ -38,7 +38,7 @@ def listen(
     after: int | None = None,
     expect: int = 1,
 ) -> list[bytes]:
-    """Frames that come while *do* is done, until *expect* of them are there or nothing comes for a while."""
+    """Return the frames that arrive while *do* is run, until there are *expect* of them or none come for a while."""
 
     async def run() -> list[bytes]:
         found: list[bytes] = []
@@ -70,7 +70,7 @@ def rename(engine: Engine, library: Library, name: str) -> str:
     return engine.run(library, "library.set", {"name": name}, LOCAL_OWNER).audit_id
 
 
-def test_a_step_is_told_with_its_number_and_its_audit_row(core_engine: Engine, project: Library) -> None:
+def test_the_event_of_a_step_has_its_number_and_audit_row(core_engine: Engine, project: Library) -> None:
     made: list[str] = []
     (frame,) = listen(core_engine, lambda: made.append(rename(core_engine, project, "B")), library=project)
     number, kind, data = parse_event(frame)
@@ -147,7 +147,7 @@ def test_a_stream_ends_with_its_token(
 def test_the_stream_over_http(ask: Asker, core_engine: Engine, project: Library) -> None:
     before = core_engine.events.seq
     rename(core_engine, project, "B")
-    # Closed, the stream gives what there is and ends.
+    # After closing, the stream gives what is left and ends.
     publish = core_engine.events
     original = publish.subscribe
 

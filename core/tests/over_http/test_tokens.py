@@ -1,4 +1,4 @@
-"""Tokens: made, told apart, renewed, revoked, out of date; their secrets nowhere but in the one answer."""
+"""Tokens: made, distinguished, renewed, revoked, expired; their secrets appear nowhere but in the one answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def code_of(ask: Asker, token: str, path: str = "/api/registry") -> str | None:
 
 
 def later(engine: Engine, seconds: float) -> None:
-    """Put the engine's clock forward."""
+    """Set the engine's clock forward."""
     clock = engine.auth.clock
     for place in (engine.auth, engine.auth.book):
         place.clock = lambda: clock() + seconds
@@ -262,7 +262,7 @@ def test_who_owns_some_projects_does_not_own_the_engine(
     )
 
 
-def test_a_bound_token_takes_back_no_step_of_the_engine(
+def test_a_bound_token_undoes_no_step_of_the_engine(
     ask: Asker, project: Library, device: Callable[..., str]
 ) -> None:
     paused = ask("PUT", "/api/activity/jobs/paused", json={"paused": True}).json["audit_id"]
@@ -275,7 +275,7 @@ def test_a_bound_token_takes_back_no_step_of_the_engine(
     assert ask("GET", "/api/activity/jobs").json["paused"] is False
 
 
-def test_only_who_owns_the_engine_takes_back_what_concerns_its_registry(
+def test_only_the_owner_undoes_steps_on_the_registry(
     ask: Asker, project: Library, device: Callable[..., str], tmp_path: Path
 ) -> None:
     made = ask("POST", "/api/library", json={"path": str(tmp_path / "New.library")}).json["audit_id"]
@@ -351,7 +351,7 @@ def test_last_seen_is_written_at_most_once_a_minute(
     assert ask("GET", "/api/tokens").json["items"][0]["last_seen"] is not None
 
 
-def test_a_full_disk_costs_a_last_seen_and_no_request(
+def test_a_full_disk_loses_a_last_seen_but_fails_no_request(
     ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = device()

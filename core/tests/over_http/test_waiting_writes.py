@@ -1,4 +1,6 @@
-"""Of many requests a few are worked on; waiting writes leave threads for reads; nothing slow holds up the quick."""
+"""Of many requests a few are processed at a time; waiting writes leave threads for reads; nothing slow delays the
+quick.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def test_reads_are_answered_while_a_hundred_writes_wait(ask: Asker, project: Lib
     assert asyncio.run(go()) == ([200] * 20, [200] * 100)
 
 
-def test_a_body_that_does_not_come_takes_no_room() -> None:
+def test_a_body_that_does_not_arrive_takes_no_slot() -> None:
     answered: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -102,11 +104,11 @@ def test_a_write_that_fails_or_whose_client_leaves_gives_its_place_back() -> Non
             assert asked.done()
 
     asyncio.run(go())
-    assert READS_IN_THREADS + WRITES_IN_THREADS < 40  # what anyio gives
+    assert READS_IN_THREADS + WRITES_IN_THREADS < 40  # what anyio provides
 
 
 class Reads:
-    """An application whose answers come when they are let; how many were worked on at once."""
+    """An application whose answers come when released; records how many were processed at once."""
 
     def __init__(self) -> None:
         self.inside = self.most = 0
@@ -143,7 +145,7 @@ def test_of_many_reads_a_few_are_worked_on_at_a_time() -> None:
     assert (app.most, app.inside) == (QUICK, 0)
 
 
-def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_requests_let_quick_ones_pass_until_all_slots_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_limits, "QUICK_SECONDS", 0.001)
 
     async def go() -> None:
@@ -156,11 +158,11 @@ def test_what_is_slow_lets_the_quick_pass_until_all_places_are_taken(monkeypatch
         slow.append(asyncio.ensure_future(app.ask(limits, "/slow")))
         last = asyncio.ensure_future(app.ask(limits, "/quick"))
         await asyncio.sleep(0.1)
-        # All six places are taken by slow ones.
+        # All six slots are taken by slow ones.
         assert (app.inside, last.done()) == (6, False)
         app.go_on.set()
         await asyncio.wait_for(asyncio.gather(last, *slow), 10)
-        # Places given up and places kept were counted rightly: as many come in as before.
+        # Slots released and kept were counted correctly: as many come in as before.
         app.most = 0
         monkeypatch.setattr(request_limits, "QUICK_SECONDS", 60)
         await asyncio.gather(*(app.ask(limits, "/quick") for _ in range(50)))

@@ -1,4 +1,4 @@
-"""A stranger's reader: proved by the suite in a worker, found by the engine, and used by a job like any other."""
+"""A third-party reader: checked by the suite in a worker, found by the engine, and used by a job like any other."""
 
 from __future__ import annotations
 

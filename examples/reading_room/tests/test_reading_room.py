@@ -1,4 +1,4 @@
-"""A stranger's family keeps all that the engine promises, without a line about undo, audit or rights."""
+"""A third-party family keeps all that the engine promises, without a line about undo, audit or rights."""
 
 from __future__ import annotations
 

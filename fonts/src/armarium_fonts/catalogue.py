@@ -33,8 +33,8 @@ class FontPackage:
 
 
 FIRST = (
-    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points, Gothic, runes.
-    FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Goth", "Runr", "Ital")),
+    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points. Of Gothic and most runes it has no picture.
+    FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Ital")),
 )
 NEXT = (
     FontPackage("fontpkg_noto_serif", ("Latn", "Grek", "Cyrl")),
@@ -47,6 +47,8 @@ NEXT = (
     FontPackage("fontpkg_noto_sans_thai", ("Thai",)),
     FontPackage("fontpkg_noto_sans_khmer", ("Khmr",)),
 )
+PEN = FontPackage("fontpkg_dancing_script", ("Latn",))
+"""As a pen writes; never taken by itself."""
 CJK = FontPackage(
     "noto_cjk_sans_jp_regular",
     ("Hani", "Hira", "Kana", "Hang", "Bopo"),
@@ -90,11 +92,13 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
 
     Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then symbols.
     """
-    ours = list(installed(FOLDERS))
+    ours = list(installed_fonts(FOLDERS))
     latin = [font for font in ours if "Latn" in font.scripts]
     symbols = [font for font in ours if font.scripts[0].startswith("Z")]
     others = [font for font in ours if font not in latin and font not in symbols]
-    return numbered([*packaged(FIRST), *latin, *packaged(NEXT), *others, *packaged([CJK]), *symbols])
+    return number_fonts(
+        [*packaged_fonts(FIRST), *latin, *packaged_fonts(NEXT), *others, *packaged_fonts([CJK]), *symbols]
+    )
 
 
 def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
@@ -105,24 +109,29 @@ def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
     return tuple(found[order] for order in sorted(found))
 
 
-def numbered(fonts: Iterable[BundledFont]) -> tuple[BundledFont, ...]:
+def pen_font() -> BundledFont | None:
+    """The font whose letters are joined as those of a hand; None where its package is not installed."""
+    return next(packaged_fonts([PEN]), None)
+
+
+def number_fonts(fonts: Iterable[BundledFont]) -> tuple[BundledFont, ...]:
     """The fonts with their places in the order, from 1."""
     return tuple(replace(font, order=order) for order, font in enumerate(fonts, 1))
 
 
-def packaged(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
+def packaged_fonts(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
     """The upright font of each of these packages that is installed and carries its licence."""
     for package in packages:
         spec = find_spec(package.module)
         if spec is None or spec.origin is None:
             continue
         root = Path(spec.origin).parent
-        found = _named(package, root) if package.file else _described(package, root)
+        found = _font_at(package, root) if package.file else _font_by_metadata(package, root)
         if found is not None:
             yield found
 
 
-def installed(folders: Iterable[Path]) -> Iterator[BundledFont]:
+def installed_fonts(folders: Iterable[Path]) -> Iterator[BundledFont]:
     """The fonts of `catalogue.tsv` (file, family, scripts) in *folders*, where they say themselves that they are free."""
     lines = (_HERE / "catalogue.tsv").read_text(encoding="utf-8").splitlines()
     here = _files(folders, {line.partition("\t")[0] for line in lines})
@@ -141,7 +150,7 @@ def _files(folders: Iterable[Path], wanted: set[str]) -> dict[str, Path]:
     return found
 
 
-def _named(package: FontPackage, root: Path) -> BundledFont | None:
+def _font_at(package: FontPackage, root: Path) -> BundledFont | None:
     """A font at a known place; its licence is among what the package says of itself."""
     folders = root.parent.glob(f"{package.module}-*.dist-info")
     licence = next((path for folder in folders for path in folder.rglob("LICENSE*")), None)
@@ -151,7 +160,7 @@ def _named(package: FontPackage, root: Path) -> BundledFont | None:
     return _font(package.family, package.scripts, path, OFL, licence.read_text("utf-8"))
 
 
-def _described(package: FontPackage, root: Path) -> BundledFont | None:
+def _font_by_metadata(package: FontPackage, root: Path) -> BundledFont | None:
     about = json.loads((root / "metadata.json").read_text(encoding="utf-8"))
     upright = [one for one in about["files"] if one["style"] == "normal"]
     chosen = min(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -11,8 +12,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Way = Literal["ltr", "rtl", "ttb"]
+Outline = tuple[tuple[float, ...], ...]
 _PARTS = 64
 """Places are counted in parts of a pixel."""
+_PLACEHOLDER = 5
+"""So many different letters of one picture: it is the picture of none of them."""
 _IGNORABLE = frozenset(
     map(chr, (0x00AD, 0x034F, 0x061C, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, *range(0x200B, 0x2010), 0x2060, *range(0xFE00, 0xFE10)))
 )  # fmt: skip
@@ -26,7 +30,7 @@ def is_ignorable(char: str) -> bool:
 
 def has_letters(path: str, letters: str) -> bool:
     """Whether a font has every character of *letters*; OSError where the file cannot be opened."""
-    covered = _covered(path)
+    covered = _covered_letters(path)
     return all(ord(char) in covered for char in letters if char not in _IGNORABLE)
 
 
@@ -42,7 +46,7 @@ def licence_in(path: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Shaped:
+class ShapedText:
     """Letters as glyphs: number, x and y of each in parts of a pixel from the pen's start, y upward."""
 
     path: str
@@ -72,7 +76,7 @@ class Shaped:
         picture.paste(ImageChops.lighter(picture.crop(box), ink), box[:2])
 
 
-def shape(path: str, size: float, text: str, way: Way) -> Shaped:
+def shape(path: str, size: float, text: str, way: Way) -> ShapedText:
     """*text* in the font at *path*, *size* pixels high; letters join, stack and turn as their script asks."""
     import uharfbuzz
 
@@ -87,7 +91,7 @@ def shape(path: str, size: float, text: str, way: Way) -> Shaped:
         glyphs.append((info.codepoint, x + place.x_offset, y + place.y_offset))
         x += place.x_advance
         y += place.y_advance
-    return Shaped(path, size, tuple(glyphs), (-y if way == "ttb" else x) / _PARTS)
+    return ShapedText(path, size, tuple(glyphs), (-y if way == "ttb" else x) / _PARTS)
 
 
 def lacking(path: str, text: str) -> int:
@@ -103,8 +107,46 @@ def _face(path: str) -> uharfbuzz.Face:
 
 
 @lru_cache(maxsize=256)
-def _covered(path: str) -> frozenset[int]:
-    return frozenset(_face(path).unicodes)
+def _covered_letters(path: str) -> frozenset[int]:
+    """The characters that a font has a picture of: one that stands for many letters alike is none, and says only that some
+    letter was here (Cardo draws most runes and all of Gothic so)."""
+    known = frozenset(_face(path).unicodes)
+    # Within 256 characters, so of one script: an I looks alike in several, and is an I in each.
+    pictures: dict[tuple[int, Outline], list[int]] = {}
+    for code in known:
+        if unicodedata.category(chr(code))[0] in "LS" and unicodedata.east_asian_width(chr(code)) != "W":
+            pictures.setdefault((code >> 8, _outline(path, code)), []).append(code)
+    alike = (codes for (_, outline), codes in pictures.items() if outline and len(codes) >= _PLACEHOLDER)
+    # One picture may well stand for letters that are compatible, as the forms of an Arabic one are.
+    placeholders = (
+        codes
+        for codes in alike
+        if len({unicodedata.normalize("NFKC", chr(one)) for one in codes}) >= _PLACEHOLDER
+    )
+    return known.difference(*placeholders)
+
+
+def _outline(path: str, code: int) -> Outline:
+    font = _font(path, 32)
+    drawn: list[tuple[float, ...]] = []
+    number = font.get_nominal_glyph(code)
+    if number:
+        font.draw_glyph(number, _noting(), drawn)
+    return tuple(drawn)
+
+
+@lru_cache(maxsize=1)
+def _noting() -> uharfbuzz.DrawFuncs:
+    """Draws nothing, and writes down what it is asked to draw into the list that it is given."""
+    import uharfbuzz
+
+    pen = uharfbuzz.DrawFuncs()
+    pen.set_move_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_line_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_quadratic_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_cubic_to_func(lambda *at: at[-1].append(at[:-1]))
+    pen.set_close_path_func(lambda drawn: drawn.append(()))
+    return pen
 
 
 @lru_cache(maxsize=64)

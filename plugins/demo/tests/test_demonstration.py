@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from armarium.samples import write_sample_pages
+from armarium.samples import manuscript_page, write_sample_pages
 
 pytestmark = pytest.mark.slow
 
@@ -39,17 +39,19 @@ def demonstrate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a demonstration on two pages reported."""
+    """What a demonstration on two typed pages and a manuscript one reported."""
     place = tmp_path_factory.mktemp("demonstration")
     for page in write_sample_pages(place / "pages", count=2, scale=0.6)[:1]:
         page.with_suffix(".xml").write_text(LAYOUT.format(page.name), encoding="utf-8")
+    manuscript = manuscript_page()
+    (place / "pages" / f"{manuscript.name}.jpg").write_bytes(manuscript.jpeg)
     ran = demonstrate(place, "--folder", str(place / "pages"), "--language", "es")
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout)
 
 
 def test_it_reports_pages_lines_and_where_everything_is(report: dict[str, Any]) -> None:
-    assert report["pages"] == 2
+    assert report["pages"] == 3
     assert report["lines"] > 20
     # Those that were found, not those that the file beside a page brought.
     pages = [path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.xml")]
@@ -62,13 +64,27 @@ def test_it_leaves_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
     from PIL import Image
 
     exports = Path(report["exports"])
-    assert len(list(exports.rglob("*.xml"))) == 2
+    assert len(list(exports.rglob("*.xml"))) == 3
     assert any(path.read_text(encoding="utf-8").strip() for path in exports.rglob("*.txt"))
     pictures = [Path(picture) for picture in report["pictures"]]
     assert pictures
     for picture in pictures:
         with Image.open(picture) as opened:
             assert min(opened.size) > 300
+
+
+def test_print_and_manuscript_are_read_by_the_reader_that_fits_and_the_report_says_why(
+    report: dict[str, Any],
+) -> None:
+    chosen = {one["page"]: one for one in report["readers"]}
+    assert {page: one["reader"] for page, one in chosen.items()} == {
+        "0001.jpg": "rapidocr",
+        "0002.jpg": "rapidocr",
+        "0013.jpg": "hand",
+    }
+    for one in chosen.values():
+        assert one["reader"] == max(one["expected"], key=one["expected"].get)
+        assert len(one["expected"]) > 1
 
 
 def test_the_corrected_line_stands_after_undo_and_redo(report: dict[str, Any]) -> None:

@@ -276,7 +276,7 @@ def test_bad_files_get_a_sentence_and_the_rest_goes_on(
         "5 text.jpg": "a text",
         "6 empty.png": "0 bytes",
         "7 notes.docx": "not imported",
-        "8 damaged.pdf": "damaged or cut short",
+        "8 damaged.pdf": "damaged or truncated",
         "9 link.jpg": "outside the folder",
         "a dangling.jpg": "link to nothing",
         "b linked folder": "outside the folder",

@@ -77,7 +77,7 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
     monkeypatch.setattr(pypdfium2.PdfPage, "render", render)
     (source / "good.pdf").write_bytes(pdf((72, 80)))
     assert (
-        "Page 1 cannot be pictured: out of ink"
+        "Page 1 cannot be rendered: out of ink"
         in list_refused(engine, library, do, source)["good.pdf, page 1"]
     )
     assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
@@ -106,7 +106,7 @@ def test_a_folder_that_vanished_before_the_job_came_to_it(
     engine.jobs.run_until_idle(library)
     ((state, reason),) = rows(library, "SELECT state, reason FROM job WHERE id = ?", job_id)
     assert state == "failed"
-    assert "The folder pages is not there any more; what was imported before stays." in reason
+    assert "The folder pages no longer exists; what was imported before stays." in reason
 
 
 def test_a_place_that_cannot_be_looked_at(do: Run, source: Path) -> None:

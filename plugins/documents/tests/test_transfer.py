@@ -216,7 +216,7 @@ def test_empty_trash_makes_a_move_permanent(two: Two) -> None:
                 "target_path": str(two.target.path),
                 "target_name": "To",
                 "count": 1,
-                "sentence": "1 thing moved to To can then not be moved back.",
+                "sentence": "1 thing moved to To can then no longer be moved back.",
             }
         ]
     emptied = two.do("document.empty_trash")

@@ -114,7 +114,7 @@ def test_a_file_that_changed_on_disk_is_not_carried(two: Two) -> None:
     place = two.source.objects.path(digest)
     place.chmod(0o644)
     place.write_bytes(b"other bytes")
-    with pytest.raises(ServiceError, match="no longer has the bytes"):
+    with pytest.raises(ServiceError, match="no longer has the content"):
         two.transfer([box], "move")
     assert digests(two) == before
 
@@ -154,7 +154,7 @@ def test_after_two_failures_the_copy_is_taken_back(two: Two, monkeypatch: pytest
     with pytest.raises(ServiceError) as refused:
         two.transfer([box], "move")
     assert refused.value.status == 500
-    assert "The copy was taken back" in refused.value.detail
+    assert "The copy was undone" in refused.value.detail
     assert digests(two) == before
     assert two.states() == ("taken-back", "taken-back")
 
@@ -167,7 +167,7 @@ def test_a_copy_that_was_used_meanwhile_stays(two: Two, monkeypatch: pytest.Monk
         two.do("document.update", two.target, document_id=new, is_starred=True)
 
     out_failing(monkeypatch, 2, use)
-    with pytest.raises(ServiceError, match="The copy was changed already, so it stays"):
+    with pytest.raises(ServiceError, match="The copy has already been changed, so it stays"):
         two.transfer([box], "move")
     assert len(two.live(two.target)) == len(two.live(two.source)) == 3
     assert reopen(two).states() == ("taken-back", "taken-back")
@@ -179,7 +179,7 @@ def test_what_is_trashed_while_it_is_moved_is_told(two: Two, monkeypatch: pytest
     monkeypatch.setattr(
         copying._Transfer, "_check", lambda self: (check(self), two.do("document.delete", ids=[box]))
     )
-    with pytest.raises(Conflict, match=r"is in the Trash.* The copy was taken back") as refused:
+    with pytest.raises(Conflict, match=r"is in the Trash.* The copy was undone") as refused:
         two.transfer([box], "move")
     assert (refused.value.status, refused.value.code) == (409, "document_in_trash")
     assert two.live(two.target) == []

@@ -70,7 +70,7 @@ def test_a_move_is_not_held_by_a_project_that_is_gone(
     with two.source.db.read() as conn:
         raw = raw_of(conn)
         reasons = [row[0] for row in raw.execute("SELECT reason FROM document_transfer ORDER BY id")]
-    assert reasons[0] == f"The project {old} is not there any more."
+    assert reasons[0] == f"The project {old} no longer exists."
     assert (len(third.live(third.source)), len(third.live(third.target))) == (0, 3)
     if what == "removed":
         return

@@ -53,7 +53,7 @@ else:
 """
 
 
-def exported(desk: Desk) -> tuple[Path, Path]:
+def export_both(desk: Desk) -> tuple[Path, Path]:
     """A bundle with line pictures, and the same as JSON Lines."""
     desk.page(desk.box("Letters"), "1.png", LINES)
     bundle, lines = desk.folder / "bundle", desk.folder / "records.jsonl"
@@ -66,7 +66,7 @@ def exported(desk: Desk) -> tuple[Path, Path]:
 @pytest.mark.parametrize("reader", ["polars", "duckdb", "pandas", "datasets"])
 def test_records_are_read_with_one_line(desk: Desk, reader: str) -> None:
     """In a process of its own: readers bring threads and settings along that are nothing to other tests."""
-    bundle, lines = exported(desk)
+    bundle, lines = export_both(desk)
     command = [sys.executable, "-c", _READ, reader, str(bundle), str(lines), str(desk.folder / "cache")]
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(desk.folder / "hub")}
     done = subprocess.run(
@@ -156,6 +156,6 @@ def test_kraken_reads_the_layout_files(desk: Desk, receiver: str) -> None:
 
 
 def test_polars_reads_the_whole_bundle(desk: Desk) -> None:
-    bundle, _ = exported(desk)
+    bundle, _ = export_both(desk)
     for file in bundle.glob("*.parquet"):
         assert polars.read_parquet(file) is not None

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 from exports_desk import Desk
-from site_desk import CHECKS, CHROMIUM, HAS_NODE, MODULES, NO_CHROMIUM, NO_NODE, build, run, served
+from site_desk import CHECKS, CHROMIUM, HAS_NODE, MODULES, NO_CHROMIUM, NO_NODE, build, run, serve_folder
 from test_site import claim, give_verdicts, knowledge, site
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HAS_NODE, reason=NO_NODE)]
@@ -63,7 +63,7 @@ def test_chromium_and_axe_report_nothing_from_a_subfolder(built: tuple[Path, str
     checks.mkdir()
     (checks / "look.mjs").symlink_to(CHECKS / "look.mjs")
     (checks / "node_modules").symlink_to(MODULES, target_is_directory=True)
-    with served(host) as address:
+    with serve_folder(host) as address:
         command = ["node", "--preserve-symlinks", "--preserve-symlinks-main", "look.mjs", f"{address}/a%20folder/site/", str(CHROMIUM),
                    str(tmp_path / "profile")]  # fmt: skip
         found = orjson.loads(run(command, checks, orjson.dumps(asked).decode()))

@@ -131,5 +131,5 @@ def test_scoring_over_http(desk: Desk) -> None:
     assert learned["levels"][0]["joins"] == 0
     assert len(learned["items"]) == 2
     assert desk.client.get(url, params={"folder_id": "f" * 32}).status_code == 404
-    with pytest.raises(Exception, match="cannot be taken back"):
+    with pytest.raises(Exception, match="cannot be undone"):
         desk.undo(told["audit_id"])

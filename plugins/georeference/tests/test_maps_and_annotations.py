@@ -159,6 +159,23 @@ def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) ->
     assert desk.reader()(path).status_code in (403, 404)
 
 
+def test_the_map_carries_the_letters_that_a_machine_may_lack(desk: MapDesk) -> None:
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    desk.choose(pass_id, "polynomial1")
+    path = f"/api/georeference/passes/{pass_id}/map"
+    assert "@font-face" not in desk.client.get(path).text
+    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
+    desk.do("representation.create", segment_id=line, text="Κέρκυρα אולביה")
+    answer = desk.client.get(path)
+    assert "font-src data:" in answer.headers["content-security-policy"]
+    faces = re.findall(r'@font-face \{ font-family: "([^"]+)"; src: url\("data:font/ttf;base64,', answer.text)
+    assert faces == ["Armarium letters"]
+    assert f'"{faces[0]}", system-ui' in answer.text
+    assert "Letters: Cardo (SIL Open Font License 1.1)" in answer.text
+    assert not re.search(r'url\((?!"data:|#)', answer.text)
+
+
 def desk_picture(html: str) -> Any:
     """The picture in the page, decoded."""
     import base64
@@ -172,8 +189,8 @@ def desk_picture(html: str) -> Any:
 
 
 @pytest.mark.slow
-def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
-    """By the validator of Allmaps itself, where npm is and brings it."""
+def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_path: Path) -> None:
+    """By the validator and the writer of Allmaps itself, where npm is and brings them."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed, so the validator of Allmaps cannot be asked")
     _, pass_id = desk.page()
@@ -182,8 +199,9 @@ def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
     annotation = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
     (tmp_path / "check.mjs").write_text(
-        "import fs from 'fs'; import { parseAnnotation } from '@allmaps/annotation';"
-        "console.log(JSON.stringify(parseAnnotation(JSON.parse(fs.readFileSync('a.json')))))"
+        "import fs from 'fs'; import { generateAnnotation, parseAnnotation } from '@allmaps/annotation';"
+        "const maps = parseAnnotation(JSON.parse(fs.readFileSync('a.json')));"
+        "console.log(JSON.stringify([maps, generateAnnotation(maps), generateAnnotation(maps[0])]))"
     )
     installed = subprocess.run(
         ["npm", "install", "--no-audit", "--no-fund", "@allmaps/annotation"],
@@ -195,6 +213,12 @@ def test_allmaps_takes_our_annotations(desk: MapDesk, tmp_path: Path) -> None:
         pytest.skip("npm did not bring @allmaps/annotation")
     done = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
-    (parsed,) = orjson.loads(done.stdout)
+    (parsed,), *written = orjson.loads(done.stdout)
     assert len(parsed["gcps"]) == 4
     assert parsed["transformation"]["type"] == "thinPlateSpline"
+    # An annotation page with one annotation, and the annotation by itself.
+    for theirs in written:
+        read = read_annotation(theirs, (WIDTH, HEIGHT))
+        assert read.type == "thin-plate-spline"
+        for place, wanted in zip(read.points, SQUARE, strict=True):
+            assert place == pytest.approx(wanted)

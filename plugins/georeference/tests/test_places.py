@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -189,15 +190,48 @@ def test_a_place_as_linked_places() -> None:
     (name,) = feature["names"]
     assert name == {
         "toponym": "Ciudad de los Reyes", "lang": "es", "citations": [{"label": "Cobo"}],
-        "when": {"timespans": [{"end": {"in": "1600"}}]},
+        "when": {"timespans": [{"start": {"latest": "1600"}, "end": {"in": "1600"}}]},
     }  # fmt: skip
     (geometry,) = feature["geometry"]["geometries"]
     assert geometry == {
-        "type": "Point", "coordinates": [-77.043, -12.046], "when": {"timespans": [{"start": {"in": "1535"}}]},
+        "type": "Point", "coordinates": [-77.043, -12.046],
+        "when": {"timespans": [{"start": {"in": "1535"}, "end": {"earliest": "1535"}}]},
         "certainty": "certain", "citations": [{"label": "GeoNames"}],
     }  # fmt: skip
     assert feature["links"] == [{"type": "exactMatch", "identifier": "https://www.geonames.org/3936456"}]
     assert feature["descriptions"] == [{"value": "Capital of the viceroyalty"}]
+    check_linked_places(found)
+    check_linked_places(
+        linked_places({"e": lima, "mill": entity(north_of_lima(anchor_entity_id="e"))}.get, "mill")
+    )
+
+
+def check_linked_places(found: dict[str, Any]) -> None:
+    """The rules of Linked Places Format 1.2, written down from its text: the schemas that are published for it are none that
+    a validator takes. What of it is GeoJSON is asked of geojson-pydantic."""
+    pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
+    pydantic.FeatureCollection.model_validate(found)
+    assert found["@context"].startswith("https://raw.githubusercontent.com/LinkedPasts/linked-places/")
+    for feature in found["features"]:
+        assert re.match(r"(https?|urn):", feature["@id"])
+        assert feature["properties"]["title"]
+        assert feature["names"]
+        assert feature["geometry"]["type"] == "GeometryCollection"
+        for name in feature["names"]:
+            assert name["toponym"]
+            assert re.fullmatch("[a-z]{2}", name.get("lang", "en"))
+        for geometry in feature["geometry"]["geometries"]:
+            assert geometry["certainty"] in ("certain", "less-certain", "uncertain")
+        for link in feature.get("links", ()):
+            assert link["type"] in ("exactMatch", "closeMatch", "primaryTopicOf", "subjectOf", "seeAlso")
+        for dated in [*feature["names"], *feature["geometry"]["geometries"]]:
+            for span in dated.get("when", {}).get("timespans", ()):
+                # "A timespan must have a start; if end is omitted, the timespan is the interval described by the start."
+                assert span["start"]
+                assert span["end"]
+                for side in span.values():
+                    assert set(side) <= {"in", "earliest", "latest"}
+                    assert all(re.fullmatch(r"-?\d{4,6}(-\d\d(-\d\d)?)?", date) for date in side.values())
 
 
 def test_geometries_of_every_kind() -> None:

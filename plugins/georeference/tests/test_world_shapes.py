@@ -161,6 +161,8 @@ def test_a_page_as_geojson(desk: MapDesk) -> None:
         "segment_id": line, "kind": "line", "text": "Paris", "language": "fr", "pass_id": pass_id, "error_m": 0,
     }  # fmt: skip
     desk.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
+    pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
+    assert len(pydantic.FeatureCollection.model_validate(found).features) == 5
 
 
 def test_a_map_across_the_antimeridian_and_one_of_the_pole(desk: MapDesk) -> None:
@@ -197,5 +199,6 @@ def test_what_is_withheld_is_not_on_the_ground(desk: MapDesk) -> None:
     reader = desk.reader()
     found = reader(f"/api/georeference/documents/{page}/geojson")
     shown = [one["properties"]["segment_id"] for one in found.json()["features"]]
-    assert (secret in shown, len(shown)) == (False, 5)
+    assert (secret in shown, len(shown), found.json()["withheld"]) == (False, 5, 1)
+    assert reader(f"/api/georeference/documents/{page}/map").status_code == 403
     assert reader(f"/api/georeference/segments/{secret}/world-shape").status_code == 403

@@ -17,7 +17,7 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from armarium.api import Egress, Engine, Library, Unavailable, raw_of
-from armarium_iiif import jobs
+from armarium_iiif import downloads, jobs
 from armarium_iiif.actions import SAMPLE
 from armarium_iiif.queries.references import Reference
 from armarium_testing.digest import table_digests
@@ -72,9 +72,12 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
             with super().open(method, url, **{**how, "reach": "machine"}) as answer:
                 yield answer
 
-    monkeypatch.setattr(
-        jobs, "gate", lambda engine: Loopback(local_only=False, resolver=lambda host, port: ["127.0.0.1"])
-    )
+    for module in (jobs, downloads):
+        monkeypatch.setattr(
+            module,
+            "gate",
+            lambda engine: Loopback(local_only=False, resolver=lambda host, port: ["127.0.0.1"]),
+        )
     monkeypatch.setattr(jobs, "PAUSE_SECONDS", 0)
 
 
@@ -458,13 +461,13 @@ def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 1)).json()["document_id"]
     publisher.pages["/i/1/full/max/0/default.jpg"] = (200, {}, encode_image(draw_quarters(), "JPEG"))
-    real, targets = jobs._download_picture, []
+    real, targets = jobs.download_picture, []
 
     def download(ctx: Any, page: Any, target: Any) -> str:
         targets.append(target)
         return real(ctx, page, target)
 
-    monkeypatch.setattr(jobs, "_download_picture", download)
+    monkeypatch.setattr(jobs, "download_picture", download)
     ended = job_of(
         client, engine, library, client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
     )
@@ -535,4 +538,4 @@ def test_a_picture_is_attached_once_and_only_to_a_canvas(
 def test_a_canvas_without_an_address_of_its_picture_is_refused(tmp_path: Path) -> None:
     bare = Reference("1", "f. 1", None, None, None, False)
     with pytest.raises(Unavailable, match="names no picture of it"):
-        jobs._download_picture(None, bare, tmp_path / "picture")  # type: ignore[arg-type]
+        jobs.download_picture(None, bare, tmp_path / "picture")  # type: ignore[arg-type]

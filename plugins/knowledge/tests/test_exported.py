@@ -10,7 +10,7 @@ from knowledge_desk import Desk, Page
 from armarium_knowledge.queries.exported import RECORDS
 
 
-def exported(
+def export_records(
     desk: Desk, name: str, ids: Collection[str] | None = None, withheld: Collection[str] = ()
 ) -> list[dict[str, Any]]:
     with desk.library.db.read() as conn:
@@ -44,10 +44,10 @@ def test_a_whole_project_is_exported_with_what_nothing_names(desk: Desk) -> None
     juan, nobody = entity(desk, "Juan Garcia"), entity(desk, "Nobody")
     named = mention(desk, juan, page, "Juan Garcia")
     said = claim(desk, "Juan sold the mill", juan, page, "sold the mill")
-    assert {one["id"] for one in exported(desk, "entity")} == {juan, nobody}
-    (one,) = exported(desk, "mention")
+    assert {one["id"] for one in export_records(desk, "entity")} == {juan, nobody}
+    (one,) = export_records(desk, "mention")
     assert (one["id"], one["char_start"], one["segment_id"]) == (named, 15, page.lines[0])
-    (one,) = exported(desk, "claim")
+    (one,) = export_records(desk, "claim")
     assert (one["id"], one["source_document_ids"], one["segment_id"]) == (said, [page.id], page.lines[2])
     assert one["source_excerpt"] == "sold the mill"
 
@@ -63,11 +63,13 @@ def test_what_only_withheld_pages_name_is_not_exported(desk: Desk) -> None:
     claim(desk, "So Secret lived", secret, None, source_ids=[hidden])
     both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": juan,
                                     "source_ids": [open_page.id, shut.id]})  # fmt: skip
-    (one,) = exported(desk, "entity", withheld=[shut.id])
+    (one,) = export_records(desk, "entity", withheld=[shut.id])
     assert (one["id"], one["source_document_ids"]) == (juan, [open_page.id])
-    assert {one["id"] for one in exported(desk, "claim", withheld=[shut.id])} == {kept}
-    assert {one["document_id"] for one in exported(desk, "mention", withheld=[shut.id])} == {open_page.id}
-    assert both["id"] in {one["id"] for one in exported(desk, "claim")}
+    assert {one["id"] for one in export_records(desk, "claim", withheld=[shut.id])} == {kept}
+    assert {one["document_id"] for one in export_records(desk, "mention", withheld=[shut.id])} == {
+        open_page.id
+    }
+    assert both["id"] in {one["id"] for one in export_records(desk, "claim")}
 
 
 def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
@@ -79,12 +81,12 @@ def test_of_some_pages_goes_what_they_name_and_say(desk: Desk) -> None:
     claim(desk, "Ana was his wife", ana, other, "Ana Lopez")
     both = desk.do("claim.create", {"text": "Both say so", "subject_entity_id": ana,
                                     "source_ids": [other.id, one_page.id]})  # fmt: skip
-    found = {one["id"]: one for one in exported(desk, "claim", [one_page.id])}
+    found = {one["id"]: one for one in export_records(desk, "claim", [one_page.id])}
     assert found[both["id"]]["source_document_id"] == one_page.id
     assert found[both["id"]]["source_ids"] == [one_page.id]
     assert len(found) == 2
     # Ana is named by a statement that goes along, though the page that names her stays.
-    names = {one["id"]: one["source_document_ids"] for one in exported(desk, "entity", [one_page.id])}
+    names = {one["id"]: one["source_document_ids"] for one in export_records(desk, "entity", [one_page.id])}
     assert names == {juan: [one_page.id], ana: []}
     assert nobody not in names
 
@@ -94,7 +96,7 @@ def test_merged_entities_and_what_rests_on_the_trash_stay(desk: Desk) -> None:
     juan, double = entity(desk, "Juan Garcia"), entity(desk, "J. Garcia")
     claim(desk, "Juan sold the mill", juan, page, "sold the mill")
     desk.do("entity.merge", {"survivor_id": juan, "ids": [double]})
-    assert [one["id"] for one in exported(desk, "entity")] == [juan]
+    assert [one["id"] for one in export_records(desk, "entity")] == [juan]
     desk.do("document.delete", {"ids": [page.id]})
-    assert exported(desk, "claim") == []
-    assert exported(desk, "mention") == []
+    assert export_records(desk, "claim") == []
+    assert export_records(desk, "mention") == []

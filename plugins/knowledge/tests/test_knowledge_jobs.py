@@ -37,7 +37,7 @@ def work(desk: Desk, job_id: str, *pages: Page, **settings: Any) -> dict[str, An
     job = desk.engine.recipe_jobs[job_id]
     parsed = job.parse(settings)
     desk.engine.paths.check(parsed, LOCAL_OWNER)
-    place = job.placed(desk.engine, desk.library, parsed)
+    place = job.find_placement(desk.engine, desk.library, parsed)
     with desk.library.db.write() as conn:
         arguments = job.arguments([page.id for page in pages], parsed)
         new = NewJob(job.kind, arguments, title=job.name, model=place.model, lane=place.lane)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from layout_pages import real_image
 
 from armarium.api import Engine, Example, Invalid, Library, NotFound, raw_of
 from armarium.principals import LOCAL_OWNER
@@ -292,3 +293,53 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
         do("layout.split_pages", {"scope_ids": ["f" * 32]})
     with pytest.raises(Invalid, match="lines"):
         do("layout.refine_shapes", {"scope_ids": [folder], "lines": "some"})
+
+
+def test_a_picture_is_made_level_by_the_lines_that_are_known(
+    engine: Engine, library: Library, ground: Example
+) -> None:
+    """The ink of the sample letter is level; the lines that are known fall by two degrees, and count."""
+    page = samples.letter_page(ground)
+    lines = [
+        {
+            "key": str(number),
+            "rect": [0.1, 0.1 * number, 0.8, 0.05],
+            "baseline": [[0.1, 0.1 * number], [0.9, 0.1 * number + 0.8 * 600 / 800 * 0.0349]],
+        }
+        for number in range(1, 5)
+    ]
+    about = {"document_id": page, "name": "Lines", "provider": "sample-reader", "lines": lines}
+    ground.run("segment.take_lines", about)
+    work(engine, library, "prepare-the-image", page)
+    ((params,),) = rows(library, "SELECT params FROM rendition WHERE role = 'deskewed'")
+    assert orjson.loads(params)["degrees"] == pytest.approx(2.0, abs=0.01)
+
+
+def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
+    engine: Engine, library: Library, ground: Example
+) -> None:
+    """A ring of 300 pixels in a picture of 4,000: its vector picture counts the picture's own pixels."""
+    page = samples.add_picture(
+        ground,
+        samples.sheet_with(
+            lambda pen: pen.ellipse((2010, 1010, 2290, 1290), outline=20, width=9), (4000, 3000)
+        ),
+    )
+    pass_id = ground.run("segment.pass_create", {"document_id": page, "name": "Regions"})["id"]
+    region = {"document_id": page, "pass_id": pass_id, "kind": "region", "kind_raw": "seal"}
+    rect = [2000 / 4000, 1000 / 3000, 300 / 4000, 300 / 3000]
+    ground.run("segment.create_many", {"segments": [{**region, "anchor": {"rect": rect}}]})
+    work(engine, library, "trace-a-drawing", page)
+    ((svg,),) = rows(library, "SELECT content FROM content_representation WHERE kind = 'drawing'")
+    assert 'viewBox="0 0 300 300"' in svg
+
+
+@pytest.mark.parametrize("name", ["series-wills/0007.jpg", "onehand-peraire/D.2.eurasie-3-4_0016.jpg"])
+def test_the_crumbs_of_a_hand_are_no_regions_and_the_reason_says_what_to_do(
+    engine: Engine, library: Library, ground: Example, name: str
+) -> None:
+    page = samples.add_picture(ground, real_image(name, 2000))
+    assert work(engine, library, "find-regions", page)["skipped"] == 1
+    ((log,),) = rows(library, "SELECT group_concat(message) FROM job_log")
+    assert "find its lines first" in log
+    assert rows(library, "SELECT count(*) FROM segment") == [(0,)]

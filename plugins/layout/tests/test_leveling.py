@@ -7,7 +7,7 @@ from typing import Any
 import cv2
 import numpy
 import pytest
-from layout_pages import paper, real_image, write_block
+from layout_pages import page_lines, paper, real_image, write_block
 from PIL import Image
 
 from armarium_layout.finding.ink import sheet_of
@@ -16,6 +16,7 @@ from armarium_layout.finding.leveling import (
     bend_of,
     curves_of,
     lean_of,
+    lean_of_lines,
     level_picture,
     straighten_picture,
 )
@@ -123,3 +124,26 @@ def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
     bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
     assert bend is not None
     assert wobble(straighten_picture(sagging, bend).pixels) < 0.6 * wobble(sagging)
+
+
+def test_known_lines_say_how_a_page_leans() -> None:
+    """Falling by a thirtieth: two degrees; what runs up the page or is hardly a word says nothing, nor do two lines."""
+    falling = [((0.1, y), (0.9, y + 0.8 / 30)) for y in (0.1, 0.2, 0.3, 0.4)]
+    upright, short = ((0.05, 0.9), (0.06, 0.1)), ((0.1, 0.5), (0.12, 0.4))
+    assert lean_of_lines([*falling, upright, short], (1000, 1000)) == pytest.approx(1.909, abs=0.01)
+    assert lean_of_lines([*falling[:2], upright, short], (1000, 1000)) is None
+
+
+def test_a_real_page_leans_as_the_lines_that_people_drew_on_it() -> None:
+    name = "page-pairs/kraken-notarial/170025120000003,0074"
+    image = real_image(f"{name}.jpg", 2000)
+    lines = page_lines(f"{name}.xml", image.size)
+    drawn = [[(x / image.width, y / image.height) for x, y in line["Baseline"]] for line in lines]
+    stated = lean_of_lines(drawn, (image.height, image.width))
+    assert stated == pytest.approx(-1.38, abs=0.1)
+    assert lean_of(sheet_of(image)) == pytest.approx(stated, abs=0.3)
+
+
+def test_a_page_with_writing_at_all_angles_is_left_as_it_lies() -> None:
+    """An envelope with four rising lines, a stamp up its side and a sum: no angle makes its rows sharp."""
+    assert lean_of(sheet_of(real_image("series-wills/0002.jpg", 2000))) == 0.0

@@ -133,3 +133,24 @@ def test_an_example_without_ink_finds_nothing(example: Any) -> None:
 
 def test_an_example_larger_than_the_page_finds_nothing() -> None:
     assert signs_like([figure()], numpy.ones((10, 10), bool)) == []
+
+
+def test_words_that_recur_in_a_register_are_found_and_hardly_anything_else() -> None:
+    """The word "dit" of its first column and "idem No" of the second, each about 54 times on both pages."""
+    sheet = sheet_of(real_image("page-pairs/bronod/0014.jpg", 4000), 4000)
+    drawn = [(0.1025, 0.2005, 0.0195, 0.012), (0.165, 0.2005, 0.04, 0.014)]
+    columns = [((0.10, 0.125), (0.543, 0.568)), ((0.16, 0.21), (0.60, 0.655))]
+    cut = [
+        sheet.ink[
+            round(y * sheet.height) : round((y + h) * sheet.height),
+            round(x * sheet.width) : round((x + w) * sheet.width),
+        ]
+        for x, y, w, h in drawn
+    ]
+    found = signs_like(cut, sheet.ink)
+    right = [
+        any(low < one.box.middle[0] / sheet.width < high for low, high in columns[one.example])
+        for one in found
+    ]
+    assert sum(right) >= 0.85 * 108
+    assert sum(right) >= 0.95 * len(right)

@@ -130,6 +130,45 @@ def test_a_split_gives_each_part_its_hand_and_its_facts(desk: Desk) -> None:
     assert facts_of(desk, line) == [("unclear", "principio"), ("supplied", "uerbum")]
 
 
+def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdrawn(desk: Desk) -> None:
+    """What hung on the absorbed line, or was copied for a part, is for a hand, a sign, a campaign that is live."""
+    page = desk.page(lines=2)
+    one, two = page.lines
+    hand = desk.hand()
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
+    for line in page.lines:
+        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+        desk.post(f"/signs/{sign}/instances", {"segment_id": line})
+        desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    merged = desk.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
+    for path in (f"/hands/{hand}", f"/signs/{sign}", f"/campaigns/{campaign}"):
+        gone = desk.post(f"{path}/withdraw")
+        assert desk.undo(merged["audit_id"], 409)["code"] == "withdrawn", path
+        desk.undo(gone["audit_id"])
+    desk.undo(merged["audit_id"])
+
+    parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
+    ((version,),) = desk.rows("SELECT version FROM segment WHERE id = ?", one)
+    made = desk.post("/segments/split", {"segment_id": one, "expected_version": version, "parts": parts})
+    undone = desk.undo(made["audit_id"])["audit_ids"][0]
+    gone = desk.post(f"/hands/{hand}/withdraw")
+    assert desk.undo(undone, 409)["code"] == "withdrawn"
+    desk.undo(gone["audit_id"])
+    desk.undo(undone)
+
+
+def test_no_redo_of_a_correction_gives_its_reading_a_withdrawn_campaign(desk: Desk) -> None:
+    page = desk.page(["In principio"])
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    made = desk.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
+    undone = desk.undo(made["audit_id"])["audit_ids"][0]
+    desk.post(f"/campaigns/{campaign}/withdraw")
+    assert desk.undo(undone, 409)["code"] == "withdrawn"
+
+
 def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
     page = desk.page(lines=1)
     desk.post("/hands/attributions", {"hand_id": desk.hand(), "segment_id": page.lines[0]})

@@ -152,6 +152,27 @@ def test_no_undo_gives_a_segment_two_campaigns(desk: Desk) -> None:
     assert (refused["code"], refused["reason"]) == ("campaign_stands", "changed")
 
 
+def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(desk: Desk) -> None:
+    page = desk.page(["In principio"])
+    line = page.lines[0]
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    made = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    assigned = [
+        desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": made})["audit_id"],
+        desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [made]})["audit_id"],
+    ]
+    taken_back = [desk.undo(one)["audit_ids"][0] for one in assigned]
+    gone = desk.post(f"/campaigns/{made}/withdraw")
+    for one in taken_back:
+        assert desk.undo(one, 409)["code"] == "withdrawn"
+    assert desk.get(f"/campaigns/segment/{line}")["campaign"] is None
+    desk.undo(gone["audit_id"])
+    for one in taken_back:
+        desk.undo(one)
+    assert desk.get(f"/campaigns/segment/{line}")["campaign"]["id"] == made
+    assert desk.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [made]
+
+
 def test_a_campaign_is_of_its_own_source_and_of_what_lies_in_it(desk: Desk) -> None:
     page, other = desk.page(), desk.page()
     made = desk.post("/campaigns", {"document_id": other.id, "name": "A"})["id"]

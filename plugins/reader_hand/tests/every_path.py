@@ -16,7 +16,7 @@ def random_answer(seed: int, steps: int, classes: int, sharpness: float) -> NDAr
     return np.asarray(values - np.log(np.exp(values).sum(axis=1, keepdims=True)), dtype=np.float32)
 
 
-def collapsed(path: tuple[int, ...]) -> tuple[int, ...]:
+def collapse(path: tuple[int, ...]) -> tuple[int, ...]:
     """The text of a path."""
     return tuple(code for code, _ in itertools.groupby(path) if code)
 
@@ -25,5 +25,5 @@ def every_text(answer: NDArray[np.float32]) -> dict[tuple[int, ...], float]:
     """The probability of each text: the sum over its paths, each written out."""
     texts: dict[tuple[int, ...], float] = defaultdict(float)
     for path in itertools.product(range(answer.shape[1]), repeat=len(answer)):
-        texts[collapsed(path)] += math.exp(sum(float(answer[step, code]) for step, code in enumerate(path)))
+        texts[collapse(path)] += math.exp(sum(float(answer[step, code]) for step, code in enumerate(path)))
     return texts

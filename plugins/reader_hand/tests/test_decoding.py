@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from every_path import collapsed, every_text, random_answer
+from every_path import collapse, every_text, random_answer
 
 from armarium_reader_hand.decoding import best_path, expected_share, likeliest
 
@@ -39,7 +39,7 @@ def test_the_best_path_is_the_likeliest_of_all_paths(seed: int) -> None:
     }
     best = max(chances, key=lambda path: chances[path])
     codes, sure = best_path(answer)
-    assert codes == collapsed(best)
+    assert codes == collapse(best)
     assert sure == pytest.approx(chances[best] ** (1 / (len(codes) + 1)), rel=1e-4)
 
 

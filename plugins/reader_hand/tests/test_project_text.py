@@ -43,7 +43,7 @@ def test_it_is_kept_only_where_lines_that_were_not_taught_are_read_better() -> N
     assert chosen is not None
     assert measured["cer_without"] == 0.5
     assert (measured["cer_with"]["project"], measured["chosen"]) == (0, "project")
-    assert Ngrams.unpacked(chosen["project"]).letters == ["a", "b"]
+    assert Ngrams.unpack(chosen["project"]).letters == ["a", "b"]
     none, measured = fit(Doubtful(), ["bbbb"] * 20, [("....", "bbbb")] * 10)
     assert (none, measured["cer_without"], measured["chosen"]) == (None, 0, None)
     few, measured = fit(Doubtful(), ["abab"] * 20, [("....", "abab")] * 9)

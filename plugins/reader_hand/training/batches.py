@@ -13,7 +13,7 @@ import torch
 
 from armarium_reader_hand.picture import HEIGHT, Grey
 from training.augment import augment
-from training.corpus import Line, Prepared
+from training.corpus import Line, PreparedCorpus
 from training.model import steps
 from training.settings import Training
 
@@ -61,7 +61,7 @@ def pad_pictures(pictures: Sequence[Grey]) -> torch.Tensor:
     return torch.from_numpy(out).float().div_(255)
 
 
-def make(corpus: Prepared, lines: Sequence[Line], chance: np.random.Generator, plain: bool) -> Batch:
+def make(corpus: PreparedCorpus, lines: Sequence[Line], chance: np.random.Generator, plain: bool) -> Batch:
     """One batch, augmented unless *plain*."""
     drawn = [corpus.picture(line) for line in lines]
     others = [drawn[int(at)] for at in chance.integers(len(drawn), size=len(drawn))]
@@ -76,9 +76,9 @@ def make(corpus: Prepared, lines: Sequence[Line], chance: np.random.Generator, p
     )
 
 
-def endless(corpus: Prepared, wanted: Training, seen: Any, number: int) -> Iterator[Batch]:
+def endless(corpus: PreparedCorpus, wanted: Training, seen: Any, number: int) -> Iterator[Batch]:
     """Batches for ever, for the process of that *number*; short lines first while few samples were *seen* (shared)."""
-    every = corpus.of("train")
+    every = corpus.lines_of("train")
     short = [line for line in every if len(line.text) <= wanted.short_text]
     ready: queue.Queue[Batch] = queue.Queue(AHEAD)
 

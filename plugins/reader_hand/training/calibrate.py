@@ -19,7 +19,7 @@ from armarium_reader_hand.decoding import best_path
 from armarium_reader_hand.model import LineModel
 from armarium_reader_hand.spelling import WEIGHED
 from training.card import provenance
-from training.corpus import HELD_OUT, Line, Prepared
+from training.corpus import HELD_OUT, Line, PreparedCorpus
 from training.settings import PACKAGE, Settings
 
 GROUPS = 16
@@ -62,7 +62,9 @@ def calibration_error(confidence: Sequence[float], right: Sequence[float], bins:
     return float(sum(gaps))
 
 
-def sureness(model: LineModel, corpus: Prepared, lines: Sequence[Line]) -> tuple[list[float], list[float]]:
+def sureness(
+    model: LineModel, corpus: PreparedCorpus, lines: Sequence[Line]
+) -> tuple[list[float], list[float]]:
     """For each line how sure the network is and the share of letters that is right."""
     sure: list[float] = []
     right: list[float] = []
@@ -79,7 +81,7 @@ def sureness(model: LineModel, corpus: Prepared, lines: Sequence[Line]) -> tuple
 
 def write_card(wanted: Settings, state: dict[str, Any]) -> None:
     """Write the card's machine part; `evaluate` adds the figures."""
-    corpus = Prepared(Path(wanted.training.folder) / "corpus")
+    corpus = PreparedCorpus(Path(wanted.training.folder) / "corpus")
     card: dict[str, Any] = {
         "name": "hand-base",
         **provenance(corpus.lines, wanted.corpus.folder),
@@ -88,7 +90,7 @@ def write_card(wanted: Settings, state: dict[str, Any]) -> None:
         "calibration": [[0.0, 0.0], [1.0, 1.0]],
     }
     (PACKAGE / CARD).write_text(json.dumps(card), encoding="utf-8")
-    sure, right = sureness(LineModel.load_shipped(2), corpus, corpus.of(HELD_OUT))
+    sure, right = sureness(LineModel.load_shipped(2), corpus, corpus.lines_of(HELD_OUT))
     card["calibration"] = fit(sure, right)
     calibrated = np.interp(sure, *np.array(card["calibration"]).T)
     card["training"] = {
@@ -96,7 +98,7 @@ def write_card(wanted: Settings, state: dict[str, Any]) -> None:
         "seconds": round(state["seconds"]),
         "curve": state["curve"],
         "held_out": {
-            "documents": sorted({line.document for line in corpus.of(HELD_OUT)}),
+            "documents": sorted({line.document for line in corpus.lines_of(HELD_OUT)}),
             "lines": len(right),
             "calibration_error": round(calibration_error(calibrated.tolist(), right), 4),
         },

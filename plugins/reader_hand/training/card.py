@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.corpus import HELD_OUT, TEST, TRAIN, Line, Prepared
+from training.corpus import HELD_OUT, TEST, TRAIN, Line, PreparedCorpus
 from training.settings import HERE, PACKAGE, Settings, settings
 
 CARD = HERE.parent / "MODEL_CARD.md"
@@ -146,7 +146,9 @@ def main() -> None:
     wanted = settings()
     stored = PACKAGE / "card.json"
     card = json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else None
-    data = card or provenance(Prepared(Path(wanted.training.folder) / "corpus").lines, wanted.corpus.folder)
+    data = card or provenance(
+        PreparedCorpus(Path(wanted.training.folder) / "corpus").lines, wanted.corpus.folder
+    )
     curve = card["training"]["curve"] if card else curve_of(wanted)
     CARD.write_text(markdown(data, curve, card), encoding="utf-8")
 

@@ -17,7 +17,7 @@ from armarium_reader_hand import SPELLING
 from armarium_reader_hand.decoding import best_path, likeliest
 from armarium_reader_hand.model import LineModel
 from armarium_reader_hand.spelling import Ngrams, Spelling
-from training.corpus import HELD_OUT, TRAIN, Prepared
+from training.corpus import HELD_OUT, TRAIN, PreparedCorpus
 from training.settings import PACKAGE, settings
 
 TUNED = 400
@@ -26,16 +26,16 @@ WEIGHTS, BONUSES = (0.2, 0.3, 0.4), (0.3, 0.5, 0.7)
 TOGETHER = 16
 
 
-def count(corpus: Prepared) -> Ngrams:
+def count(corpus: PreparedCorpus) -> Ngrams:
     """The n-grams of the training's lines, in the letters of the model."""
-    coded = (corpus.encode(line.text) for line in corpus.of(TRAIN))
+    coded = (corpus.encode(line.text) for line in corpus.lines_of(TRAIN))
     return Ngrams.of_texts("".join(corpus.alphabet[code - 1] for code in codes) for codes in coded if codes)
 
 
-def tune(corpus: Prepared) -> None:
+def tune(corpus: PreparedCorpus) -> None:
     """Print the error rate on held-out lines, without spelling and with each pair of weight and bonus."""
     model = LineModel.load_shipped(2)
-    lines = corpus.of(HELD_OUT)
+    lines = corpus.lines_of(HELD_OUT)
     drawn = np.random.default_rng(0).permutation(len(lines))[:TUNED]
     chosen = sorted((lines[at] for at in drawn), key=lambda line: line.width)
     answers = [
@@ -51,7 +51,7 @@ def tune(corpus: Prepared) -> None:
 
     print(f"no spelling: {rate([model.text(best_path(answer)[0]) for answer in answers]):.4f}")
     for weight, bonus in itertools.product(WEIGHTS, BONUSES):
-        spelling = Spelling.stated({"weight": weight, "bonus": bonus}, model.alphabet)
+        spelling = Spelling.from_card({"weight": weight, "bonus": bonus}, model.alphabet)
         texts = [model.text(likeliest(answer, 1, spelling=spelling)[0][0]) for answer in answers]
         print(f"weight {weight}, bonus {bonus}: {rate(texts):.4f}", flush=True)
 
@@ -60,7 +60,7 @@ def main() -> None:
     """Count and write, or try weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tune", action="store_true")
-    corpus = Prepared(Path(settings().training.folder) / "corpus")
+    corpus = PreparedCorpus(Path(settings().training.folder) / "corpus")
     if parser.parse_args().tune:
         tune(corpus)
     else:

@@ -25,8 +25,8 @@ from rapidfuzz.distance import Levenshtein
 from torch import nn
 from torch.nn import functional
 
-from training.batches import Batch, endless, padded
-from training.corpus import HELD_OUT, TRAIN, Line, Prepared, prepare
+from training.batches import Batch, endless, pad_pictures
+from training.corpus import HELD_OUT, TRAIN, Line, PreparedCorpus, prepare
 from training.model import HandNet, steps
 from training.settings import PACKAGE, Settings, settings
 from training.warm_start import load_exported, unfold
@@ -60,7 +60,7 @@ class Run:
         self.folder = Path(wanted.training.folder)
         if not (self.folder / "corpus" / "alphabet.json").is_file():
             prepare(wanted, self.folder / "corpus")
-        self.corpus = Prepared(self.folder / "corpus")
+        self.corpus = PreparedCorpus(self.folder / "corpus")
         torch.manual_seed(wanted.training.seed)
         classes = len(self.corpus.alphabet) + 1
         self.net = HandNet(wanted.model, classes).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -70,7 +70,7 @@ class Run:
         self.net.share_memory()
         self.optimiser = optimiser(self.net, wanted)
         self.state = State()
-        held_out = self.corpus.of(HELD_OUT)
+        held_out = self.corpus.lines_of(HELD_OUT)
         chosen = np.random.default_rng(0).permutation(len(held_out))[: wanted.training.validation_lines]
         self.validation = sorted((held_out[at] for at in chosen), key=lambda line: line.width)
 
@@ -95,14 +95,14 @@ class Run:
                 "The shipped model knows other letters than the prepared corpus: start without it."
             )
         load_exported(self.net, PACKAGE / "model.onnx")
-        lines = self.corpus.of(TRAIN)
+        lines = self.corpus.lines_of(TRAIN)
         drawn = np.random.default_rng(0).permutation(len(lines))[: STATISTICS * EVALUATION_LINES]
         chosen = sorted((lines[at] for at in drawn), key=lambda line: line.width)
         pictures = [self.corpus.picture(line) for line in chosen]
         unfold(
             self.net,
             [
-                padded(pictures[at : at + EVALUATION_LINES])
+                pad_pictures(pictures[at : at + EVALUATION_LINES])
                 for at in range(0, len(pictures), EVALUATION_LINES)
             ],
         )
@@ -147,7 +147,7 @@ class Run:
     def read(self, lines: list[Line]) -> list[str]:
         """The best path of the averaged weights for each line."""
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=self.wanted.training.bfloat16):
-            out = self.average(padded([self.corpus.picture(line) for line in lines]))
+            out = self.average(pad_pictures([self.corpus.picture(line) for line in lines]))
         best = out.float().argmax(-1).T.tolist()
         return [self._text(row[: steps(line.width)]) for row, line in zip(best, lines, strict=True)]
 
@@ -253,7 +253,7 @@ def help_along(
     change = optimiser(net, wanted)
     change.load_state_dict(kept)
     clock = Clock(wanted, cool_down)
-    corpus = Prepared(Path(wanted.training.folder) / "corpus")
+    corpus = PreparedCorpus(Path(wanted.training.folder) / "corpus")
     for step, batch in enumerate(endless(corpus, wanted.training, seen, number), state.step):
         guided = seen.value < wanted.training.guided_first
         train_batch(net, change, batch, clock.rate(step), wanted, guided)

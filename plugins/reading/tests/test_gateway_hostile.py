@@ -62,7 +62,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         (Answer(status=404, body=b"{}"), "knows no such model"),
         (Answer(status=413, body=b"{}"), "too large"),
         (Answer(status=400, body=b'{"error": {"message": "bad"}}'), "refuses the question (400)"),
-        (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only packed"),
+        (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only compressed"),
     ],
 )
 def test_an_answer_that_is_none(desk: Desk, provider: LoopbackProvider, answer: Answer, words: str) -> None:
@@ -136,7 +136,7 @@ def test_a_redirect_is_not_followed(desk: Desk, provider: LoopbackProvider) -> N
             for status in (301, 302, 307, 308):
                 provider.answers = [Answer(status=status, body=b"", headers={"location": place})]
                 error, _ = expect_failure(desk)
-                assert "sent the request elsewhere" in error.detail
+                assert "redirected the request" in error.detail
         assert inner.asked == []
 
 

@@ -77,7 +77,7 @@ class Walk:
         with self.desk.library.db.read() as conn:
             return page_text(conn, self.page_id).text
 
-    def made(self) -> dict[str, int]:
+    def count_made(self) -> dict[str, int]:
         """How much of each kind stands in the project."""
         asked = {
             "readings": "content_representation WHERE retracted = 0",
@@ -153,12 +153,12 @@ def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, p
     assert set(PURPOSES[purpose].jobs) <= set(jobs)
     plan = walk.desk.plan()
     assert (plan["refusals"], plan["skipped"]) == ([], [])
-    before = walk.made()
+    before = walk.count_made()
     run = walk.desk.run_whole()
     assert run["state"] == "done", run["reason"]
     assert {card["state"] for card in run["cards"]} == {"done"}, run["cards"]
     assert all(not card["account"]["failed"] for card in run["cards"])
-    made = walk.made()
+    made = walk.count_made()
     assert {name for name in made if made[name] > before[name]} >= set(MAKES[purpose])
     summary = walk.desk.get(f"/runs/{run['job_id']}/summary")
     assert (summary["pages_read"], summary["finished"], summary["skipped"]) == (1, True, [])
@@ -183,10 +183,10 @@ def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, p
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
     answer = walk.desk.client.post("/api/actions/audit/undo", json=undo)
     assert answer.status_code == 200, answer.text
-    assert walk.made() == before
+    assert walk.count_made() == before
     redo = walk.desk.client.post("/api/actions/audit/undo", json={"audit_ids": answer.json()["audit_ids"]})
     assert redo.status_code == 200, redo.text
-    assert walk.made() == made
+    assert walk.count_made() == made
 
 
 def test_handwriting_is_read_by_a_model_that_looks_at_pictures(walk: Walk) -> None:

@@ -46,7 +46,7 @@ def set_up(desk: Desk) -> None:
     desk.recipe(step("read-a-line", "reading", "read"), suits=suits, answers=answers)
 
 
-def found(desk: Desk) -> dict[str, dict[str, Any]]:
+def find_candidates(desk: Desk) -> dict[str, dict[str, Any]]:
     """What the hub has for the step, by name; asked for once a day."""
     asked = {"step": "read", "languages": "la", "online": "true"}
     answer = desk.client.get("/api/recipes/candidates", params=asked)
@@ -66,7 +66,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
     pages = desk.pages(1)
     desk.lines(pages[0])
     set_up(desk)
-    card = found(desk)[NAME]
+    card = find_candidates(desk)[NAME]
     assert (card["availability"], card["in_recipe_rules"]) == ("elsewhere", False)
     asked = len(net.asked)
     answer = use(desk, card["id"])
@@ -78,7 +78,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
     (refusal,) = plan["refusals"]
     assert (refusal["kind"], refusal["fix"]) == ("model-not-here", "choose-model")
     assert "among the engine's models, in vision, as trocr-latin-handwritten" in refusal["sentence"]
-    assert found(desk)[NAME]["chosen"]
+    assert find_candidates(desk)[NAME]["chosen"]
     # It holds when the recipe is proposed again, though the rules would never take it.
     answers = desk.client.get(URL).json()["answers"]
     proposed = desk.client.post("/api/recipes/assemble", json=answers).json()
@@ -89,7 +89,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
     folder = models_folder(engine, "vision") / "trocr-latin-handwritten"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    card = found(desk)[NAME]
+    card = find_candidates(desk)[NAME]
     assert (card["availability"], card["installed"]) == ("installed", True)
     assert (card["reader"], card["model"]) == ("vision", "trocr-latin-handwritten")
     # The runtime that reads with it is only pretended here, and the step says so: no refusal speaks of the model any more.
@@ -101,7 +101,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
 
 def test_a_model_that_cannot_run_here_is_refused_in_words(desk: Desk, net: Listings) -> None:
     set_up(desk)
-    refused = use(desk, found(desk)["scribe/pickled"]["id"])
+    refused = use(desk, find_candidates(desk)["scribe/pickled"]["id"])
     assert (refused.status_code, refused.json()["code"]) == (422, "model_not_here")
     assert "no weights as safetensors" in refused.json()["detail"]
     assert use(desk, "vision:../../etc@main").json()["code"] == "unknown_card"
@@ -111,7 +111,7 @@ def test_a_listing_that_is_gone_leaves_the_choice_named(desk: Desk, net: Listing
     """Somebody emptied the folder of listings: the choice stands, Start says that its model is not here."""
     desk.pages(1)
     set_up(desk)
-    card = found(desk)[NAME]["id"]
+    card = find_candidates(desk)[NAME]["id"]
     assert use(desk, card).status_code == 200
     for path in discovery.folder_of(engine).glob("*.json"):
         path.unlink()

@@ -69,7 +69,7 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
     assert [card["account"]["pages"] for card in run["cards"]] == [3, 5, 5]
     assert desk.get(f"/runs/{run['job_id']}/summary")["pages"] == 5
 
-    def lined() -> list[tuple[str, int]]:
+    def count_passes() -> list[tuple[str, int]]:
         asked = (
             "SELECT d.name, count(DISTINCT s.pass_id) FROM segment s JOIN document d ON d.id = s.document_id "
             "WHERE s.deleted_at IS NULL GROUP BY d.id ORDER BY d.name"
@@ -77,7 +77,7 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
         with library.db.read() as conn:
             return [(row[0], row[1]) for row in conn.exec_driver_sql(asked)]
 
-    assert [passes for _, passes in lined()] == [1] * 5, lined()
+    assert [passes for _, passes in count_passes()] == [1] * 5, count_passes()
     plan = desk.plan()
     assert (plan["pages"], [(one["done"], one["of"]) for one in plan["runs"]]) == (5, [(5, 5)] * 3)
     again = desk.run_whole(redo=["order"])
@@ -87,5 +87,5 @@ def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
         steps = client.get("/api/actions/audit", params={"set_id": job_id, "limit": 500}).json()["items"]
         ids = [one["id"] for one in steps if one["undoable"]]
         assert client.post("/api/actions/audit/undo", json={"audit_ids": ids}).status_code == 200
-    assert lined() == []
+    assert count_passes() == []
     assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(0, 3)] * 3

@@ -25,15 +25,20 @@ class Leaf:
     """Line to what it says, from the top down."""
     authority: str = "unknown"
     in_trash: bool = False
-    is_withheld: bool = False
-    withheld_lines: set[str] = field(default_factory=set)
+    rights: dict[str, str | None] = field(default_factory=dict)
+    """The records that withhold it as a whole (None) or one of its lines."""
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether nobody but the owner sees it."""
+        return None in self.rights.values()
 
     def words(self, *, for_owner: bool) -> tuple[list[str], list[str]]:
         """The words of the page, those over a line's end joined, and the halves of these."""
         shown = [
             text
             for line, text in self.lines.items()
-            if text and (for_owner or line not in self.withheld_lines)
+            if text and (for_owner or line not in self.rights.values())
         ]
         words: list[str] = []
         halves: list[str] = []
@@ -79,7 +84,11 @@ class AskedTerm:
 
 
 def expect_hits(
-    leaves: Iterable[Leaf], query: list[AskedTerm], *, for_owner: bool
+    leaves: Iterable[Leaf],
+    query: list[AskedTerm],
+    *,
+    for_owner: bool,
+    authorities: Iterable[str] = AUTHORITY,
 ) -> list[tuple[str, float]]:
     """The ids that are found with their scores, the best first."""
     wanted = [one for one in query if not one.is_excluded]
@@ -88,7 +97,7 @@ def expect_hits(
     ranked: list[tuple[float, str]] = []
     named: dict[str, Leaf] = {}
     for leaf in leaves:
-        if leaf.in_trash or (leaf.is_withheld and not for_owner):
+        if leaf.in_trash or leaf.authority not in authorities or (leaf.is_withheld and not for_owner):
             continue
         text, name = leaf.words(for_owner=for_owner), (split(leaf.name), list[str]())
         if any(one.times(*text) or one.times(*name) for one in unwanted):

@@ -102,7 +102,7 @@ def test_no_connection_is_held_while_a_model_is_asked(
     read = type(desk.library.db).read
 
     @contextmanager
-    def counted(db: Any) -> Iterator[Any]:
+    def count_lent(db: Any) -> Iterator[Any]:
         nonlocal lent
         lent += 1
         try:
@@ -115,7 +115,7 @@ def test_no_connection_is_held_while_a_model_is_asked(
         held.append(lent)
         return None, None
 
-    monkeypatch.setattr(type(desk.library.db), "read", counted)
+    monkeypatch.setattr(type(desk.library.db), "read", count_lent)
     monkeypatch.setattr(compiling, "_choose_provider", no_model)
     desk.page("la peste")
     assert len(desk.ask("peste", compile=True)["results"]) == 1

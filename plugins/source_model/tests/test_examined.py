@@ -186,7 +186,7 @@ def test_a_version_whose_shape_is_not_accepted_any_more_is_not_restored(desk: An
 
     desk.engine.run(desk.library, "document.create", {"name": "Beside"}, PERSON, in_transaction=write)
     desk.run("segment.update", segment_id=line, expected_version=2, anchor=anchor(2))
-    with pytest.raises(Conflict, match="Version 2 has a shape that is not accepted any more"):
+    with pytest.raises(Conflict, match="Version 2 has a shape that is no longer accepted"):
         desk.run("segment.restore_version", segment_id=line, version=2, expected_version=3)
 
 

@@ -451,7 +451,7 @@ def test_a_page_says_that_its_text_stands_in_another_pass(client: Any, desk: Des
     found = client.get(f"{place}/text").json()
     assert (found["text"], found["pass_basis"]) == ("", "newest-machine-unchosen")
     assert found["read_elsewhere"] == [{"pass_id": read["pass_id"], "name": "Lines of m1", "lines_read": 2}]
-    assert "'Lines of m2', holds no text; the pass 'Lines of m1' has 2 lines read" in found["notice"]
+    assert "'Lines of m2', has no text; the pass 'Lines of m1' has 2 lines read" in found["notice"]
     assert f"armarium passes {page} --use {read['pass_id']}" in found["notice"]
     assert client.get(place).json()["notice"] == found["notice"]
     desk.run("segment.pass_choose", pass_id=read["pass_id"])

@@ -93,7 +93,7 @@ def test_directions_and_scripts_are_read_off_shapes_and_letters(desk: Any) -> No
         "value": "ltr",
         "status": "known",
         "rung": "default",
-        "basis": "nothing tells otherwise",
+        "basis": "the default",
         "source": "derived",
     }
     taken = desk.machine_lines(page, ["שלום", "pax"])
@@ -126,7 +126,7 @@ def test_the_encoding_is_kept_on_the_projects_row_of_the_script(desk: Any) -> No
     refusal = expect_refusal(
         Invalid, desk, "source_setting.set", level="node", target_id=page, key="script", value="Qaab"
     )
-    assert "declares" in refusal.detail
+    assert "declared" in refusal.detail
 
 
 def test_a_fact_that_cannot_be_stated_is_refused_and_the_sentence_names_why(desk: Any) -> None:

@@ -57,7 +57,7 @@ def test_spans_move_with_their_characters_or_are_listed(client: Any, desk: Any, 
     assert answer["unplaced"] == [
         {"id": deer, "why": "Its characters do not occur in the new reading."},
         {"id": twice, "why": "Its characters occur more than once in the new reading."},
-        {"id": far, "why": "Its characters lie outside the earlier reading."},
+        {"id": far, "why": "Its characters are outside the earlier reading."},
     ]
     assert targets_of(desk, deer) == [span(one, 0, 4)]
     assert targets_of(desk, whole)[0].get("char_start") is None

@@ -209,7 +209,7 @@ def test_the_default_is_told_by_shapes_then_text_then_script() -> None:
     assert writing(wide, {"a": HEBREW, "b": LATIN}, script="Latn").direction().value == "rtl"
     assert writing(wide, {"a": DIGITS}, script="Hebr").direction().value == "rtl"
     assert writing(wide, {"a": DIGITS}, script="Zyyy").direction().value == "ltr"
-    assert writing(wide, {"a": DIGITS}).direction().basis == "nothing tells otherwise"
+    assert writing(wide, {"a": DIGITS}).direction().basis == "the default"
 
 
 def test_a_line_without_letters_runs_as_what_holds_it() -> None:

@@ -114,13 +114,13 @@ def laid_out(folder: Path) -> None:
 def test_kraken_trains_goes_on_after_a_kill_and_reads_with_what_came_of_it(
     python: Path, tmp_path: Path
 ) -> None:
-    def started(target: str) -> WorkerProcess:
+    def start_worker(target: str) -> WorkerProcess:
         return WorkerProcess(target, python=python, packages={PACKAGE.name: PACKAGE})
 
     folder = tmp_path / "training"
     laid_out(folder)
     given = {"folder": str(folder), "batch_size": 2}
-    trainer = started("armarium_reader_kraken.trainer:KrakenTrainer")
+    trainer = start_worker("armarium_reader_kraken.trainer:KrakenTrainer")
     try:
         told = [trainer.call("epoch", {**given, "epoch": number}) for number in (1, 2)]
     finally:
@@ -129,7 +129,7 @@ def test_kraken_trains_goes_on_after_a_kill_and_reads_with_what_came_of_it(
     assert told[1]["loss"] < told[0]["loss"]
     # Killed between the checkpoint and the list of epochs, the epoch is done again.
     (folder / "part-last.ckpt").write_bytes(b"half of a checkpoint")
-    trainer = started("armarium_reader_kraken.trainer:KrakenTrainer")
+    trainer = start_worker("armarium_reader_kraken.trainer:KrakenTrainer")
     try:
         assert trainer.call("epoch", {**given, "epoch": 2}) == told[1]
         made = trainer.call("finish", given)
@@ -146,7 +146,7 @@ def test_kraken_trains_goes_on_after_a_kill_and_reads_with_what_came_of_it(
     from PIL import Image
 
     Image.new("L", (400, 200), 235).save(tmp_path / "page.png")
-    reader = started("armarium_reader_kraken.reader:KrakenReader")
+    reader = start_worker("armarium_reader_kraken.reader:KrakenReader")
     asked = {
         "image": str(tmp_path / "page.png"),
         "max_pixels": 1_000_000,

@@ -16,7 +16,14 @@ import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
-from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, shared, sure_from
+from armarium_region_trainer.scoring import (
+    FoundRegion,
+    TrueRegion,
+    distinct,
+    intersection_over_union,
+    mean_average_precision,
+    sure_from,
+)
 from armarium_training.trainers import REGION_TORCH
 from armarium_worker import WorkerProcess, WorkerRefused
 
@@ -89,7 +96,7 @@ def laid_out(folder: Path, taught: int = 2) -> None:
     (folder / "lines.json").write_text(json.dumps({"pages": told}), "utf-8")
 
 
-def started(target: str, python: Path) -> WorkerProcess:
+def start_worker(target: str, python: Path) -> WorkerProcess:
     return WorkerProcess(target, python=python, packages={PACKAGE.name: PACKAGE})
 
 
@@ -104,7 +111,7 @@ def test_a_detector_from_nothing_learns_to_find_a_block(python: Path, tmp_path: 
         "batch_size": 2,
         "max_pixels": 1_000_000,
     }
-    trainer = started(TRAINER, python)
+    trainer = start_worker(TRAINER, python)
     try:
         best = 0.0
         for number in range(1, 61):
@@ -116,7 +123,7 @@ def test_a_detector_from_nothing_learns_to_find_a_block(python: Path, tmp_path: 
         made = trainer.call("finish", given)
     finally:
         trainer.kill()
-    finder = started(DETECTOR, python)
+    finder = start_worker(DETECTOR, python)
     asked = {
         "image": str(folder / "10.png"),
         "max_pixels": 1_000_000,
@@ -128,7 +135,7 @@ def test_a_detector_from_nothing_learns_to_find_a_block(python: Path, tmp_path: 
     finally:
         finder.kill()
     assert surest["class"] == "text"
-    assert shared(tuple(surest["rect"]), (0.31, 0.1, 0.4, 0.3)) > 0.5, surest
+    assert intersection_over_union(tuple(surest["rect"]), (0.31, 0.1, 0.4, 0.3)) > 0.5, surest
 
 
 @pytest.mark.slow
@@ -145,7 +152,7 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
         "batch_size": 2,
         "max_pixels": 1_000_000,
     }
-    trainer = started(TRAINER, python)
+    trainer = start_worker(TRAINER, python)
     try:
         told = [trainer.call("epoch", {**given, "epoch": number}) for number in range(1, 4)]
     finally:
@@ -154,7 +161,7 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
     assert told[0]["best"]
     assert len({one["loss"] for one in told}) == len(told)
     (folder / "checkpoint.part").write_bytes(b"half of a checkpoint")
-    trainer = started(TRAINER, python)
+    trainer = start_worker(TRAINER, python)
     try:
         again = trainer.call("epoch", {**given, "epoch": 3})
         assert again == told[-1]
@@ -163,7 +170,7 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
         trainer.kill()
     assert 0 <= made["map50"] <= 1
     assert (made["held_out_pages"], made["classes"]) == (1, ["text"])
-    finder = started(DETECTOR, python)
+    finder = start_worker(DETECTOR, python)
     asked = {
         "image": str(folder / "0.png"),
         "max_pixels": 1_000_000,
@@ -195,7 +202,7 @@ def test_a_base_that_is_no_detector_is_refused(python: Path, tmp_path: Path, wri
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "config.json").write_text(written, "utf-8")
     given = {"folder": str(tmp_path / "training"), "base": {"path": str(tmp_path / "base" / "config.json")}}
-    trainer = started(TRAINER, python)
+    trainer = start_worker(TRAINER, python)
     try:
         with pytest.raises(WorkerRefused, match="no detector"):
             trainer.call("epoch", {**given, "epoch": 1})
@@ -203,7 +210,7 @@ def test_a_base_that_is_no_detector_is_refused(python: Path, tmp_path: Path, wri
         trainer.kill()
 
 
-def by_chance(seed: int) -> tuple[list[list[Found]], list[list[Known]]]:
+def by_chance(seed: int) -> tuple[list[list[FoundRegion]], list[list[TrueRegion]]]:
     """Six pages with regions of three kinds, and what a mediocre detector found: shifted, doubled, missed, made up."""
     chance = random.Random(seed)
     pages_found, pages_known = [], []
@@ -211,14 +218,16 @@ def by_chance(seed: int) -> tuple[list[list[Found]], list[list[Known]]]:
         known, found = [], []
         for _ in range(chance.randrange(6)):
             box = (chance.random(), chance.random(), chance.uniform(0.05, 0.5), chance.uniform(0.05, 0.5))
-            known.append(Known(chance.randrange(3), box))
+            known.append(TrueRegion(chance.randrange(3), box))
         for one in known:
             for _ in range(chance.randrange(3)):
                 x, y, w, h = (value + chance.gauss(0, 0.05) for value in one.box)
                 kind = one.kind if chance.random() < 0.9 else chance.randrange(3)
                 # Few scores, so that some are equal.
-                found.append(Found(kind, (x, y, max(w, 0.01), max(h, 0.01)), chance.randrange(1, 20) / 20))
-        found.append(Found(chance.randrange(3), (0.4, 0.4, 0.1, 0.1), chance.randrange(1, 20) / 20))
+                found.append(
+                    FoundRegion(kind, (x, y, max(w, 0.01), max(h, 0.01)), chance.randrange(1, 20) / 20)
+                )
+        found.append(FoundRegion(chance.randrange(3), (0.4, 0.4, 0.1, 0.1), chance.randrange(1, 20) / 20))
         pages_found.append(found)
         pages_known.append(known)
     return pages_found, pages_known
@@ -267,28 +276,34 @@ def test_the_score_is_cocos_own() -> None:
 
 def test_scores_that_can_be_worked_out_by_hand() -> None:
     box, far = (0.0, 0.0, 0.2, 0.2), (0.7, 0.7, 0.2, 0.2)
-    known = [[Known(0, box), Known(0, far)]]
+    known = [[TrueRegion(0, box), TrueRegion(0, far)]]
     assert mean_average_precision([[]], [[]]) is None
     assert mean_average_precision([[]], known) == 0
-    assert mean_average_precision([[Found(0, box, 0.9), Found(0, far, 0.8)]], known) == 1
+    assert mean_average_precision([[FoundRegion(0, box, 0.9), FoundRegion(0, far, 0.8)]], known) == 1
     # One of two found: precision 1 up to half of the recall, 51 of 101 points.
-    assert mean_average_precision([[Found(0, box, 0.9)]], known) == pytest.approx(51 / 101)
+    assert mean_average_precision([[FoundRegion(0, box, 0.9)]], known) == pytest.approx(51 / 101)
     # Found twice, the second is wrong: it does no harm behind the right one, and halves the precision before it.
-    assert mean_average_precision([[Found(0, far, 0.9), Found(0, far, 0.8)]], [[Known(0, far)]]) == 1
-    assert mean_average_precision([[Found(0, box, 0.9), Found(0, far, 0.8)]], [[Known(0, far)]]) == 0.5
-    assert shared(box, far) == 0
-    assert shared(box, box) == 1
-    assert shared((0, 0, 2, 1), (1, 0, 2, 1)) == pytest.approx(1 / 3)
+    assert (
+        mean_average_precision([[FoundRegion(0, far, 0.9), FoundRegion(0, far, 0.8)]], [[TrueRegion(0, far)]])
+        == 1
+    )
+    assert (
+        mean_average_precision([[FoundRegion(0, box, 0.9), FoundRegion(0, far, 0.8)]], [[TrueRegion(0, far)]])
+        == 0.5
+    )
+    assert intersection_over_union(box, far) == 0
+    assert intersection_over_union(box, box) == 1
+    assert intersection_over_union((0, 0, 2, 1), (1, 0, 2, 1)) == pytest.approx(1 / 3)
 
 
 def test_how_sure_to_be_is_where_most_are_right() -> None:
     box, far, wrong = (0.0, 0.0, 0.2, 0.2), (0.7, 0.7, 0.2, 0.2), (0.4, 0.4, 0.1, 0.1)
-    known = [[Known(0, box), Known(0, far)]]
-    some = [Found(0, box, 0.9), Found(0, far, 0.5), Found(0, wrong, 0.3)]
+    known = [[TrueRegion(0, box), TrueRegion(0, far)]]
+    some = [FoundRegion(0, box, 0.9), FoundRegion(0, far, 0.5), FoundRegion(0, wrong, 0.3)]
     assert sure_from([some], known) == pytest.approx(0.4)
-    assert sure_from([[Found(0, wrong, 0.3)]], known) is None
+    assert sure_from([[FoundRegion(0, wrong, 0.3)]], known) is None
     assert sure_from([[]], known) is None
-    twice = [Found(0, box, 0.9), Found(1, (0.0, 0.0, 0.2, 0.19), 0.8), Found(0, far, 0.7)]
+    twice = [FoundRegion(0, box, 0.9), FoundRegion(1, (0.0, 0.0, 0.2, 0.19), 0.8), FoundRegion(0, far, 0.7)]
     assert distinct(twice) == [twice[0], twice[2]]
 
 

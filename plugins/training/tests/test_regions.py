@@ -24,11 +24,11 @@ def drawn_pages(desk: Desk, count: int) -> list[str]:
     """Pages with ten regions each."""
     pages = [desk.picture(2) for _ in range(count)]
     for page in pages:
-        desk.drawn(page, KINDS)
+        desk.draw_regions(page, KINDS)
     return pages
 
 
-def trained(desk: Desk, scope: list[str], held: list[str], **more: Any) -> dict[str, Any]:
+def train(desk: Desk, scope: list[str], held: list[str], **more: Any) -> dict[str, Any]:
     answer = regions_here(desk, scope, held, **more)
     assert answer.status_code == 202, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
@@ -45,7 +45,7 @@ def test_a_detector_is_taught_scored_on_the_held_out_pages_and_lands(desk: Desk)
     assert (answer.status_code, answer.json()["code"]) == (409, "runtime_missing"), answer.text
     assert "armarium runtime install region-trainer" in answer.json()["detail"]
     desk.give_trainers()
-    told = trained(desk, pages[:2], pages[2:])
+    told = train(desk, pages[:2], pages[2:])
     assert (told["card"], told["reader_id"]) == ("regions", None)
     assert told["model_id"] == f"layout-trained-{told['id']}"
     assert told["training_set"]["regions"] == 20
@@ -70,11 +70,11 @@ def test_a_page_of_five_tells_when_it_stops_improving_and_none_that_is_held_out(
     kept: list[list[dict[str, Any]]] = []
     from armarium_training.jobs import training
 
-    def landed(self: Any, *given: Any) -> None:
+    def refuse_landing(self: Any, *given: Any) -> None:
         kept.append(json.loads((self.folder / "lines.json").read_text("utf-8"))["pages"])
         raise training.Unavailable("Enough.", code="worker_failed")
 
-    monkeypatch.setattr(training.Training, "_land", landed)
+    monkeypatch.setattr(training.Training, "_land", refuse_landing)
     desk.engine.jobs.run_until_idle(desk.library)
     assert desk.training(job_id)["state"] == "failed"
     assert [one["part"] for one in kept[0]] == ["taught"] * 4 + ["validation", "held-out"]
@@ -83,7 +83,7 @@ def test_a_page_of_five_tells_when_it_stops_improving_and_none_that_is_held_out(
 def test_regions_are_found_with_it_and_undone(desk: Desk) -> None:
     pages = drawn_pages(desk, 3)
     desk.give_trainers()
-    model = trained(desk, pages[:2], pages[2:], epochs=1, classes=["text", "seal"])["model_id"]
+    model = train(desk, pages[:2], pages[2:], epochs=1, classes=["text", "seal"])["model_id"]
     fresh = desk.picture(2)
     for wrong, code in (("no-such", "unknown_detector"), ("../../evil", "unknown_detector")):
         stated = {"scope_ids": [fresh], "model": wrong}
@@ -108,8 +108,8 @@ def test_a_base_is_gone_on_from_and_its_pages_travel_along(desk: Desk) -> None:
     desk.give_trainers()
     refused = regions_here(desk, pages[:2], pages[3:], base="no-such")
     assert (refused.status_code, refused.json()["code"]) == (422, "base_missing"), refused.text
-    first = trained(desk, pages[:2], pages[3:], epochs=1)["model_id"]
-    second = trained(desk, pages[1:3], pages[3:], epochs=1, base=first)["model_id"]
+    first = train(desk, pages[:2], pages[3:], epochs=1)["model_id"]
+    second = train(desk, pages[1:3], pages[3:], epochs=1, base=first)["model_id"]
     card = desk.client.get("/api/training/model", params={"model": second}).json()["card"]
     assert card["base"] == first
     assert {one["document_id"] for one in card["base_seen"]} == set(pages[:2])
@@ -120,7 +120,7 @@ def test_a_base_is_gone_on_from_and_its_pages_travel_along(desk: Desk) -> None:
 def test_taken_in_undone_and_done_again(desk: Desk) -> None:
     pages = drawn_pages(desk, 3)
     desk.give_trainers()
-    told = trained(desk, pages[:2], pages[2:], epochs=1)
+    told = train(desk, pages[:2], pages[2:], epochs=1)
     config = desk.library.models / "layout" / told["model_id"] / "config.json"
     assert config.is_file()
     ((audit,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.land'")

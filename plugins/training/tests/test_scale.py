@@ -100,6 +100,22 @@ def test_pages_are_read_in_shards_and_land_as_imports(desk: Desk) -> None:
     assert len(passes(desk)) == 5
 
 
+def test_the_projects_setting_says_where_pages_are_read_unless_the_request_does(desk: Desk) -> None:
+    page = desk.picture(2)
+    desk.do("library.set", {"compute_place": "local"})
+    body = {"scope_ids": [page], "card": "careful"}
+    answer = desk.client.post("/api/reading-at-scale", json=body)
+    assert look(desk, answer.json()["job_id"])["flavor"] == "local"
+    refused = desk.client.post("/api/reading-at-scale", json={**body, "flavor": "elsewhere:big"})
+    assert refused.status_code == 403
+    desk.do("library.set", {"compute_place": "elsewhere:big"})
+    assert desk.client.post("/api/reading-at-scale", json=body).status_code == 403
+    desk.do("library.set", {"compute_place": None})
+    assert (
+        desk.client.post("/api/reading-at-scale", json={**body, "pages_may_leave": True}).status_code == 412
+    )
+
+
 def test_a_reader_of_lines_reads_those_that_are_there(desk: Desk) -> None:
     page, _ = desk.page(["one", "two"])
     bare = desk.picture(1)

@@ -14,6 +14,7 @@ from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
 from armarium_training import starting
 from armarium_training.jobs import training as jobs
+from armarium_training.samples import LoopbackTrainer
 
 NOWHERE = "f" * 32
 
@@ -161,6 +162,19 @@ def test_without_a_base_it_begins_from_nothing(desk: Desk, monkeypatch: pytest.M
         body = {"scope_ids": [page], "teacher": "teacher", "base": base}
         answer = desk.client.post("/api/training/linereader/here", json=body)
         assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+def test_without_a_base_the_projects_setting_says_who_trains(desk: Desk) -> None:
+    page, _ = desk.page(["one"])
+    desk.do("library.set", {"trainer": "nobody"})
+    body = {"scope_ids": [page], "teacher": "teacher"}
+    answer = desk.client.post("/api/training/linereader/here", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "no_trainer")
+    desk.do("library.set", {"trainer": LoopbackTrainer.name})
+    assert desk.train([page], base=None, epochs=1)["state"] == "done"
+    # A base has a trainer of its own.
+    desk.do("library.set", {"trainer": "nobody"})
+    assert desk.train([page], epochs=1)["state"] == "done"
 
 
 @pytest.mark.parametrize("epoch", [1, 2])

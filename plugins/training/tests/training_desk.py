@@ -145,7 +145,7 @@ class Desk:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.json").write_text("{}", "utf-8")
 
-    def drawn(self, page: str, kinds: Sequence[str]) -> None:
+    def draw_regions(self, page: str, kinds: Sequence[str]) -> None:
         """Regions of these kinds that a person drew on a page, one under the other."""
         pass_id = self.do("segment.pass_create", {"document_id": page, "name": "Drawn"})["id"]
         height = 0.9 / len(kinds)

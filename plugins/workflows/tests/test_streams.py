@@ -161,7 +161,7 @@ def test_pieces_about_what_a_follower_may_not_see_are_left_out(
     thread = ground.start_held(two_steps(), [seen])
     monkeypatch.setattr(
         stream,
-        "withheld",
+        "find_withheld",
         lambda library, who, ids, use: {one: "Restricted." for one in ids if one == hidden},
     )
 

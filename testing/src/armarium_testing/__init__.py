@@ -1,1 +1,1 @@
-"""The testing kit: fixtures, suites and sample pages that prove the core, its families and a stranger's plugin."""
+"""The testing kit: fixtures and suites that check the core, its families and third-party plugins."""

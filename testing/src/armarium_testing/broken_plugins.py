@@ -1,4 +1,6 @@
-"""Distributions that only misbehave, each in one way, written into a folder on the path: what an engine must live through."""
+"""Distributions that only misbehave, each in one way, written into a folder on the path: an engine must survive them
+all.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ from armarium_testing.faulty import an_action, a_job, a_table, a_router
 
 @dataclass(frozen=True)
 class BrokenPlugin:
-    """One distribution: its module's text, what it is refused with, and how it comes to the engine."""
+    """One distribution: its module's text, what it is refused with, and how the engine finds it."""
 
     name: str
     source: str
     words: str | None
-    """A part of the sentence it is refused with; None: it is let in and must do no harm."""
+    """A part of the sentence it is refused with; None: it is loaded and must do no harm."""
     deadly: bool = False
     """It hangs, or ends the process that imports it."""
     entries: dict[str, str] = field(default_factory=dict)
-    """Group of entry points to the line in it; none: a plugin of its name."""
+    """Group of entry points to the line in it; empty: a plugin of its name."""
     called: str | None = None
     """The name it is refused under, where that is not its own."""
 
@@ -39,7 +41,7 @@ class BrokenPlugin:
         return f"broken_{self.name.replace('-', '_')}"
 
     def write(self, site: Path) -> None:
-        """Put the module and what an installer would write beside it into *site*."""
+        """Write the module and the metadata an installer would write into *site*."""
         site.mkdir(parents=True, exist_ok=True)
         (site / f"{self.module}.py").write_text(self.source, encoding="utf-8")
         about = site / f"{self.module}-1.0.dist-info"
@@ -68,7 +70,7 @@ def write_all(broken: Iterable[BrokenPlugin], site: Path) -> None:
 
 
 def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> BrokenPlugin:
-    """One that answers a Plugin with these *fields*, after the statements *before*."""
+    """Return one that returns a Plugin with these *fields*, after the statements *before*."""
     own = name.replace("-", "_")
     said = "" if "name=" in fields else f'name="{own}", '
     source = (
@@ -81,7 +83,7 @@ def _plugin(name: str, words: str | None, fields: str, before: str = "", **more:
 def _tables(
     name: str, words: str | None, columns: str, info: str = 'info=tracked(label="row")', before: str = ""
 ) -> BrokenPlugin:
-    """One with a table of these *columns*."""
+    """Return one with a table of these *columns*."""
     return _plugin(
         name,
         words,
@@ -125,7 +127,7 @@ MILD: tuple[BrokenPlugin, ...] = (
         _good("strange_hook") + "@hookimpl\ndef armarium_step_committed(nothing_like_this): ...",
     ),
     _plugin("other-contract", "plugin contract 99", "engine_api=99"),
-    _plugin("nameless", "is none: use lower-case", "name='My Plugin!'", called="My Plugin!"),
+    _plugin("nameless", "is not allowed: use lower-case", "name='My Plugin!'", called="My Plugin!"),
     _plugin("thief", "prefix document belongs to the plugin documents", "prefixes=('document',)"),
     _plugin("named-documents", "is loaded already", "name='documents'", called="documents"),
     _plugin("unprefixed", "does not begin with one of its prefixes", "actions=(an_action('elsewhere.do'),)"),
@@ -152,7 +154,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _plugin("wrong-role", "asks for the role 'admin'", "actions=(an_action(NAME + '.do', role='admin'),)"),
     _plugin("wrong-result", "name a model of pydantic", "actions=(an_action(NAME + '.do', result=list),)"),
-    _plugin("shouting", "not called as family.verb", "actions=(an_action('SHOUTING'),)"),
+    _plugin("shouting", "not named family.verb", "actions=(an_action('SHOUTING'),)"),
     _plugin("same-action", "exists already", "actions=(an_action(NAME + '.do'), an_action(NAME + '.do'))"),
     _plugin(
         "no-schema",
@@ -181,12 +183,12 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _tables(
         "holds-a-row",
-        "so that no undo could take back a row named there",
+        "so that no undo could remove a row named there",
         f'{_ID}, Column("document_id", Text, ForeignKey(documents.c.id))',
         "info=operational()",
         before="from armarium_documents.api import documents",
     ),
-    _tables("column-op", "a name the history keeps", f'{_ID}, Column("op", Text)'),
+    _tables("column-op", "a name reserved for the history", f'{_ID}, Column("op", Text)'),
     _tables(
         "cascading",
         "would CASCADE rows unseen",
@@ -350,7 +352,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _module("loud", None, "print('{}'); sys.stdout.write('loud\\n')\n" + _good("loud")),
 )
-"""Those that an engine can look at in one go: some are refused as they are declared, some in the trial."""
+"""Those that an engine can examine in one go: some are refused as declared, some in the trial."""
 
 DEADLY: tuple[BrokenPlugin, ...] = (
     _module("ends-it", "ended the process while it was imported (exit code 7)", "os._exit(7)", deadly=True),

@@ -1,4 +1,4 @@
-"""A small family of jobs for tests and benchmarks: chores that write, wait, fail, spawn and stand for later families.
+"""A small family of jobs for tests and benchmarks: chores that write, wait, fail and spawn.
 
 It writes through one action, `chore.note`, into a tracked table, so that a test can count effects exactly.
 """
@@ -42,7 +42,7 @@ class Note(Params):
 
 
 class Many(Params):
-    """Chores to put in the queue at once."""
+    """Chores to queue at once."""
 
     kind: str = "chore-items"
     jobs: int = Field(ge=1)
@@ -65,7 +65,7 @@ class Tree(Message):
     items: int = 1
     failing: int = 0
     number: int = 0
-    """Tells trees apart that are otherwise the same work."""
+    """Distinguishes trees that are otherwise the same work."""
 
 
 @action(
@@ -75,7 +75,7 @@ class Tree(Message):
     example=lambda ex: {"job_id": "j", "item": 0},
 )
 def note(ctx: ActionContext, p: Note) -> dict[str, Any]:
-    """One tracked row."""
+    """Insert one tracked row."""
     row = new_id()
     ctx.conn.exec_driver_sql(
         "INSERT INTO chore_note (id, job_id, item) VALUES (?, ?, ?)", (row, p.job_id, p.item)
@@ -86,7 +86,7 @@ def note(ctx: ActionContext, p: Note) -> dict[str, Any]:
 
 @action("chore.begin", params=Many, summary="Put chores in the queue", example=lambda ex: {"jobs": 1})
 def begin(ctx: ActionContext, p: Many) -> dict[str, Any]:
-    """Jobs exist if and only if the step does."""
+    """Queue jobs, which exist if and only if the step does."""
     ids = [
         ctx.enqueue(
             p.kind, {"items": p.items} if p.kind != "chore-nothing" else {}, title=p.title, model=p.model
@@ -97,20 +97,20 @@ def begin(ctx: ActionContext, p: Many) -> dict[str, Any]:
 
 
 class Gate:
-    """Lets a test hold a chore at an item and let it go on."""
+    """Lets a test hold a chore at an item and release it."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
         self.open = threading.Event()
 
     def pass_through(self) -> None:
-        """Say that the chore is here and wait to be let on."""
+        """Report that the chore is here and wait for its release."""
         self.reached.set()
         self.open.wait(20)
 
 
 def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None = None) -> Plugin:
-    """The family. *gate* holds `chore-gated`; *told* collects what on_pause and on_cancel hear."""
+    """Return the family. *gate* holds `chore-gated`; *told* collects the calls of on_pause and on_cancel."""
     heard = told if told is not None else []
     held = gate or Gate()
 
@@ -163,7 +163,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
 
 
 def do_items(job: JobContext) -> dict[str, Any]:
-    """Note each item with its checkpoint; killed anywhere, no item is lost or noted twice."""
+    """Note each item with its checkpoint; killed at any time, no item is lost or noted twice."""
     items = job.args.items
     for item in range(job.checkpoint.get("item", 0), items):
         job.check()
@@ -180,7 +180,7 @@ def do_items(job: JobContext) -> dict[str, Any]:
 
 
 def spawn_tree(job: JobContext) -> None:
-    """Children that do the items; *failing* of them fail."""
+    """Spawn children that do the items; *failing* of them fail."""
     tree: Tree = job.args
     job.spawn_many(
         [
@@ -197,7 +197,7 @@ def spawn_tree(job: JobContext) -> None:
 
 
 def refuse(job: JobContext) -> None:
-    """Fail in words, once; a retry with the switch in the library's derived folder succeeds."""
+    """Fail with a sentence, once; a retry with the switch in the project's derived folder succeeds."""
     switch = job.library.derived_folder / "chore-may"
     if not switch.exists():
         raise Conflict("The chore was refused: it was to be. Retry it when it may.", code="chore_refused")
@@ -205,10 +205,10 @@ def refuse(job: JobContext) -> None:
 
 
 def break_down(job: JobContext) -> None:
-    """Fail without words; the message must never be shown or logged."""
+    """Fail with an exception whose message must never be shown or logged."""
     raise ValueError("a secret word of the source: Konrad")
 
 
 def put_off(job: JobContext) -> None:
-    """Ask to be tried again."""
+    """Ask to be run again later."""
     raise RetryLater("The far side is busy.", seconds=0.2)

@@ -1,4 +1,4 @@
-"""A machine for tests of the command line: a state folder, strangers' plugins installed, and an engine that serves."""
+"""A machine for tests of the command line: a state folder, third-party plugins installed, and a serving engine."""
 
 from __future__ import annotations
 
@@ -163,13 +163,13 @@ class CommandResult:
 
     @property
     def json(self) -> Any:
-        """What it answered under `--json`."""
+        """The parsed answer under `--json`."""
         return json.loads(self.out)
 
 
 @dataclass
 class Machine:
-    """A user's machine; `run` is one command in this process, in the folder the user stands in."""
+    """A user's machine; `run` is one command in this process, in the user's current folder."""
 
     home: Path
     state: Path
@@ -179,35 +179,36 @@ class Machine:
         """Run `armarium WORDS`."""
         from armarium.cli.program import build
 
-        # In a context of its own: what one command was asked for (`--json`) must not hold for what a test calls next.
+        # In a context of its own: the options of one command (`--json`) must not apply to what a test calls next.
         ended = copy_context().run(self.runner.invoke, build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
         assert "Traceback" not in ended.output
         return CommandResult(ended.exit_code, ended.stdout, ended.stderr)
 
     def succeed(self, *words: str) -> CommandResult:
-        """A command that works."""
+        """Run a command that must succeed."""
         ran = self.run(*words)
         assert ran.code == 0, ran.err
         return ran
 
     def expect_refusal(self, *words: str, code: int = 1) -> str:
-        """A command that is refused with one line; the line."""
+        """Run a command that must be refused with one line; return the line."""
         ran = self.run(*words)
         assert (ran.code, ran.out) == (code, ""), (ran.out, ran.err)
         assert ran.err.count("\n") == 1, ran.err
         return ran.err.strip()
 
     def expect_misuse(self, *words: str) -> str:
-        """A command that is called wrongly."""
+        """Run a command with wrong usage."""
         ran = self.run(*words)
         assert ran.code == 2, (ran.out, ran.err)
         return ran.err + ran.out
 
 
 def _strangers(base: Path) -> tuple[Path, Path]:
-    """Where the strangers' plugins are installed, and the verdicts on all plugins: once for all modules of a process, for a
-    trial of everything that is installed takes many seconds."""
+    """The folder of the third-party plugins, and the verdicts on all plugins: once for all modules of a process,
+    because a trial of everything installed takes many seconds.
+    """
     site, verdicts = base / "strangers", base / "plugin-trials.json"
     if not site.exists():
         site.mkdir()
@@ -220,7 +221,7 @@ def _strangers(base: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for the module's machines, with the strangers' plugins installed and no settings of this user's."""
+    """A folder for the module's machines, with the third-party plugins installed and no settings of this user's."""
     folder = tmp_path_factory.mktemp("cli")
     site, verdicts = _strangers(tmp_path_factory.getbasetemp())
     with pytest.MonkeyPatch.context() as patch:
@@ -236,7 +237,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def machine(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A fresh machine on which no engine runs: each command starts its own."""
+    """A new machine on which no engine runs: each command starts its own."""
     monkeypatch.setenv("SERVICE_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
     return Machine(tmp_path, tmp_path / "state")
@@ -277,7 +278,7 @@ def serving(world: Path, short_home: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def desk(serving: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine whose commands speak to the engine that serves; the user stands in a fresh folder."""
+    """A machine whose commands speak to the serving engine; the user is in an empty folder."""
     monkeypatch.setenv("SERVICE_STATE_DIR", str(serving))
     monkeypatch.chdir(tmp_path)
     return Machine(tmp_path, serving)
@@ -287,15 +288,18 @@ Pictures = Callable[[Sequence[str]], Path]
 
 
 def in_a_terminal() -> None:
-    """For a child, before it runs: what a terminal sends reaches it, though these tests may run in the background or under
-    nohup, where such signals are ignored by every process that is started."""
+    """For a child process, before it runs: let it receive signals from a terminal, even if these tests run in the
+    background or under nohup, where every process ignores them.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Pictures:
-    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, bare ones have no line."""
+    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, bare ones have no
+    line.
+    """
 
     def make(names: Sequence[str]) -> Path:
         from PIL import Image
@@ -335,5 +339,5 @@ def wills(desk: Machine, pictures: Pictures) -> Machine:
 
 
 def ids(machine: Machine) -> dict[str, str]:
-    """The ids of what the project holds, by name."""
+    """Return the ids of the project's things, by name."""
     return {node["name"]: node["id"] for node in machine.succeed("ls", "--json").json["items"]}

@@ -1,4 +1,4 @@
-"""The conformance kit: what every plugin's actions must do, checked from their own examples."""
+"""The conformance kit: what every plugin's actions must do, checked with their own examples."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from armarium.projects.libraries import Library
 from armarium_testing.digest import differences, table_digests
 
 FORBIDDEN_FIELDS = frozenset({"actor", "created_by", "provenance_kind", "created_at", "trust", "audit_id"})
-"""Fields no action takes: the server says who did it."""
+"""Fields no action takes: the server sets the author."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing an action does wrong."""
+    """One fault of an action."""
 
     action: str
     what: str
@@ -36,10 +36,10 @@ class Fault:
 
 
 def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Put every action of plugin *name* through the kit, its rights too; the faults found (none: it conforms).
+    """Check every action of plugin *name*, including its rights; return the faults found (none: it conforms).
 
-    *engine* is started; the kit stops its background work, also what an example has started, before it looks at what
-    an action does. *folder* is empty and inside its allowed roots. Each action gets a library of its own.
+    *engine* is started; the kit stops its background work, including what an example has started, before it checks what
+    an action does. *folder* is empty and inside its allowed roots. Each action gets a project of its own.
     """
     plugin = next((p for p in engine.plugins.loaded if p.name == name), None)
     if plugin is None:
@@ -56,7 +56,7 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
 
 
 def exercise_action(engine: Engine, found: Action[Any], folder: Path) -> list[Fault]:
-    """Put one action through the kit in a fresh library under *folder*."""
+    """Check one action in a new project under *folder*."""
     faults = [Fault(found.name, what) for what in _shape(found)]
     if found.example is None:
         return [*faults, Fault(found.name, "has no example, so nothing shows that it works or is undone")]
@@ -90,7 +90,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
     try:
         params = found.example(Example(engine, library, LOCAL_OWNER, folder))
     except ServiceError as error:
-        yield f"its example cannot prepare the ground: {error.detail}"
+        yield f"its example cannot set up its project: {error.detail}"
         return
     stop_background_work(engine, library)
     yield from _refusals(engine, found, library, params)
@@ -117,14 +117,14 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
     with db.read() as conn:
         broken = verify_chain(conn)
     if broken:
-        yield f"the audit chain no longer holds: {broken}"
+        yield f"the audit chain is no longer intact: {broken}"
 
 
 def stop_background_work(engine: Engine, library: Library) -> None:
-    """A job that writes between two digests would be taken for what the action or its undo did."""
+    """Stop background work: a job that writes between two digests would be taken for the action or its undo."""
     if engine.jobs.is_started:
         engine.jobs.stop()
-        # Stopping lets every queue go; the library stays in the runner's hands, as it is in an engine without jobs.
+        # Stopping detaches every queue; the project stays attached to the runner, as in an engine without jobs.
         engine.jobs.attach(library)
 
 
@@ -151,7 +151,7 @@ def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict
 
 
 def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
-    """What the audit row would keep must be plain data; raises when it is not."""
+    """Raise unless what the audit row would keep is plain data."""
     redact_params(found.parse(params))
 
 
@@ -196,7 +196,8 @@ def _undo_and_redo(
     except ServiceError as error:
         yield f"it cannot be undone: {error.detail}"
         return
-    # The parts of a conducted action stay; its undo takes back the step, so it is held to what a second undo leaves.
+    # The parts of a conducted action stay; its undo reverts the step, so it is compared with the state after a second
+    # undo.
     before = table_digests(db, schema) if found.conduct is not None else before
     left = differences(before, table_digests(db, schema))
     if left:

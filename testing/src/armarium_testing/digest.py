@@ -1,4 +1,4 @@
-"""A digest of what a library says: every tracked row, without the columns that only grow. Undo must restore it."""
+"""A digest of a project's content: every tracked row, without the columns that only grow. Undo must restore it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium.store.tables import rules_of
 
 
 def table_digests(db: Database, schema: Schema) -> dict[str, str]:
-    """Tracked table to a digest of its rows (in the order of their keys, monotonic columns left out).
+    """Return tracked table to a digest of its rows (in the order of their keys, monotonic columns left out).
 
     Two equal digests mean equal content, bit for bit, floats included.
     """
@@ -32,5 +32,5 @@ def table_digests(db: Database, schema: Schema) -> dict[str, str]:
 
 
 def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """The tables whose content differs."""
+    """Return the tables whose content differs."""
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

@@ -1,11 +1,11 @@
-"""Kills and disk faults: run a workload in a forked process, strike it, open what is left and look it over.
+"""Kills and disk faults: run a workload in a forked process, kill it or fail its disk, open what is left and check it.
 
     python -m armarium_testing.faults MODULE:NAME FOLDER [--random N] [--every N] [--errors N] [--first N]
            [--seed S]
 
-`MODULE:NAME` names a `Workload`. Imports are paid once; each round is a fork on a fresh copy of the ground. Random
-kills come after a random time; `--every` kills at every N-th write, sync or rename; `--errors` makes every N-th of
-those fail with a full disk, an I/O error and a read-only disk instead. The last two preload `fault_shim.c` and need
+`MODULE:NAME` names a `Workload`. Imports are paid once; each round is a fork on a fresh copy of the starting state.
+Random kills come after a random time; `--every` kills at every N-th write, sync or rename; `--errors` makes every N-th
+of those fail with a full disk, an I/O error and a read-only disk instead. The last two preload `fault_shim.c` and need
 a C compiler. Prints one JSON object; `faults` empty means that nothing was lost, doubled or left half-written.
 """
 
@@ -52,7 +52,7 @@ from armarium_testing.shim import (
 )
 
 RESTART_LIMIT = 5.0
-"""Seconds of work an engine may need to open what a kill left behind; the clock also tells how busy the machine was."""
+"""Processor seconds an engine may need to open what a kill left behind; wall-clock time also depends on other load."""
 
 Say = Callable[[str], None]
 
@@ -63,56 +63,56 @@ def _as_it_lies(place: Path) -> None:
 
 @dataclass(frozen=True)
 class Opening:
-    """One way in which what a strike left is found and opened; each is given a copy of it, in the same place."""
+    """One way in which what a kill left is found and opened; each gets a copy of it, at the same path."""
 
     name: str
     open: Callable[[Engine, Path], Library] | None = None
-    """Opens the projects in the order that is tried, and gives the one to be looked over; None: the struck one alone."""
+    """Opens the projects in the order under test, and returns the one to check; None: only the one that was hit."""
     before: Callable[[Path], None] = _as_it_lies
-    """What befalls the files before an engine opens them."""
+    """What is done to the files before an engine opens them."""
     check: Callable[[Engine, Library, Path, list[str]], list[str]] | None = None
-    """What is looked at in place of the workload's `finish` and `check`."""
+    """Checks replacing the workload's `finish` and `check`."""
     every: int = 1
-    """It is tried after the first strike, and after each so many."""
+    """It is tried after the first kill, and after each so many."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Work to be struck. All are called in forked processes with an engine of their own."""
+    """Work to be interrupted. All functions are called in forked processes with an engine of their own."""
 
     plugins: Callable[[], Sequence[Plugin] | None]
     """The plugins of the engine; None for every installed one."""
     prepare: Callable[[Engine, Library, Path], None]
-    """Lays the ground once; the folder is for files the work needs."""
+    """Sets up the starting state once; the folder is for files the work needs."""
     work: Callable[[Engine, Library, Path, Say], None]
     """The work; calls `say` with a word once something is acknowledged and must survive."""
     check: Callable[[Engine, Library, Path, list[str]], list[str]]
-    """Looks at what is left, given the words said; sentences about what is wrong."""
+    """Checks what is left, given the words said; returns sentences about faults."""
     finish: Callable[[Engine, Library, Path], None] | None = None
-    """Carries the work on to its end before `check` (jobs that go on from a checkpoint)."""
+    """Completes the work before `check` (jobs that resume from a checkpoint)."""
     openings: tuple[Opening, ...] = (Opening(""),)
-    """The ways in which what is left is opened, each after each strike or a sample of them."""
+    """The ways in which what is left is opened, each after each kill or a sample of them."""
 
 
 @dataclass
 class Report:
-    """What a run of strikes met."""
+    """The result of a run of kills."""
 
     kills: int = 0
     errors: int = 0
     refused_in_words: int = 0
     slowest_restart: float = 0.0
-    """Seconds by the clock."""
+    """Wall-clock seconds."""
     dearest_restart: float = 0.0
-    """Seconds of work."""
+    """Processor seconds."""
     faults: list[str] = field(default_factory=list)
 
 
 class Striker:
-    """Runs one workload under strikes in *folder*."""
+    """Runs one workload and interrupts it, in *folder*."""
 
     last_words_count = True
-    """Whether what the work says between the strike and its end was acknowledged."""
+    """Whether what the work says between the interruption and its end was acknowledged."""
 
     def __init__(self, workload: Workload, folder: Path, *, seed: int = 0) -> None:
         self.workload = workload
@@ -122,7 +122,7 @@ class Striker:
         self.looked_over = 0
         self.ground = folder / "ground"
         folder.mkdir(parents=True, exist_ok=True)
-        # Made once here and thrown away: what it imports is then there in every fork.
+        # Created here once and thrown away: what it imports is then loaded in every fork.
         Engine(Settings(state_dir=folder / "unused"), plugins=workload.plugins())
         self._in_child(lambda say: self._prepare())
         self._import_ahead()
@@ -145,7 +145,7 @@ class Striker:
         return engine, engine.libraries.get(package)
 
     def _import_ahead(self) -> None:
-        """Import here, once, what the work imports when it first needs it; else every fork would pay for it."""
+        """Import here, once, what the work imports on first use; otherwise every fork would pay for it."""
 
         def name_modules(say: Say) -> None:
             here = set(sys.modules)
@@ -155,14 +155,14 @@ class Striker:
 
         words, _, _ = self._in_child(name_modules)
         for name in words:
-            # Some modules only exist inside others; whatever is wrong with one shows again in the work itself.
+            # Some modules only exist inside others; a failing import shows again in the work itself.
             with suppress(Exception):
                 importlib.import_module(name)
         gc.collect()
         gc.freeze()
 
     def _prepare(self) -> None:
-        # Where the rounds are: what is written down of places, in the registry say, is right in each of them.
+        # The folder of the rounds: stored paths, in the registry say, are then right in each of them.
         place = self.folder / "round"
         place.mkdir()
         engine, library = self._engine(place)
@@ -179,7 +179,9 @@ class Striker:
     def _in_child(
         self, work: Callable[[Say], None], *, kill_after: float | None = None
     ) -> tuple[list[str], int, float]:
-        """Run *work* in a fork; what it said, its exit status, how long it took. Killed after *kill_after* seconds."""
+        """Run *work* in a fork; return what it said, its exit status, how long it took. Killed after *kill_after*
+        seconds.
+        """
         reader, writer = os.pipe()
         began = time.monotonic()
         child = os.fork()
@@ -214,7 +216,7 @@ class Striker:
                 data += chunk
         os.close(reader)
         _, status = os.waitpid(child, 0)
-        # A word cut in the middle by the kill was not acknowledged.
+        # A word cut off by the kill was not acknowledged.
         words = data.decode().split("\n")[:-1]
         return words, status, time.monotonic() - began
 
@@ -235,7 +237,7 @@ class Striker:
         return run
 
     def _look_over(self, place: Path, said: list[str], what: str) -> None:
-        """Look at what is left in every way that is its turn, always under the path that it was made under."""
+        """Check what is left in every way that is due, always under its original path."""
         turn, self.looked_over = self.looked_over, self.looked_over + 1
         openings = [opening for opening in self.workload.openings if turn % opening.every == 0]
         aside = place.with_name("struck")
@@ -271,7 +273,7 @@ class Striker:
             else:
                 self.report.faults.append(f"{what}: {rest or word}")
         if status != 0:
-            self.report.faults.append(f"{what}: what was left could not be looked over")
+            self.report.faults.append(f"{what}: what was left could not be checked")
 
     def at_random(self, rounds: int) -> None:
         """Kill *rounds* times after a random time."""
@@ -337,7 +339,7 @@ class Striker:
         self._look_over(place, [word for word in said if not word.startswith("*")], what)
 
     def _calls(self) -> int:
-        """How many calls of the work the shim sees."""
+        """Return how many calls of the work the shim sees."""
 
         def run(say: Say) -> None:
             engine, library = self._engine(self._copy())
@@ -352,7 +354,7 @@ class Striker:
 
 
 def strike(workload: str, folder: Path, *options: str, env: dict[str, str] | None = None) -> dict[str, Any]:
-    """Run this module as a program under the shim where it is needed; its report."""
+    """Run this module as a program, under the shim where it is needed; return its report."""
     environment = {**os.environ, **(env or {})}
     if any(option in ("--every", "--errors") for option in options):
         environment["LD_PRELOAD"] = str(build_shim(folder / "shim"))
@@ -369,7 +371,7 @@ def strike(workload: str, folder: Path, *options: str, env: dict[str, str] | Non
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The program: see the module's words."""
+    """Run the program described above."""
     parser = argparse.ArgumentParser(prog="armarium_testing.faults")
     parser.add_argument("workload")
     parser.add_argument("folder", type=Path)

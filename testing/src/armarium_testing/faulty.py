@@ -1,4 +1,4 @@
-"""Plugins that only misbehave, each in one way: the plugin road is proved by what it refuses."""
+"""Plugins that only misbehave, each in one way, to test that plugin loading refuses them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _wrong_arguments() -> ModuleType:
 
 
 def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
-    """Name to (a module with hooks, a part of the sentence it is refused with)."""
+    """Return name to (a module with hooks, a part of the sentence it is refused with)."""
     good = shelf.shelf_plugin()
     return {
         "empty": (ModuleType("faulty"), "no armarium_plugin"),
@@ -107,7 +107,7 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
 
 
 def an_action(name: str, **fields: Any) -> Action[Any]:
-    """A sound action called *name*, but for *fields*."""
+    """Return a valid action called *name*, except for *fields*."""
     given: dict[str, Any] = {
         "params": NoParams,
         "summary": "Does nothing much",
@@ -118,13 +118,13 @@ def an_action(name: str, **fields: Any) -> Action[Any]:
 
 
 def a_job(name: str, **fields: Any) -> JobKind:
-    """A sound job kind called *name*, but for *fields*."""
+    """Return a valid job kind called *name*, except for *fields*."""
     given: dict[str, Any] = {"lane": "cpu", "summary": "Does nothing much", "run": lambda job: None, **fields}
     return JobKind(name=name, **given)
 
 
 def a_table(metadata: MetaData, name: str) -> Table:
-    """A sound tracked table with a column that takes no null."""
+    """Return a valid tracked table with a column that takes no null."""
     return Table(
         name,
         metadata,
@@ -135,7 +135,7 @@ def a_table(metadata: MetaData, name: str) -> Table:
 
 
 def a_router(*paths: str) -> APIRouter:
-    """A router with a GET of each path."""
+    """Return a router with a GET of each path."""
     router = APIRouter()
     for path in paths:
         router.add_api_route(path, lambda: None)

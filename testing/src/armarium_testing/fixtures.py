@@ -1,4 +1,4 @@
-"""Fixtures for tests of plugins: an engine in a temporary folder, a fresh library in it, an HTTP client."""
+"""Fixtures for tests of plugins: an engine in a temporary folder, a new project in it, an HTTP client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What the kit adds to the command line of pytest."""
+    """Add the kit's options to the command line of pytest."""
     parser.getgroup("armarium").addoption(
         "--every-refusal",
         action="append",
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Listen to refusals when asked to."""
+    """Record refusals when asked to."""
     packages = config.getoption("--every-refusal")
     if packages:
         from armarium_testing.refusals import EveryRefusal
@@ -56,10 +56,10 @@ def short_home() -> Iterator[Path]:
 
 @pytest.fixture
 def make_engine(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
-    """Makes started engines, each with a state folder of its own unless told; closed after the test.
+    """Makes started engines, each with a state folder of its own by default; closed after the test.
 
-    `make_engine(plugins=[…])` loads just those plugins; without it, every installed one. Background work does not
-    run by itself: call `engine.jobs.run_until_idle(library)`, or pass `jobs=True`.
+    `make_engine(plugins=[…])` loads only those plugins; without it, every installed one. Background work does not run
+    by itself: call `engine.jobs.run_until_idle(library)`, or pass `jobs=True`.
     """
     from armarium.engine import Engine
     from armarium.settings import Settings
@@ -87,7 +87,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def library(engine: Engine, tmp_path: Path) -> Library:
-    """A fresh library of `engine`, opened."""
+    """A new project of `engine`, opened."""
     from armarium.principals import LOCAL_OWNER
 
     place = tmp_path / "Test.library"
@@ -97,7 +97,9 @@ def library(engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def do(engine: Engine, library: Library) -> Callable[..., dict[str, Any]]:
-    """`do("document.create", {"name": "Box"})` runs an action in `library`, as the owner unless told; its result."""
+    """`do("document.create", {"name": "Box"})` runs an action in `library`, by default as the owner; returns its
+    result.
+    """
     from armarium.principals import LOCAL_OWNER, Principal
 
     def run(name: str, params: dict[str, Any], who: Principal = LOCAL_OWNER) -> dict[str, Any]:
@@ -113,7 +115,7 @@ def client(engine: Engine, library: Library) -> Iterator[TestClient]:
 
 
 def http_client(engine: Engine, library: Library | None = None) -> Iterator[TestClient]:
-    """A test client with the owner's token and, when given, the library's header."""
+    """Return a test client with the owner's token and, when given, the project's header."""
     from urllib.parse import quote
 
     from starlette.testclient import TestClient

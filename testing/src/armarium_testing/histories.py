@@ -1,13 +1,13 @@
 """Random histories: steps, undos of steps and sets, redos, against an oracle that knows nothing of triggers.
 
-After each step the whole content is read and compared with what it was, so the oracle knows what the step changed
-from the rows alone. From that it foretells of every undo whether it is refused, why, and what it leaves.
+After each step the whole content is read and compared with what it was, so the oracle knows what the step changed from
+the rows alone. From that it predicts for every undo whether it is refused, why, and what it leaves.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,12 +25,12 @@ Content = dict[Key, tuple[Any, ...]]
 
 @dataclass
 class World:
-    """What a move may look at: the rows there are."""
+    """What a move may use: the existing rows."""
 
     content: Content
 
     def keys(self, table: str) -> list[str]:
-        """The (single-column) keys of the rows of *table*."""
+        """Return the (single-column) keys of the rows of *table*."""
         return [key[0] for name, key in self.content if name == table]
 
 
@@ -44,12 +44,12 @@ class DoneStep:
 
     audit_id: str
     changed: dict[Key, tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]
-    """Row to (what it was, what it became); None: it was not there."""
+    """Row to (its values before, its values after); None: the row did not exist."""
     undone: bool = False
     inverse_of: DoneStep | None = None
 
     def mark_undone(self) -> None:
-        """Undone now; along the chain every other step is in effect again."""
+        """Mark it undone; along the chain every other step is in effect again."""
         self.undone = True
         state, step = False, self.inverse_of
         while step is not None:
@@ -57,13 +57,17 @@ class DoneStep:
             state, step = not state, step.inverse_of
 
 
+Law = Callable[[Mapping[str, Mapping[Any, Mapping[str, Any]]], str, Mapping[str, Any]], bool]
+"""Whether a row of a table breaks what is to be true of it, given all rows by table and key: `(rows, table, row)`."""
+
+
 class Difference(AssertionError):
-    """The engine did something else than the oracle foretold."""
+    """The engine did not do what the oracle predicted."""
 
 
 @dataclass
 class Tally:
-    """What a run of histories met."""
+    """The counts of a run of histories."""
 
     steps: int = 0
     undone: int = 0
@@ -73,7 +77,17 @@ class Tally:
 class Histories:
     """Runs random histories in one library. Raises `Difference` with the seed at the first disagreement."""
 
-    def __init__(self, engine: Engine, library: Library, moves: Sequence[Move], *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        library: Library,
+        moves: Sequence[Move],
+        *,
+        seed: int = 0,
+        laws: Sequence[Law] = (),
+    ) -> None:
+        """*laws*: what the oracle is to know of the family's rules (`RowLaw`), said by itself; a breach is `changed`."""
+        self.laws = laws
         self.engine = engine
         self.library = library
         self.moves = list(moves)
@@ -101,7 +115,7 @@ class Histories:
             for index in sorted(table.indexes, key=lambda one: str(one.name))
             if index.unique
         ]
-        """What no two rows of a table may share; a row that has null there shares it with none."""
+        """Values that no two rows of a table may share; null is never shared."""
         self._grown = {
             table.name: [c.name for c in table.columns if c.name in rules_of(table).monotonic]
             for table in engine.library_schema.tracked
@@ -119,7 +133,7 @@ class Histories:
         self.content = self.read()
 
     def read(self) -> Content:
-        """Every tracked row, without the columns that only grow; those are remembered apart."""
+        """Return every tracked row, without the columns that only grow; those are remembered separately."""
         found: Content = {}
         self._counters = {}
         with self.library.db.read() as conn:
@@ -143,7 +157,7 @@ class Histories:
         return self.tally
 
     def empty(self) -> int:
-        """Take back every step still in effect, newest first; how many. Raises what refuses one."""
+        """Undo every step still in effect, newest first; return how many. Raises the refusal of one."""
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             steps = raw.execute(
@@ -172,7 +186,7 @@ class Histories:
 
     def _note_step(self, audit_id: str, inverse_of: DoneStep | None = None) -> DoneStep:
         before, counted, after = self.content, self._counters, self.read()
-        # A row whose counter grew was touched, though it may say what it said before.
+        # A row whose counter grew was touched, even if its other values are as before.
         changed = {
             key: (before.get(key), after.get(key))
             for key in before.keys() | after.keys()
@@ -196,12 +210,12 @@ class Histories:
             reason = str(error.fields.get("reason"))
             self.tally.refused[reason] = self.tally.refused.get(reason, 0) + 1
             if foretold != reason:
-                raise Difference(f"{where} was refused ({reason}); foretold: {foretold or 'done'}") from None
+                raise Difference(f"{where} was refused ({reason}); predicted: {foretold or 'done'}") from None
             if self.read() != self.content:
                 raise Difference(f"{where} was refused and changed something") from None
             return
         if foretold is not None:
-            raise Difference(f"{where} was done; foretold: refused, {foretold}")
+            raise Difference(f"{where} was done; predicted: refused, {foretold}")
         if self.read() != content:
             raise Difference(f"{where} left other rows than were there before")
         self.tally.undone += len(chosen)
@@ -215,7 +229,7 @@ class Histories:
         self.content = state
 
     def _foretell(self, chosen: Sequence[DoneStep]) -> tuple[str | None, Content]:
-        """The reason an undo of *chosen* is refused with, or None; and the content it leaves."""
+        """Return the predicted reason for which an undo of *chosen* is refused, or None; and the content it leaves."""
         content = self.content
         flags: dict[int, bool] = {}
         for step in chosen:
@@ -229,6 +243,7 @@ class Histories:
                 self._orphans(content, removed)
                 or self._has_doubles(content, step)
                 or self._circles(content, step)
+                or self._breaks_laws(content, step)
             ):
                 return "changed", self.content
             state, other = False, step.inverse_of
@@ -236,11 +251,11 @@ class Histories:
             while other is not None:
                 flags[id(other)] = state
                 state, other = not state, other.inverse_of
-        # A row put back before its parent is fine as long as the whole set leaves nothing pointing at nothing.
+        # A row may be restored before its parent, as long as the whole set leaves every reference intact.
         return ("changed" if self._orphans(content) else None), content
 
     def _orphans(self, content: Content, parents: set[Key] | None = None) -> bool:
-        """Whether some row points at a row that is not there (of *parents* only, when given)."""
+        """Return whether some row refers to a row that does not exist (of *parents* only, when given)."""
         if parents is not None and not parents:
             return False
         by_table: dict[str, list[tuple[Any, ...]]] = {}
@@ -257,7 +272,7 @@ class Histories:
         return False
 
     def _circles(self, content: Content, step: DoneStep) -> bool:
-        """Whether a row that *step* touched now lies beneath itself."""
+        """Return whether a row that *step* touched now lies beneath itself."""
         for table, column in self._own:
             at = self._columns[table].index(column)
             for name, key in step.changed:
@@ -270,8 +285,18 @@ class Histories:
                         return True
         return False
 
+    def _breaks_laws(self, content: Content, step: DoneStep) -> bool:
+        """Whether a row that *step* touched, as it is now, breaks a law."""
+        if not self.laws:
+            return False
+        rows: dict[str, dict[Any, dict[str, Any]]] = {}
+        for (table, key), row in content.items():
+            rows.setdefault(table, {})[key[0]] = dict(zip(self._columns[table], row, strict=True))
+        touched = [(table, rows[table][key[0]]) for table, key in step.changed if (table, key) in content]
+        return any(law(rows, table, row) for law in self.laws for table, row in touched)
+
     def _has_doubles(self, content: Content, step: DoneStep) -> bool:
-        """Whether two rows now share what may be there once: a later step made the like of what this one puts back."""
+        """Return whether two rows now share a unique value: a later step made an equal of what this one restores."""
         for table, positions in self._unique:
             if not any(name == table for name, _ in step.changed):
                 continue

@@ -1,4 +1,4 @@
-"""A job killed at any call it makes of its context, and run again from the checkpoint that it left."""
+"""A job killed at any call of its context, and run again from the checkpoint that it left."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from armarium.projects.libraries import Library
 
 
 class Killed(BaseException):
-    """Stands in for kill -9: no handler of the job sees it."""
+    """Stands for kill -9: no handler of the job sees it."""
 
 
 class KilledContext:
     """The part of a job's context that a body uses, which kills it at the call after so many *calls*.
 
-    A step counts as two: it is killed before it or after it. `kept` is the checkpoint as it then lies in the database, to
-    be given to the next one. Steps whose job names no set get *set_id*.
+    A step counts as two: it is killed before it or after it. `kept` is the checkpoint as then stored in the database,
+    to be given to the next one. Steps whose job names no set get *set_id*.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class KilledContext:
         self.checkpoint = self.kept = checkpoint or {}
         self.job_id = self.set_id = set_id
         self.stop: str | None = None
-        """Nobody asks it to stop: it is killed."""
+        """Never asked to stop: it is killed."""
 
     def _tick(self) -> None:
         self.calls -= 1
@@ -64,7 +64,7 @@ class KilledContext:
     def act(
         self, name: str, params: Any, *, checkpoint: Any = None, set_id: str | None = None, **counts: Any
     ) -> Any:
-        """As of a job's context: the step and its checkpoint are one."""
+        """As of a job's context: the step and its checkpoint are written together."""
         self._tick()
         outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id=set_id or self.set_id)
         if checkpoint is not None:
@@ -73,5 +73,5 @@ class KilledContext:
         return outcome
 
     def _keep(self, checkpoint: dict[str, Any]) -> None:
-        # As the database holds it: nothing of it is shared with what the job goes on to change.
+        # As stored in the database: it shares nothing with what the job changes afterwards.
         self.kept = orjson.loads(orjson.dumps(checkpoint))

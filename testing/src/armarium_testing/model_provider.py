@@ -1,4 +1,5 @@
-"""A provider on this machine that speaks the real wire formats, for tests: what it answers, and how badly, is stated.
+"""A provider on this machine that speaks the real wire formats, for tests: its answers, and their faults, are
+configured.
 
 with LoopbackProvider() as provider:
     provider.answers = ["Dear Sir"]
@@ -19,12 +20,12 @@ from armarium.api import Engine, Principal
 
 OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 BASES = {"anthropic": "/v1", "google": "/v1beta"}
-"""The path of the address of each type that has another than OpenAI's."""
+"""The path of the address of each type that differs from OpenAI's."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer. With *body* those very bytes are sent, in place of *text* in the wire format that was asked for."""
+    """One answer. With *body* exactly these bytes are sent, instead of *text* in the requested wire format."""
 
     text: str = ""
     thinking: str = ""
@@ -32,22 +33,22 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     seconds: float = 0.0
-    """How long it takes before anything is sent."""
+    """Seconds before anything is sent."""
     drip: float = 0.0
     """Seconds between two bytes of the body."""
     endless: bool = False
-    """Whether the body is sent again and again, without an end."""
+    """Whether the body is repeated endlessly."""
     counts: bool = True
-    """Whether it says how many tokens it took: 11 in, 7 out."""
+    """Whether it states how many tokens it used: 11 in, 7 out."""
 
 
 class LoopbackProvider:
-    """A server of its own thread. *answers* are given one after another, the last one again and again."""
+    """A server in a thread of its own. *answers* are given one after another, the last one repeatedly."""
 
     def __init__(self) -> None:
         self.answers: list[str | Answer] = [""]
         self.asked: list[dict[str, Any]] = []
-        """What came in: `{path, headers (lower-case names), body}`, oldest first."""
+        """The requests received: `{path, headers (lower-case names), body}`, oldest first."""
         self.in_hand = 0
         self.most_in_hand = 0
         self._lock = threading.Lock()
@@ -81,7 +82,7 @@ class LoopbackProvider:
         host: str | None = None,
         **model: Any,
     ) -> str:
-        """Make it the provider *name* of type *kind* in *engine*, with the model `tiny` as its default; its id."""
+        """Register it as the provider *name* of type *kind* in *engine*, with the default model `tiny`; return its id."""
         base = (host or self.url) + BASES.get(kind, "/v1")
         stated = {"name": name, "provider_type": kind, "api_base": base}
         identity = str((engine.run(None, "provider.create", stated, OWNER).result or {})["id"])
@@ -93,24 +94,24 @@ class LoopbackProvider:
         return identity
 
     def next_answer(self, asked: dict[str, Any]) -> Answer:
-        """What to answer to *asked*, which is noted."""
+        """Return the answer to *asked*, which is recorded."""
         with self._lock:
             self.asked.append(asked)
             found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return Answer(found) if isinstance(found, str) else found
 
     def wait(self, seconds: float) -> bool:
-        """Sleep; whether the server goes on."""
+        """Sleep; return whether the server is still running."""
         return not self._ended.wait(seconds)
 
     def enter(self) -> None:
-        """Count a call in hand."""
+        """Count a current call."""
         with self._lock:
             self.in_hand += 1
             self.most_in_hand = max(self.most_in_hand, self.in_hand)
 
     def leave(self) -> None:
-        """Count it out."""
+        """Count a call as ended."""
         with self._lock:
             self.in_hand -= 1
 
@@ -169,13 +170,13 @@ def _handler(provider: LoopbackProvider) -> type[BaseHTTPRequestHandler]:
                     self.close_connection = True
 
         def log_message(self, *_: object) -> None:
-            """Nothing is said of a request."""
+            """Log nothing about a request."""
 
     return Handler
 
 
 def whole(path: str, answer: Answer) -> dict[str, Any]:
-    """*answer* as the wire format of *path* writes it, in one piece."""
+    """Return *answer* as the wire format of *path* writes it, in one piece."""
     if path.endswith("/messages"):
         content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
         if answer.text.startswith("{"):
@@ -216,7 +217,7 @@ def whole(path: str, answer: Answer) -> dict[str, Any]:
 
 
 def events(path: str, answer: Answer) -> Iterator[bytes]:
-    """*answer* as server-sent events of the wire format of *path*, in pieces of three characters."""
+    """Yield *answer* as server-sent events of the wire format of *path*, in pieces of three characters."""
     pieces = [answer.text[start : start + 3] for start in range(0, len(answer.text), 3)]
     if path.endswith("/messages"):
         yield from _anthropic_events(answer, pieces)

@@ -1,4 +1,4 @@
-"""Power cuts: a file system of its own is shut down under the working engine, mounted again and looked over.
+"""Power cuts: a file system of its own is shut down under the working engine, mounted again and checked.
 
     python -m armarium_testing.power MODULE:NAME FOLDER --cuts N [--seed S]      (root on Linux)
 
@@ -28,7 +28,7 @@ IMAGE_MIB = 192
 
 
 def why_not() -> str | None:
-    """Why power cannot be cut here, or None where it can."""
+    """Return why power cannot be cut here, or None where it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "cutting the power needs root on Linux"
     if not Path("/dev/loop-control").exists():
@@ -40,10 +40,10 @@ def why_not() -> str | None:
 
 
 class PowerCuts(Striker):
-    """Strikes a workload whose ground lies on a file system of its own by cutting that file system's power."""
+    """Interrupts a workload on a file system of its own by cutting that file system's power."""
 
     last_words_count = False
-    """Nobody hears what is said in the dark: a sync that the cut overtakes may answer as if it had been made."""
+    """False: nothing said after the cut counts; a sync that the cut overtakes may answer as if it had been made."""
 
     def __init__(self, workload: Workload, folder: Path, *, seed: int = 0) -> None:
         folder.mkdir(parents=True)
@@ -79,12 +79,12 @@ class PowerCuts(Striker):
         super()._look_over(place, said, what.replace("kill", "power cut"))
 
     def close(self) -> None:
-        """Let the file system go."""
+        """Unmount the file system."""
         subprocess.run(["umount", str(self.mounted)], check=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The program: see the module's words."""
+    """Run the program described above."""
     parser = argparse.ArgumentParser(prog="armarium_testing.power")
     parser.add_argument("workload")
     parser.add_argument("folder", type=Path)

@@ -1,12 +1,12 @@
-"""What a test asks of a process that it started or killed."""
+"""What tests need to know of processes that they started or killed."""
 
 import psutil
 
 
 def has_ended(pid: int) -> bool:
-    """Whether no process runs under *pid* any more; one that only waits to be reaped counts as ended.
+    """Return whether no process runs under *pid* any more; one that only waits to be reaped counts as ended.
 
-    A process may end between two looks at it, so no look may be taken for granted after the first.
+    A process may end between two checks, so no later check may rely on the first.
     """
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)

@@ -1,9 +1,9 @@
 """New databases of one process get their tables as a copy of the first: a test pays for a project, not for its DDL.
 
-A test makes hundreds of projects with the same tables. The first of each kind is made as a user's is; what stands in it
-then (tables, indexes, triggers, versions, no project yet) is kept in memory and copied, page by page, into the next.
-Every opening still compares it with the models. Tests in processes of their own (kills, faults, the command line) make
-each project as a user's engine does.
+A test run creates hundreds of projects with the same tables. The first of each kind is created as a user's is; its
+content at that point (tables, indexes, triggers, versions, no project yet) is kept in memory and copied, page by page,
+into the next. Every opening still compares it with the models. Tests in processes of their own (kills, faults, the
+command line) create each project as a user's engine does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from armarium.store.database import Database
 
 KEPT = 6
-"""Sets of tables that are kept, the last used: of the two databases of an engine, and of a test's own plugins."""
+"""How many sets of tables are kept, the last used: for the two databases of an engine, and those of a test's own
+plugins.
+"""
 
 
 @contextmanager
 def tables_made_once() -> Iterator[None]:
-    """While it is open, `Schema.ensure` copies the tables of an empty database that this process made before."""
+    """Within the block, `Schema.ensure` copies the tables of an empty database that this process created before."""
     ensure = Schema.ensure
     images: dict[Hashable, tuple[Schema, sqlite3.Connection]] = {}
     one_at_a_time = threading.Lock()
@@ -50,7 +52,7 @@ def tables_made_once() -> Iterator[None]:
         with closing(sqlite3.connect(db.path)) as file:
             file.backup(image)
         with one_at_a_time:
-            # The schema is kept with it: what its key counts by identity lives as long as the key.
+            # The schema is kept with it: objects whose identity the key contains live as long as the key.
             images[key] = self, image
             if len(images) > KEPT:
                 images.pop(next(iter(images)))[1].close()

@@ -1,4 +1,4 @@
-"""The kit for recipe jobs: one is run on a page of its own example, killed, taken back and done again."""
+"""The kit for recipe jobs: one is run on a page of its own example, killed, undone and redone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium_testing.conformance import stop_background_work
 from armarium_testing.digest import differences, table_digests
 
 MARKS = ("run_id", "episode_id", "text_fingerprint")
-"""Columns that say where a row comes from; a job that writes a table that has one fills it."""
+"""Columns that say where a row comes from; a job that writes a table with such a column fills it."""
 
 
 def exercise_recipe_job(
@@ -30,12 +30,12 @@ def exercise_recipe_job(
     settings: Mapping[str, Any] | None = None,
     timeout: float = 120.0,
 ) -> list[str]:
-    """Put the recipe job *job_id* through the kit; the faults found, each a sentence (none: it conforms).
+    """Check the recipe job *job_id*; return the faults found, each a sentence (none: it conforms).
 
-    *engine* is started; *folder* is empty and inside its allowed roots. *settings* go over those of the job's example.
-    A project is made, the example lays a page into it, and one job works on that page: it ends well, writes only
-    through the actions it names, marks its rows with the run that made them, does nothing twice when it is killed between
-    its last step and its end, and is taken back and done again as a set to the same digest.
+    *engine* is started; *folder* is empty and inside its allowed roots. *settings* override those of the job's example.
+    A project is created, the example adds a page to it, and one job works on that page: it succeeds, writes only
+    through the actions it names, marks its rows with the run that made them, does nothing twice when it is killed
+    between its last step and its end, and is undone and redone as a set to the same digest.
     """
     if job_id not in engine.recipe_jobs:
         known = ", ".join(engine.recipe_jobs) or "none"
@@ -118,7 +118,7 @@ def _steps(library: Library, job_id: str) -> list[tuple[str, str]]:
 
 
 def _forget_the_end(library: Library, job_id: str) -> None:
-    """As a kill leaves it between its last step and its end: it is found running, and waits again."""
+    """Restore the state that a kill leaves between its last step and its end: it is found running, and waits again."""
     with library.db.write() as conn:
         raw_of(conn).execute(
             "UPDATE job SET state = 'waiting', body_done = 0, attempts = 0, result = NULL, finished_at = NULL "
@@ -138,7 +138,7 @@ def _called_a_model(library: Library, job_id: str) -> bool:
 def _find_unmarked(
     engine: Engine, library: Library, steps: list[tuple[str, str]], *, called: bool
 ) -> Iterable[str]:
-    """Rows that its steps made and that do not say where they come from."""
+    """Report rows that its steps made and that do not say where they come from."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         first = raw.execute("SELECT seq FROM audit WHERE id = ?", (steps[0][0],)).fetchone()[0]
@@ -165,7 +165,7 @@ def _taken_back(
     try:
         undone = engine.undo(library, steps, LOCAL_OWNER)
     except ServiceError as refusal:
-        yield f"What it wrote cannot be taken back: {refusal.detail}"
+        yield f"What it wrote cannot be undone: {refusal.detail}"
         return
     left = differences(before, table_digests(library.db, engine.library_schema))
     if left:

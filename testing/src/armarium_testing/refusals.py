@@ -1,4 +1,5 @@
-"""Whether every refusal of a package is produced by a test: where refusals are made in its source, and where they were made.
+"""Whether every refusal of a package is produced by a test: where refusals are created in its source, and where they
+occurred.
 
 with listening() as made:
     …  # all that is to be refused
@@ -30,9 +31,9 @@ Place = tuple[str, int]
 
 @contextmanager
 def listening() -> Iterator[set[Place]]:
-    """The places in the source at which refusals are made meanwhile, by any thread.
+    """Collect the places in the source at which refusals are created meanwhile, by any thread.
 
-    Of a refusal that is a class of its own both the place that asks for it and the one in the class that states it.
+    For a refusal with a class of its own, both the place that uses it and the one in the class that states it.
     """
     made: set[Place] = set()
     plain = ServiceError.__init__
@@ -56,7 +57,9 @@ def listening() -> Iterator[set[Place]]:
 
 
 def never_made(package: ModuleType, made: set[Place]) -> list[str]:
-    """Where the source of *package* makes a refusal that is not among those *made*: "place/file.py:line Class"."""
+    """Return where the source of *package* creates a refusal that is not among those *made*: "place/file.py:line
+    Class".
+    """
     lines: dict[str, set[int]] = {}
     for file, line in made:
         lines.setdefault(file, set()).add(line)
@@ -68,7 +71,7 @@ def never_made(package: ModuleType, made: set[Place]) -> list[str]:
 
 
 def _refusals_of(package: ModuleType) -> Iterator[tuple[str, ast.Call, str]]:
-    """Each call in the source that makes a refusal, with the name of its class."""
+    """Yield each call in the source that creates a refusal, with the name of its class."""
     names = [one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     for name in [package.__name__, *names]:
         module = importlib.import_module(name)
@@ -91,12 +94,12 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
     found = getattr(module, name, None) or getattr(armarium.errors, name, None)
-    # The class of them all states nothing of its own.
+    # The base class of them all states nothing itself.
     return isinstance(found, type) and issubclass(found, ServiceError) and found is not ServiceError
 
 
 class EveryRefusal:
-    """The part of a pytest run that listens; with xdist each worker does, and the run's own process sums up."""
+    """The part of a pytest run that records; with xdist each worker does, and the main process sums up."""
 
     def __init__(self, config: pytest.Config, packages: list[str]) -> None:
         self.config = config
@@ -106,12 +109,12 @@ class EveryRefusal:
         self.made = self.listening.__enter__()
 
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """A worker is done: what it heard."""
+        """Receive what a finished worker recorded."""
         told = getattr(node, "workeroutput", {}).get("refusals", ())
         self.made |= {(str(file), int(line)) for file, line in told}
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A worker tells what it heard; the run's own process fails the run where something is missing."""
+        """Send what a worker recorded; in the main process, fail the run where something is missing."""
         self.listening.__exit__(None, None, None)
         out = getattr(self.config, "workeroutput", None)
         if out is not None:

@@ -1,7 +1,7 @@
-"""Rights of every action, held to what it declares and to the locks there are: done, undone and redone by whoever asks.
+"""Rights of every action, compared with its declaration and with the locks: done, undone and redone by anyone.
 
-Which documents a row belongs to, and which lock lies over them, is worked out here from the rows alone, in plain
-Python; nothing of `armarium.locks` or of the history is asked.
+Which documents a row belongs to, and which lock applies to them, is computed here from the rows alone, in plain Python;
+nothing of `armarium.history` is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Refusal = tuple[int, str | None] | None
 
 
 class Model:
-    """What a project's rows say of who may change them."""
+    """What a project's rows say about who may change them."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -62,18 +62,18 @@ class Model:
         return found
 
     def nodes(self, content: Content) -> list[str]:
-        """The nodes there are."""
+        """Return the existing nodes."""
         return [] if self.tree is None else [key[0] for key in content[self.tree.name]]
 
     def locks_itself(self, content: Content, node_id: str) -> bool:
-        """Whether a node has a lock of its own."""
+        """Return whether a node has a lock of its own."""
         tree = None if self.tree is None else rules_of(self.tree).tree
         assert tree is not None
         assert self.tree is not None
         return bool(content[self.tree.name][(node_id,)][tree.locked])
 
     def is_locked(self, content: Content, node_id: str | None) -> bool:
-        """Whether a node, or one above it, is locked."""
+        """Return whether a node, or one above it, is locked."""
         tree = None if self.tree is None else rules_of(self.tree).tree
         if tree is None or self.tree is None:
             return False
@@ -89,7 +89,7 @@ class Model:
         return False
 
     def belongs(self, content: Content, table: str, row: Row, seen: frozenset[Any] = frozenset()) -> set[str]:
-        """The nodes a row belongs to."""
+        """Return the nodes a row belongs to."""
         rules = rules_of(self.tables[table])
         if rules.tree is not None:
             (key,) = (column.name for column in self.tables[table].primary_key.columns)
@@ -119,9 +119,9 @@ class Model:
         return strong or weak
 
     def refuses(self, before: Content, after: Content, named: Iterable[str] = ()) -> bool:
-        """Whether an editor is refused the change from *before* to *after* because of a lock, in either of them.
+        """Return whether an editor is refused the change from *before* to *after* because of a lock, in either of them.
 
-        *named*: nodes that the step guards though its rows do not tell of them.
+        *named*: nodes that the step guards although its rows do not refer to them.
         """
         if any(self.is_locked(after, node) for node in named):
             return True
@@ -157,7 +157,7 @@ class _Lock(Params):
 
 
 def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> None:
-    """Lock a node as its owner, or unlock it, by whatever column its table says."""
+    """Lock or unlock a node as its owner, by whatever column its table declares."""
     tree = next(one for one in engine.library_schema.tracked if rules_of(one).tree)
     rules = rules_of(tree).tree
     assert rules is not None
@@ -176,7 +176,7 @@ def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> No
 
 @contextmanager
 def lock_on(engine: Engine, library: Library, node_id: str) -> Iterator[None]:
-    """A lock on one node while the block runs."""
+    """Lock one node for the duration of the block."""
     model = Model(engine, library)
     was = model.locks_itself(model.read(), node_id)
     set_lock(engine, library, node_id, True)
@@ -187,7 +187,7 @@ def lock_on(engine: Engine, library: Library, node_id: str) -> Iterator[None]:
 
 
 def attempt(work: Callable[[], Any]) -> Refusal:
-    """How *work* is refused, None where it is done."""
+    """Return how *work* is refused, None where it is done."""
     try:
         work()
     except ServiceError as refusal:
@@ -196,7 +196,7 @@ def attempt(work: Callable[[], Any]) -> Refusal:
 
 
 def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Put the rights of every action of plugin *name* to the test; the faults found.
+    """Check the rights of every action of plugin *name*; return the faults found.
 
     *engine* is started; the kit stops its background work. *folder* is empty and inside its allowed roots.
     """
@@ -219,13 +219,13 @@ def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
 
 
 class _Trial:
-    """One action in a library of its own, on the ground that its example laid."""
+    """One action in a project of its own, in the state that its example set up."""
 
     def __init__(self, engine: Engine, library: Library, found: Action[Any], params: Row) -> None:
         self.engine, self.library, self.found, self.params = engine, library, found, params
         self.model = Model(engine, library)
         self.home = None if found.scope == "engine" else library
-        """Whose log its steps are in; none: the engine's own."""
+        """Whose log its steps are in; None: the engine's own."""
 
     def faults(self) -> Iterator[str]:
         yield from self._refused_outright(self._do, "does it")
@@ -263,19 +263,19 @@ class _Trial:
         yield from self._taken_back(done)
 
     def _refused_in_the_engine(self, done: str) -> Iterator[str]:
-        """The like of step *done* in the engine's own database, where nothing is locked."""
+        """Do the equivalent of step *done* in the engine's own database, where nothing is locked."""
         yield from self._refused_outright(lambda who: self._undo(done, who), "undoes it")
         undone = self._undo(done, LOCAL_OWNER)
         yield from self._refused_outright(lambda who: self._undo(undone, who), "redoes it")
 
     def _some(self, content: Content) -> list[str]:
-        """A few of the nodes there are, by chance."""
+        """Return a random sample of the nodes."""
         nodes = sorted(self.model.nodes(content))
         return random.Random(self.found.name).sample(nodes, min(len(nodes), MOST_LOCKS))
 
     def _taken_back(self, done: str) -> Iterator[str]:
-        """The undo of step *done*, and its redo, by those who may not, under each lock, then by the owner."""
-        # To lock a node changes its row, so that a step which changed that row too cannot be taken back by anybody.
+        """Undo step *done*, and redo it, by those who may not, under each lock, then by the owner."""
+        # Locking a node changes its row, so a step which changed that row too cannot be undone by anybody.
         refused = {(403, "node_locked"), (409, "undo_refused")}
         if self.found.role == "owner":
             refused.add((403, "owner_only"))
@@ -298,11 +298,13 @@ class _Trial:
             done = following
 
     def _refused_outright(self, work: Callable[[Principal], Any], what: str) -> Iterator[str]:
-        """Those who may not whatever the rows say: viewers, tokens of other projects, machines, editors for an owner's."""
+        """Try those who may not whatever the rows are: viewers, tokens of other projects, machines, editors for an
+        owner's action.
+        """
         found = self.found
         owners_first = found.role == "owner" and self.home is None
         stranger = (403, "owner_only" if owners_first else "library_access_denied")
-        # An engine-wide action that a bound token may run looks itself at what it reaches.
+        # An engine-wide action that a bound token may run checks the reach itself.
         own = found.bound and self.home is None and what == "does it"
         expected: list[tuple[Principal, Refusal]] = [] if own else [(STRANGER, stranger)]
         if found.role != "viewer":
@@ -321,7 +323,7 @@ class _Trial:
                 yield f"{who.name} {what}: expected {refused}, met {met}"
 
     def _refused_by_rows(self, done: str, what: str) -> Iterator[str]:
-        """A change that asks for a person asks for one when it is taken back too, whichever way it goes."""
+        """Check that a change that needs a person needs one when it is undone too, in whichever direction it goes."""
         before = self.model.read()
         there = self._undo(done, LOCAL_OWNER)
         after = self.model.read()
@@ -343,12 +345,12 @@ class _Trial:
                 yield f"{who.name} {what} though its rows ask for a {rule.ask}"
 
     def _see_row(self, table: str, row: dict[str, Any] | None) -> dict[str, Any] | None:
-        """A row as a rule sees it."""
+        """Return a row as a rule sees it."""
         columns = list(self.model.tables[table].columns)
         return None if row is None else values_of(columns, list(row.values()))
 
     def _under(self, node: str, before: Content, after: Content, done: str) -> bool:
-        """Whether a lock on *node* lies over what changed from *before* to *after*."""
+        """Return whether a lock on *node* applies to what changed from *before* to *after*."""
         tree = self.model.tree
         assert tree is not None
         rules = rules_of(tree).tree
@@ -373,14 +375,14 @@ class _Trial:
         return self.engine.run(self.library, self.found.name, self.params, who).audit_id
 
     def _undo(self, step: str, who: Principal, *, keep: bool = True) -> str:
-        """Take *step* back as *who*; with *keep* false it is put back at once by the owner. The undo's own step."""
+        """Undo *step* as *who*; with *keep* false the owner redoes it at once. Return the undo's own step."""
         (undone,) = self.engine.undo(self.home, [self._newest(step)], who)["audit_ids"]
         if not keep:
             self.engine.undo(self.home, [undone], LOCAL_OWNER)
         return str(undone)
 
     def _newest(self, step: str) -> str:
-        """The step that is in effect of those that took *step* back and did it again."""
+        """Return the step in effect among those that undid *step* and redid it."""
         db = self.library.db if self.home is not None else self.engine.state
         with db.read() as conn:
             raw = raw_of(conn)

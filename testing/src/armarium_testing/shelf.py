@@ -1,4 +1,4 @@
-"""A small family for tests: shelves of books, with every kind of table and write that the core must carry."""
+"""A small family for tests: shelves of books, with every kind of table and write that the core must support."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ShelfParams(Params):
 
 
 class Made(Message):
-    """The id of what was made."""
+    """The id of the new row."""
 
     id: str
 
@@ -149,7 +149,7 @@ def _book(ex: Example) -> str:
     "shelf.create", params=ShelfParams, result=Made, summary="Make a shelf", example=lambda ex: {"name": "B"}
 )
 def create(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """One row."""
+    """Insert one row."""
     identity = new_id()
     ctx.conn.execute(insert(shelves).values(id=identity, name=p.name))
     ctx.target(identity)
@@ -164,7 +164,7 @@ def create(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
     example=lambda ex: {"shelf_id": _shelf(ex), "title": "One"},
 )
 def add(ctx: ActionContext, p: BookParams) -> dict[str, Any]:
-    """One row that points at another."""
+    """Insert one row that refers to another."""
     if ctx.conn.execute(select(shelves.c.id).where(shelves.c.id == p.shelf_id)).first() is None:
         raise NotFound(f"There is no shelf {p.shelf_id}.")
     identity = new_id()
@@ -190,7 +190,7 @@ def add(ctx: ActionContext, p: BookParams) -> dict[str, Any]:
     example=lambda ex: {"shelf_id": _shelf(ex), "titles": ["One", "Two"]},
 )
 def add_many(ctx: ActionContext, p: ManyParams) -> dict[str, Any]:
-    """Many rows by executemany."""
+    """Insert many rows by executemany."""
     ids = [new_id() for _ in p.titles]
     ctx.bulk_insert(
         books,
@@ -207,7 +207,7 @@ def add_many(ctx: ActionContext, p: ManyParams) -> dict[str, Any]:
     example=lambda ex: {"id": _book(ex), "title": "Two", "notes": "other"},
 )
 def change(ctx: ActionContext, p: ChangeParams) -> dict[str, Any]:
-    """Columns that were sent, a counter and a time."""
+    """Change the columns that were sent, a counter and a time."""
     values = p.model_dump(exclude={"id"}, exclude_unset=True)
     done = ctx.conn.execute(
         update(books)
@@ -227,7 +227,7 @@ def change(ctx: ActionContext, p: ChangeParams) -> dict[str, Any]:
     example=lambda ex: {"book_id": _book(ex), "reader": "Inés", "days": 3},
 )
 def lend(ctx: ActionContext, p: LoanParams) -> dict[str, Any]:
-    """A row with a key of two columns, written or replaced."""
+    """Write or replace a row with a key of two columns."""
     ctx.conn.exec_driver_sql(
         "INSERT OR REPLACE INTO shelf_loan (book_id, reader, days) VALUES (?, ?, ?)",
         (p.book_id, p.reader, p.days),
@@ -243,7 +243,7 @@ def lend(ctx: ActionContext, p: LoanParams) -> dict[str, Any]:
     example=lambda ex: {"id": _shelf(ex)},
 )
 def clear(ctx: ActionContext, p: IdParams) -> dict[str, Any]:
-    """Children first, as an action does that removes a parent."""
+    """Delete children first, as an action that removes a parent must."""
     of_shelf = select(books.c.id).where(books.c.shelf_id == p.id)
     ctx.conn.execute(delete(loans).where(loans.c.book_id.in_(of_shelf)))
     ctx.conn.execute(delete(books).where(books.c.shelf_id == p.id))
@@ -259,7 +259,7 @@ def clear(ctx: ActionContext, p: IdParams) -> dict[str, Any]:
     example=lambda ex: {"name": "C"},
 )
 def restock(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """Actions inside an action."""
+    """Run actions inside an action."""
     shelf = ctx.run("shelf.create", {"name": p.name})
     first = ctx.run("shelf.add", {"shelf_id": shelf["id"], "title": "First"})
     ctx.run("shelf.add", {"shelf_id": shelf["id"], "title": "Second"})
@@ -282,7 +282,7 @@ def _note(undone: UndoContext) -> None:
     undo_name="shelf.unremark",
 )
 def remark(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """Writes an append-only note beside tracked rows."""
+    """Write an append-only note beside tracked rows."""
     ctx.conn.execute(update(shelves).values(name=p.name))
     ctx.conn.execute(insert(remarks).values(id=new_id(), text="remarked"))
     return {}
@@ -297,7 +297,7 @@ def remark(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
     example=lambda ex: {"name": "E"},
 )
 def burn(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """A write that cannot be undone and that only a person makes."""
+    """Write what cannot be undone and only a person may do."""
     ctx.conn.execute(update(shelves).values(name=p.name))
     return {}
 

@@ -1,7 +1,7 @@
-"""The shim between a process and its files: made with the C compiler, armed in a fork; what is looked at while it fails.
+"""The shim between a process and its files: compiled with the C compiler, armed in a fork.
 
-`fault_shim.c` counts the calls that write, sync, rename or remove; it kills the process at one of them or lets it fail.
-`clock_shim.c` gives a process another time of day.
+`fault_shim.c` counts the calls that write, sync, rename or remove; it kills the process at one of them or makes it
+fail. `clock_shim.c` gives a process another time of day.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ SHIM = Path(__file__).with_name("fault_shim.c")
 CLOCK_SHIM = Path(__file__).with_name("clock_shim.c")
 OFF, COUNT, KILL, FAIL_ONCE, FAIL_FROM = range(5)
 FULL_FOR = 0.3
-"""Seconds a disk goes on failing once it failed for good, unless the work ends before: then somebody made room."""
+"""Seconds a permanently failing disk goes on failing, unless the work ends before: then somebody has freed space."""
 
 
 def arm_shim(mode: int, at: int, number: int = 0) -> None:
-    """From now on do *mode* at the *at*-th call; *number* is the error the call fails with."""
+    """Do *mode* at the *at*-th call from now on; *number* is the error the call fails with."""
     ctypes.CDLL(None).fault_arm(mode, ctypes.c_long(at), number)
 
 
 def calls_seen() -> int:
-    """How many calls there were since the shim was armed."""
+    """Return how many calls there were since the shim was armed."""
     return int(ctypes.CDLL(None).fault_seen())
 
 
 def make_room(number: int) -> None:
-    """Let the disk work again a while after it began to fail at call *number*: jobs at work then carry on."""
+    """Let the disk work again a while after it began to fail at call *number*, so that running jobs continue."""
     while calls_seen() < number:
         time.sleep(0.01)
     time.sleep(FULL_FOR)
@@ -46,13 +46,13 @@ def make_room(number: int) -> None:
 
 
 def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: Callable[[str], None]) -> None:
-    """From here on, say so when an action that is refused has changed something."""
+    """From here on, report when a refused action has changed something."""
     right = engine.run
 
     def run(library: Library | None, name: str, *given: Any, **more: Any) -> Any:
-        # While jobs run others write too, and a job's thread is no place to tell one step's changes from another's.
+        # While jobs run others write too, and in a job's thread one step's changes cannot be told from another's.
         alone = threading.current_thread() is threading.main_thread() and not engine.jobs.is_started
-        # A conducted action commits in parts: what it left is taken back when the project is opened again.
+        # A conducted action commits in parts: what it left is undone when the project is opened again.
         parts = engine.actions.get(name).conduct is not None
         if library is None or parts or not alone:
             return right(library, name, *given, **more)
@@ -77,7 +77,7 @@ def compiler() -> str | None:
 
 
 def build_shim(folder: Path, source: Path = SHIM) -> Path:
-    """Compile the shim into *folder*; RuntimeError without a compiler."""
+    """Compile the shim into *folder*; raises RuntimeError without a compiler."""
     cc = compiler()
     if cc is None:
         raise RuntimeError(

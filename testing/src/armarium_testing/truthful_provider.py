@@ -74,6 +74,12 @@ class TruthfulProvider(LoopbackProvider):
         if "passages" in asked:
             return {"passages": [{"lines": [first], "shows": "How a letter begins"}]}
         if "summary" in asked:
-            about = {"title": "A letter", "date": None, "place": None, "persons": [], "about": []}
+            about: dict[str, Any] = {
+                "title": "A letter",
+                "date": None,
+                "place": None,
+                "persons": [],
+                "about": [],
+            }
             return {**about, "summary": "Somebody writes."}
         return {"lines": [{"id": line, "text": self.nearest(text)} for line, text in lines]}

@@ -6,6 +6,7 @@ This distribution runs on both sides: in the engine (`WorkerProcess`) and inside
 """
 
 from .client import WorkerProcess
+from .epochs import EpochTrainer, no_room, write_whole
 from .errors import (
     ProtocolError,
     Refused,
@@ -26,6 +27,7 @@ __all__ = [
     "MAX_BINARY",
     "MAX_JSON",
     "Call",
+    "EpochTrainer",
     "FoundLine",
     "Frame",
     "Handler",
@@ -51,7 +53,9 @@ __all__ = [
     "WorkerRefused",
     "WorkerStopped",
     "WorkerTimeout",
+    "no_room",
     "read_frame",
     "serve",
     "write_frame",
+    "write_whole",
 ]

@@ -19,7 +19,7 @@ from typing import Any
 
 
 class GivenPackages:
-    """A finder for a few top-level packages (or modules) the engine named; everything else is not its business."""
+    """A finder for a few top-level packages (or modules) that the engine named; it ignores everything else."""
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.folders = folders
@@ -38,7 +38,7 @@ class GivenPackages:
 
 
 def forbid_network() -> None:
-    """From here on this process cannot reach another machine: the engine's egress gate is the only way out."""
+    """Prevent this process from reaching another machine: the engine's egress gate is the only way out."""
 
     def check(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "socket.connect":

@@ -113,10 +113,10 @@ class WorkerProcess:
     ) -> dict[str, Any]:
         """Run one method and return its result; bytes the worker adds are under `"binary"`.
 
-        `timeout` is how many seconds the worker may be silent (each progress message starts it anew); then it
-        is killed and WorkerTimeout raised. `should_stop` is asked a few times a second; once it says yes the
-        worker is told to stop after the item in hand. Raises WorkerRefused, WorkerFailed, WorkerStopped (worker
-        alive) or WorkerDied (gone).
+        `timeout` is how many seconds the worker may be silent (each progress message restarts it); then it is killed
+        and WorkerTimeout raised. `should_stop` is called a few times a second; once it returns True the worker is asked
+        to stop after the item in progress. Raises WorkerRefused, WorkerFailed, WorkerStopped (worker alive) or
+        WorkerDied (gone).
         """
         with self._lock:
             self._number += 1
@@ -127,7 +127,7 @@ class WorkerProcess:
             except WorkerError:
                 raise
             except BaseException:
-                # The caller left in the middle (its progress function raised): do not let the worker go on for long.
+                # The caller left in the middle (its progress function raised): do not let the worker continue for long.
                 with contextlib.suppress(WorkerError):
                     self._send({"stop": number})
                 raise
@@ -145,7 +145,7 @@ class WorkerProcess:
         self._join()
 
     def kill(self) -> None:
-        """End the worker at once, in the middle of whatever it does."""
+        """End the worker at once, even during a call."""
         self._killed = True
         with contextlib.suppress(OSError):
             self._process.kill()
@@ -201,7 +201,7 @@ class WorkerProcess:
             if isinstance(got, ProtocolError):
                 self.kill()
                 raise WorkerDied(
-                    f"The worker for {self.target} sent bytes that are no message, and was ended: {got}",
+                    f"The worker for {self.target} sent bytes that are not a message, and was ended: {got}",
                     self.stderr_lines,
                 )
             assert isinstance(got, Frame)
@@ -271,7 +271,7 @@ _NO_MEMORY = (
 
 
 def _how_it_ended(target: str, status: int | None, killed: bool, lines: tuple[str, ...]) -> str:
-    """One sentence for an exit status; a kill that was not ours is most likely the system short of memory."""
+    """Return one sentence for an exit status; a kill that was not ours is most likely the system short of memory."""
     if status is not None and status < 0:
         name = signal.Signals(-status).name if -status in signal.valid_signals() else str(-status)
         if killed:
@@ -295,7 +295,7 @@ def _command(
     niceness: int,
     network: bool,
 ) -> list[str]:
-    """`python -P .../bootstrap.py …`: by path, so that the interpreter needs nothing of ours installed."""
+    """Return `python -P .../bootstrap.py …`: by path, so that the interpreter needs nothing of ours installed."""
     bootstrap = Path(__file__).with_name("bootstrap.py")
     command = [str(python), "-P", "-u", str(bootstrap), "--target", target, "--threads", str(threads)]
     command += ["--device", device, "--nice", str(niceness)]
@@ -307,7 +307,9 @@ def _command(
 
 
 def _environment(threads: int, extra: Mapping[str, str]) -> dict[str, str]:
-    """The worker's environment: this one without the engine's settings (they hold secrets), thread counts set."""
+    """Return the worker's environment: this one without the engine's settings (they hold secrets), with thread counts
+    set.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))}
     for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
         kept[key] = str(threads)

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 
 class ProtocolError(Exception):
-    """The bytes on a pipe are no frame of this protocol: garbage, half a frame, or one over the limits."""
+    """The bytes on a pipe are not a frame of this protocol: garbage, half a frame, or one over the limits."""
 
 
 class Refused(Exception):
-    """Raised inside a worker for what a person can put right: a page that is no picture, a missing model file.
+    """Raised inside a worker for what a person can correct: a file that is not a picture, a missing model file.
 
     Its sentence reaches the person unchanged; every other exception is reported as the worker's own fault.
     """
 
 
 class WorkerError(Exception):
-    """A call to a worker did not give a result; `stderr` holds the worker's last lines (they may be empty)."""
+    """A call to a worker gave no result; `stderr` holds the worker's last lines (they may be empty)."""
 
     def __init__(self, sentence: str, stderr: Sequence[str] = ()) -> None:
         super().__init__(sentence)
@@ -26,7 +26,7 @@ class WorkerError(Exception):
 
 
 class WorkerRefused(WorkerError):
-    """The worker refused the item in words (a `Refused` was raised); it is alive and takes the next call."""
+    """The worker refused the item with a sentence (a `Refused` was raised); it is alive and takes the next call."""
 
 
 class WorkerFailed(WorkerError):
@@ -34,11 +34,11 @@ class WorkerFailed(WorkerError):
 
 
 class WorkerStopped(WorkerError):
-    """The call was asked to stop and did so after the item in hand; the worker is alive."""
+    """The call was asked to stop and did so after the item in progress; the worker is alive."""
 
 
 class WorkerDied(WorkerError):
-    """The worker process ended during a call: a crash, out of memory, killed, or bytes that are no frame."""
+    """The worker process ended during a call: a crash, out of memory, killed, or bytes that are not a frame."""
 
 
 class WorkerTimeout(WorkerDied):

@@ -29,7 +29,7 @@ class Frame:
 
 
 def encode_frame(body: dict[str, Any], binary: bytes = b"") -> bytes:
-    """The bytes of one frame; ProtocolError when it is over the limits or not expressible as JSON."""
+    """Return the bytes of one frame; raises ProtocolError when it is over the limits or cannot be expressed as JSON."""
     try:
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
@@ -49,7 +49,7 @@ def write_frame(stream: IO[bytes], body: dict[str, Any], binary: bytes = b"") ->
 
 
 def read_frame(stream: IO[bytes]) -> Frame | None:
-    """The next frame; None at a clean end of the stream; ProtocolError for anything that is not a whole frame."""
+    """Return the next frame; None at a clean end of the stream; raises ProtocolError for anything but a whole frame."""
     header = _read_exactly(stream, HEADER.size, may_end=True)
     if header is None:
         return None
@@ -76,7 +76,7 @@ def read_frame(stream: IO[bytes]) -> Frame | None:
 
 
 def _read_exactly(stream: IO[bytes], count: int, *, may_end: bool = False) -> bytes | None:
-    """`count` bytes; None when the stream ends before the first of them and `may_end` allows it."""
+    """Read `count` bytes; return None when the stream ends before the first of them and `may_end` allows it."""
     parts: list[bytes] = []
     missing = count
     while missing:

@@ -1,10 +1,10 @@
-"""What a model that takes pictures and words is told: one instruction, whether it runs in a worker or at a provider."""
+"""The instructions for models that take pictures and words, the same in a worker and at a provider."""
 
 from __future__ import annotations
 
 
 def read_line(language: str | None = None) -> str:
-    """How to read the picture of one line, written in *language* (BCP 47) where that is known."""
+    """Return the instruction for reading the picture of one line, written in *language* (BCP 47) where that is known."""
     known = f" The language is {language} (BCP 47)." if language else ""
     return (
         f"The picture shows one line of a historical document.{known} Transcribe it letter by letter as it is written: keep "
@@ -14,7 +14,9 @@ def read_line(language: str | None = None) -> str:
 
 
 def read_page(language: str | None = None) -> str:
-    """How to read the picture of a whole page, written in *language* (BCP 47) where that is known."""
+    """Return the instruction for reading the picture of a whole page, written in *language* (BCP 47) where that is
+    known.
+    """
     known = f" The language is {language} (BCP 47)." if language else ""
     return (
         f"The picture shows one page of a historical document.{known} Transcribe it line by line, in the order in which it is "
@@ -25,7 +27,7 @@ def read_page(language: str | None = None) -> str:
 
 
 def bare_lines(answer: str) -> list[str]:
-    """The lines of a page in a model's *answer*, without the fences that models put around and without empty ones."""
+    """Return the lines of a page in a model's *answer*, without code fences and empty lines."""
     text = answer.strip()
     if text.startswith("```") and text.endswith("```") and len(text) >= 6:
         text = text[3:-3]
@@ -33,7 +35,7 @@ def bare_lines(answer: str) -> list[str]:
 
 
 def bare_line(answer: str) -> str:
-    """The transcription in a model's *answer*: one line, without the blanks and fences that models put around."""
+    """Return the transcription in a model's *answer*: one line, without outer blanks and code fences."""
     text = answer.strip()
     if text.startswith("```") and text.endswith("```") and len(text) >= 6:
         text = text[3:-3].strip()

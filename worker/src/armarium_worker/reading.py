@@ -1,8 +1,8 @@
-"""The reader contract: what a driver that finds or reads lines is, and what the engine looks at without running it.
+"""The reader contract: what a driver that finds or reads lines is, and what the engine reads of it without running it.
 
-A reader class is looked at by the engine (its class attributes) and run in a worker process (its methods). Its
-module is therefore importable where nothing of Armarium but this distribution is installed, and imports heavy
-libraries inside methods only. All geometry is in pixels of the page picture, origin top left.
+The engine reads the class attributes of a reader; its methods run in a worker process. Its module must therefore be
+importable where nothing of Armarium but this distribution is installed, and imports heavy libraries only inside
+methods. All geometry is in pixels of the page picture, origin top left.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Capability = Literal["find_lines", "read_lines", "read_page"]
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """An isolated environment a driver's dependencies need; drivers of the same runtime name the same one.
+    """An isolated environment that a driver's dependencies need; drivers of the same runtime name the same one.
 
     `requirements` is a file of pinned versions (no addresses) inside `package`; `probe` is a module that can be
-    imported there when the installation is whole; `size_mb` is what it roughly takes on disk. `node_packages` is a
+    imported there when the installation is complete; `size_mb` is its approximate size on disk. `node_packages` is a
     folder inside `package` with a package.json and its lock, for a runtime whose requirements bring Node: the
     packages of npm lie in the environment's `node_modules`.
     """
@@ -40,10 +40,11 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One model on this machine: `model` is what to give as `model`, None as path when it ships inside a package.
+    """One model on this machine: `model` is the value to pass as `model`; its path is None when it ships inside a
+    package.
 
-    `details` are told as they are. Recipes take two of them from a shipped model: `cer`, the share of characters that it
-    reads wrong on pages it was not trained with (0.1 is one of ten), and `pages_per_hour` on two cores.
+    `details` are shown as they are. Recipes use two of them for a shipped model: `cer`, the fraction of characters that
+    it reads wrong on pages it was not trained with (0.1 is one in ten), and `pages_per_hour` on two cores.
     """
 
     model: str
@@ -56,7 +57,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A model file that can be downloaded: where, under which name it is kept, and how to know it arrived whole."""
+    """A model file that can be downloaded: its address, the name it is stored under, and how to verify it."""
 
     url: str
     name: str
@@ -68,38 +69,39 @@ class RemoteFile:
 
 
 Writing = Literal["hand", "print"]
-"""How a page was written: by hand, or by types, whether set or typed."""
+"""How a page was written: by hand or printed, whether typeset or typewritten."""
 
 
 class Reader:
     """The base of every reader driver: set the class attributes, write the methods named in `can`.
 
-    `find_lines(page)` returns FoundLine values in no particular order. `read_lines(page, lines)` yields one
-    LineReading for each given line, in the given order, as soon as each is ready (the engine may stop between
-    two). `read_page(page)` yields ReadLine values; the one here finds lines, then reads them. `load()` imports
-    what is heavy and loads weights, once. Raise `Refused` with a sentence for what a person can put right.
-    A reader keeps no state between pages.
+    `find_lines(page)` returns FoundLine values in no particular order. `read_lines(page, lines)` yields one LineReading
+    for each given line, in the given order, as soon as each is ready (the engine may stop between two).
+    `read_page(page)` yields ReadLine values; the default finds lines, then reads them. `load()` imports heavy libraries
+    and loads weights, once. Raise `Refused` with a sentence for what a person can correct. A reader keeps no state
+    between pages.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     can: ClassVar[frozenset[Capability]]
     languages: ClassVar[tuple[str, ...]] = ()
-    """BCP 47 tags it reads without a model of one's own; empty: any, or as its model says."""
+    """BCP 47 tags it reads without a model of the user's; empty: any, or according to its model."""
     scripts: ClassVar[tuple[str, ...]] = ()
     writing: ClassVar[frozenset[Writing]] = frozenset({"hand", "print"})
-    """What its readings are meant for; a page that looks otherwise is told after a reading."""
+    """The kind of writing its readings are meant for; a page that looks different is reported after reading."""
     calibration: ClassVar[tuple[tuple[float, float], ...]] = ()
-    """Rising pairs of a confidence it states and the share of letters that was right then, measured on lines it had
-    not seen; readers without are not chosen by themselves."""
+    """Ascending pairs of a stated confidence and the fraction of letters that was right then, measured on unseen lines;
+    readers without them are not chosen automatically.
+    """
     runtime: ClassVar[Runtime | None] = None
     model_kind: ClassVar[str | None] = None
     """The folder of models it takes, as in `/api/local-models/{runtime}`; None: it takes no model files."""
     model_suffixes: ClassVar[tuple[str, ...]] = ()
     model_is_folder: ClassVar[bool] = False
-    """True when the file given as model stands for all that is in its folder, by whose name the model goes."""
+    """True when the file given as model stands for its whole folder, whose name is the model's name."""
     alternatives: int = 0
-    """How many other texts of each line are asked for; a reader that has none answers none."""
+    """How many alternative texts of each line are requested; a reader that has none returns none."""
     reading_needs_model: ClassVar[bool] = False
     """True when `read_lines` cannot work without a model file."""
 
@@ -115,15 +117,15 @@ class Reader:
         """Import libraries and load weights; called once, before the first page."""
 
     def find_lines(self, page: Page) -> Iterable[FoundLine]:
-        """The lines (and regions) of a page; an empty page has none."""
+        """Return the lines (and regions) of a page; an empty page has none."""
         raise Refused(f"{self.label} does not find lines; choose a reader that does.")
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterable[LineReading]:
-        """One reading for each given line, in the given order."""
+        """Yield one reading for each given line, in the given order."""
         raise Refused(f"{self.label} does not read given lines; choose a reader that does.")
 
     def read_page(self, page: Page) -> Iterable[ReadLine]:
-        """The lines of a page, each with its reading; regions come with an empty reading."""
+        """Yield the lines of a page, each with its reading; regions have an empty reading."""
         found = [placed for line in self.find_lines(page) if (placed := place(line, page)) is not None]
         lines = [line for line in found if line.kind == "line"]
         yield from (ReadLine(line, LineReading("")) for line in found if line.kind != "line")
@@ -133,7 +135,7 @@ class Reader:
         yield from map(ReadLine, lines, self.read_lines(page, shapes))
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
-        """Decode a page picture, upright; this one uses Pillow and gives an RGB image."""
+        """Decode a page picture, upright; the default uses Pillow and returns an RGB image."""
         from PIL import Image, ImageOps
 
         Image.MAX_IMAGE_PIXELS = None
@@ -151,7 +153,7 @@ class Reader:
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """The models this machine has for this reader: files in `folder`, and what its packages ship."""
+        """Return the models this machine has for this reader: files in `folder`, and those its packages ship."""
         if not folder.is_dir():
             return []
         files = sorted(
@@ -164,7 +166,7 @@ class Reader:
 
     @classmethod
     def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:
-        """The model file to take when a caller names none; None when none is needed. Asked before a job starts.
+        """Return the model file to use when a caller names none; None when none is needed. Called before a job starts.
 
         `folder` holds the engine's models of `model_kind`. Raises Refused when one is needed and must be named.
         """
@@ -182,7 +184,8 @@ class Reader:
 
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
-        """Where the model published under the id *model* is downloaded; `fetch(url)` asks the engine's gate.
+        """Return where the model published under the id *model* can be downloaded; `fetch(url)` uses the engine's
+        network gate.
 
         Called by the engine. Raises Refused when this reader's models cannot be downloaded, or there is none.
         """
@@ -190,7 +193,7 @@ class Reader:
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
-        """A sentence when this reader cannot work here or cannot read this language; None when it can."""
+        """Return a sentence when this reader cannot work here or cannot read this language; None when it can."""
         if (
             language
             and cls.languages
@@ -203,7 +206,7 @@ class Reader:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this reader answers."""
+        """Return the methods of a worker process of this reader."""
         from .service import ReaderService
 
         service = ReaderService(cls, context)

@@ -25,12 +25,12 @@ Handler = Callable[["Call"], "Mapping[str, Any] | None"]
 
 
 class Stopped(Exception):
-    """The engine asked the call in hand to stop; raised by `Call.check` between two items."""
+    """The engine asked the current call to stop; raised by `Call.check` between two items."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What the engine tells a worker at its start: how much of the machine it may use."""
+    """What the engine passes to a worker at its start: how much of the machine it may use."""
 
     threads: int = 1
     device: str = "cpu"
@@ -38,7 +38,7 @@ class WorkerContext:
 
 @dataclass(slots=True)
 class Call:
-    """One call in hand: its parameters, and the ways to report progress and to hear that it should stop."""
+    """The current call: its parameters, and methods to report progress and to learn that it should stop."""
 
     method: str
     params: dict[str, Any]
@@ -48,22 +48,21 @@ class Call:
     answer_binary: bytes = b""
 
     def progress(self, done: int, total: int | None = None, **data: Any) -> None:
-        """Tell the engine how far this call is, in items; cheap, may be called for every line."""
+        """Report how far this call is, in items; cheap, may be called for every line."""
         self.send({"progress": {"done": done, "total": total, **data}})
 
     def check(self) -> None:
-        """Between two items: raises (and so ends the call) when the engine asked it to stop."""
+        """To be called between two items: raises (and so ends the call) when the engine asked it to stop."""
         if self.stopping.is_set():
             raise Stopped
 
 
 def serve(handlers: Mapping[str, Handler], pipes: tuple[IO[bytes], IO[bytes]] | None = None) -> int:
-    """Answer calls until standard input ends; returns the exit status. `pipes`: what `take_over_pipes` gave.
+    """Answer calls until standard input ends; return the exit status. `pipes`: the result of `take_over_pipes`.
 
-    Standard output belongs to the frames: whatever a library prints goes to standard error instead, and a
-    library that reads standard input finds it empty. Every call runs on the calling thread, one at a time; a
-    second thread reads the pipe, so a stop is heard and the process ends at once when the engine is gone, even
-    in the middle of a long call.
+    Standard output is reserved for frames: whatever a library prints goes to standard error instead, and a library that
+    reads standard input finds it empty. Every call runs on the calling thread, one at a time; a second thread reads the
+    pipe, so a stop is noticed and the process ends at once when the engine is gone, even in the middle of a long call.
     """
     incoming, outgoing = pipes or take_over_pipes()
     lock = threading.Lock()
@@ -111,7 +110,7 @@ def _answer(
         body: dict[str, Any] = {"id": number, "result": dict(handler(call) or {})}
         binary = call.answer_binary
     except Stopped:
-        body = {"id": number, "error": {"kind": "stopped", "detail": "Stopped after the item in hand."}}
+        body = {"id": number, "error": {"kind": "stopped", "detail": "Stopped after the item in progress."}}
     except Refused as error:
         body = {"id": number, "error": {"kind": "refused", "detail": str(error)}}
     except MemoryError:
@@ -178,7 +177,7 @@ def _leave(status: int) -> None:
 
 
 def take_over_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Private copies of the two pipes; file descriptors 0 and 1 are pointed elsewhere for everyone else.
+    """Return private copies of the two pipes; file descriptors 0 and 1 are redirected for everyone else.
 
     Done before anything heavy is imported, because libraries print while they are imported.
     """

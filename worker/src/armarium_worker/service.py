@@ -1,4 +1,4 @@
-"""Serves one reader class inside a worker process: the loaded model, the page decoded last, answers as they travel."""
+"""Serves one reader class inside a worker process: keeps the loaded model and the last decoded page, packs the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shapes import Page, pack_line, pack_reading, place, unpack_shape
 
 
 class ReaderService:
-    """Serves one reader class: keeps the loaded model and the last page decoded, checks and packs its answers."""
+    """Serves one reader class: keeps the loaded model and the last decoded page, checks and packs its results."""
 
     def __init__(self, reader: type[Reader], context: WorkerContext) -> None:
         self.cls = reader
@@ -70,7 +70,7 @@ class ReaderService:
         return self._answer(page, started, lines=lines)
 
     def _reader(self, call: Call) -> Reader:
-        """The reader with the model the call asks for; another model replaces the loaded one."""
+        """Return the reader with the model the call names; another model replaces the loaded one."""
         wanted = (call.params.get("model"), call.params.get("language"))
         if self.loaded is None or self.loaded[0] != wanted:
             self.loaded = None
@@ -85,7 +85,7 @@ class ReaderService:
         return self.loaded[1]
 
     def _page(self, call: Call) -> Page:
-        """The page the call names; the one decoded last is kept, since its lines are usually read next."""
+        """Return the page the call names; the last decoded one is kept, since its lines are usually read next."""
         path = Path(str(call.params["image"]))
         if self.page is None or self.page.path != path:
             self.page = None
@@ -108,6 +108,6 @@ class ReaderService:
 
 
 def _clocks() -> tuple[float, float]:
-    """Seconds that have passed, and those in which a processor worked for this process, its threads and ended children."""
+    """Return wall-clock seconds, and processor seconds of this process, its threads and ended children."""
     own = os.times()
     return time.perf_counter(), time.process_time() + own.children_user + own.children_system

@@ -1,4 +1,4 @@
-"""The values a reader takes and gives, how they are brought onto the page, and how they travel between processes.
+"""The values a reader takes and gives, how they are clipped to the page, and how they are sent between processes.
 
 All geometry is in pixels of the page picture, origin top left.
 """
@@ -20,8 +20,8 @@ Direction = Literal["ltr", "rtl", "ttb"]
 class FoundLine:
     """A line (or a region, or a word) on a page. Without `rect` it is the box around polygon and baseline.
 
-    `key` and `parent` tie lines to their regions inside one answer; they are the driver's own words.
-    `baseline` runs in reading direction of the picture's x axis, left to right, for horizontal writing.
+    `key` and `parent` connect lines with their regions inside one result; the driver chooses them. `baseline` runs in
+    reading direction of the picture's x axis, left to right, for horizontal writing.
     """
 
     polygon: Sequence[Point] = ()
@@ -42,12 +42,13 @@ class LineReading:
     text: str
     confidence: float | None = None
     alternatives: tuple[tuple[str, float], ...] = ()
-    """Other texts that the line may say, each with its probability, the likeliest first; only where they were asked for."""
+    """Alternative texts of the line, each with its probability, the most likely first; only where they were requested.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """A line found and read in one go."""
+    """A line found and read in one step."""
 
     line: FoundLine
     reading: LineReading
@@ -65,7 +66,7 @@ class LineShape:
 
 @dataclass(slots=True)
 class Page:
-    """A page picture held decoded while its lines are found and read; `image` is whatever the driver decodes to."""
+    """A decoded page picture whose lines are found and read; `image` is whatever the driver decodes to."""
 
     path: Path
     width: int
@@ -74,7 +75,7 @@ class Page:
 
 
 def place(line: FoundLine, page: Page) -> FoundLine | None:
-    """The line with its shapes inside the page and its rect known; None when nothing of it is on the page."""
+    """Return the line with its shapes clipped to the page and its rect known; None when nothing of it is on the page."""
     polygon, baseline = _clip_points(line.polygon, page), _clip_points(line.baseline, page)
     if line.rect is not None:
         x, y, w, h = line.rect
@@ -101,7 +102,7 @@ def place(line: FoundLine, page: Page) -> FoundLine | None:
 
 
 def _clip_points(points: Sequence[Point], page: Page) -> tuple[Point, ...]:
-    """The points as plain numbers, drawn to the page's edge where they lie outside; not a number is a fault."""
+    """Return the points as plain numbers, moved to the page's edge where they lie outside; raises for NaN."""
     placed: list[Point] = []
     for x, y in points:
         if not (math.isfinite(x) and math.isfinite(y)):
@@ -113,7 +114,7 @@ def _clip_points(points: Sequence[Point], page: Page) -> tuple[Point, ...]:
 
 
 def pack_line(line: FoundLine) -> dict[str, Any]:
-    """A found line as it travels: plain lists, absent values left out."""
+    """Pack a found line for sending: plain lists, absent values left out."""
     body: dict[str, Any] = {"rect": [round(value, 2) for value in line.rect or ()], "kind": line.kind}
     if line.polygon:
         body["polygon"] = [[round(x, 2), round(y, 2)] for x, y in line.polygon]
@@ -128,7 +129,7 @@ def pack_line(line: FoundLine) -> dict[str, Any]:
 
 
 def unpack_line(body: Mapping[str, Any]) -> FoundLine:
-    """A found line as it arrived."""
+    """Unpack a received line."""
     return FoundLine(
         tuple((x, y) for x, y in body.get("polygon", ())),
         tuple((x, y) for x, y in body.get("baseline", ())),
@@ -143,7 +144,7 @@ def unpack_line(body: Mapping[str, Any]) -> FoundLine:
 
 
 def unpack_shape(body: Mapping[str, Any]) -> LineShape:
-    """A line to be read as it arrived."""
+    """Unpack a received line to be read."""
     return LineShape(
         tuple(body["rect"]),
         tuple((x, y) for x, y in body.get("polygon") or ()),
@@ -153,7 +154,7 @@ def unpack_shape(body: Mapping[str, Any]) -> LineShape:
 
 
 def pack_reading(reading: LineReading) -> dict[str, Any]:
-    """A reading as it travels; lone surrogates, which no JSON carries, become the replacement character."""
+    """Pack a reading for sending; lone surrogates, which JSON cannot carry, become the replacement character."""
     text = reading.text.encode("utf-8", "replace").decode("utf-8")
     body: dict[str, Any] = {"text": text}
     if reading.confidence is not None:

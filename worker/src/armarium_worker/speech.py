@@ -1,7 +1,7 @@
-"""The transcriber contract: what a driver that writes down the speech of a recording is, and how a worker serves one.
+"""The transcriber contract: what a driver that transcribes the speech of a recording is, and how a worker serves one.
 
-As with readers, the engine looks at the class and a worker process runs its methods; heavy libraries are imported inside
-methods only.
+As with readers, the engine reads the class attributes and a worker process runs the methods; heavy libraries are
+imported only inside methods.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .service import ReaderService
 from .shapes import LineReading, pack_reading
 
 LEAST_SPAN = 0.01
-"""Seconds that a line lasts at least, so that every line has a place on the recording."""
+"""Minimum duration of a line in seconds, so that every line has a place on the recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +44,25 @@ class Transcript:
 class Transcriber(Reader):
     """The base of every transcriber: set the class attributes, write `transcribe`.
 
-    Models, languages and the runtime are declared as a reader declares them; `can` stays empty, for a transcriber neither
+    Models, languages and the runtime are declared as for a reader; `can` stays empty, because a transcriber neither
     finds nor reads lines of pictures. Lines may be generated one after the other: the engine may stop between two.
     """
 
     can = frozenset()
 
     def transcribe(self, recording: Path) -> Transcript:
-        """What is spoken in the file; Refused for one that cannot be decoded."""
+        """Return what is spoken in the file; raises Refused for one that cannot be decoded."""
         raise Refused(f"{self.label} writes down no recordings; choose a transcriber that does.")
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this transcriber answers."""
+        """Return the methods of a worker process of this transcriber."""
         service = SpeechService(cls, context)
         return {"load": service.load, "transcribe": service.transcribe}
 
 
 class SpeechService(ReaderService):
-    """Serves one transcriber class: keeps the loaded model, checks and packs its answers."""
+    """Serves one transcriber class: keeps the loaded model, checks and packs its results."""
 
     def transcribe(self, call: Call) -> dict[str, Any]:
         """Params: recording, model?, language?. Result: lines[] {start, end, text, confidence?}, length, seconds."""
@@ -86,7 +86,7 @@ class SpeechService(ReaderService):
 
 
 def _span(line: SpokenLine, length: float) -> tuple[float, float]:
-    """Where the line lies within the recording, of some extent; what is not a number is a fault of the driver."""
+    """Return the line's interval within the recording, never empty; raises for NaN, a fault of the driver."""
     if not (math.isfinite(line.start) and math.isfinite(line.end)):
         raise ValueError("the time of a line is not a number")
     least = min(LEAST_SPAN, length)

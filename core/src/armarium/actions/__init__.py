@@ -1,4 +1,4 @@
-"""Actions: the one way anything is written, audited, in one transaction, and undoable."""
+"""Actions: the only way to write; each is audited, runs in one transaction, and can be undone."""
 
 from armarium.actions.bus import Bus, change_data
 from armarium.actions.context import ActionContext, Example, Outcome, Step

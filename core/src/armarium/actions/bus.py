@@ -1,4 +1,4 @@
-"""The bus: runs an action in one transaction with its audit row, and tells of it once it is on disk."""
+"""The bus: runs an action in one transaction with its audit row, and announces the step once it is committed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ log = logging.getLogger("armarium.actions")
 
 
 class Bus:
-    """Runs actions: authorise, check what paths the parameters name, transact, audit, commit, then tell."""
+    """Runs actions: authorise, check the paths among the parameters, open a transaction, write the audit row, commit,
+    announce.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -57,9 +59,9 @@ class Bus:
     ) -> Outcome:
         """Run the action *name* as *principal*.
 
-        *set_id* binds the step to others that are undone together. *in_transaction* is called in the same
-        transaction after the action (a job writes its checkpoint there). Raises the refusals of `armarium.errors`;
-        then nothing was changed.
+        *set_id* groups the step with others that are undone together. *in_transaction* is called after the action in
+        the same transaction (a job writes its checkpoint there). Raises the refusals of `armarium.errors`; then nothing
+        has changed.
         """
         found = self.engine.actions.get(name)
         authorise(found, principal, library)
@@ -84,7 +86,7 @@ class Bus:
         set_id: str | None = None,
         in_transaction: Callable[[ActionContext], None] | None = None,
     ) -> Outcome:
-        """The step of an action whose caller's rights and parameters have been looked at."""
+        """Run the step of an action whose caller's role and parameters have been checked already."""
         db = self.database_of(found, library)
         db.refuse_unless_sound()
         if found.prepare is not None:
@@ -105,15 +107,15 @@ class Bus:
         return Outcome(answer, ctx.audit_id, set_id)
 
     def clash(self, error: IntegrityError | sqlite3.IntegrityError, db: Database) -> Exception:
-        """What to raise for a broken constraint of *db*."""
+        """Return the refusal for a violated constraint of *db*."""
         return clash(error, lambda: of_absent_plugins(db, self.schema_of(db)))
 
     def schema_of(self, db: Database) -> Schema:
-        """The tables of *db*: without those of a plugin that does not work in it."""
+        """Return the tables of *db*, without those of plugins that do not work in it."""
         return db.schema
 
     def database_of(self, found: Action[Any], library: Library | None) -> Database:
-        """Where an action writes: the library's database, or the engine's own."""
+        """Return the database the action writes to: the project's or the engine's own."""
         plugin = self.engine.actions.plugin_of(found.name)
         if found.scope == "engine" or (found.scope == "either" and library is None):
             self.engine.state.refuse_left_out(plugin)
@@ -135,9 +137,9 @@ class Bus:
         set_id: str | None,
         schema: Schema | None = None,
     ) -> tuple[ActionContext, audit.Head, sqlite3.Connection]:
-        """Begin a step in an open transaction: tracked tables take writes until `close_step`.
+        """Begin a step in an open transaction: tracked tables accept writes until `close_step`.
 
-        *schema*: the tables of that database; none: a project's where *library* is one, else the engine's.
+        *schema*: the tables of that database; by default the project's where *library* is given, else the engine's.
         """
         if schema is None:
             schema = library.schema if library is not None else self.engine.engine_schema
@@ -171,7 +173,9 @@ class Bus:
         undoable: bool,
         inverse_of: str | None = None,
     ) -> audit.Head:
-        """End a step: what it changed is asked for its rights, its audit row is written, tracked tables refuse again."""
+        """End a step: check the rights over its changes, write its audit row, and make tracked tables refuse writes
+        again.
+        """
         self.engine.step_ends(ctx)
         check_rows(ctx, raw, taking_back=inverse_of is not None)
         principal = ctx.principal
@@ -206,7 +210,7 @@ class Bus:
         return after
 
     def tell(self, ctx: ActionContext, *, inverse_of: str | None = None) -> None:
-        """After the commit: outside effects, the change event, waiting jobs, the hook."""
+        """Run what follows a commit: outside effects, the change event, waking the job queue, the plugins' hook."""
         for then in ctx.after_commit:
             try:
                 with asking(None):
@@ -249,7 +253,7 @@ _ID_LISTS = (
 
 
 def change_data(step: Step) -> dict[str, Any]:
-    """A step as the change stream tells it."""
+    """Return the data of a step's change event."""
     return {
         "event_id": step.audit_id,
         "ts": step.at,
@@ -265,5 +269,5 @@ def change_data(step: Step) -> dict[str, Any]:
 
 
 def _limit_changes(changes: Mapping[str, Mapping[str, None]]) -> dict[str, list[str]]:
-    """The ids of the change event, at most 1,000 a kind in the audit row."""
+    """Return the ids of the change event, cut to 1,000 of each kind for the audit row."""
     return {kind: list(ids)[: audit.MAX_TARGETS] for kind, ids in changes.items()}

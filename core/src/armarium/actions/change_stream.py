@@ -1,4 +1,4 @@
-"""The change stream: what happened, numbered, kept for a while, so that a listener can pick up where it left."""
+"""The change stream: numbered events, retained for a while so that a listener can resume where it left off."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any
 import orjson
 
 KEPT = 10_000
-"""How many events a listener can be behind before it is told to look at everything afresh."""
+"""How many events a listener may be behind before it is asked to reload everything."""
 
 KEPT_BYTES = 2 * 1024 * 1024
-"""How much they may take together: a step of an import names a thousand ids."""
+"""Their total size in bytes: a single import step may name a thousand ids."""
 
 AT_ONCE = 64
-"""How many events a listener holds: one that reads slowly must not keep alive what the stream has let go."""
+"""How many events a slow listener may hold, so that it does not keep alive what the stream has dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened; `kind` is `change`, `job` or, made for one listener, `resync`."""
+    """One event; `kind` is `change`, `job` or, made for one listener, `resync`."""
 
     seq: int
     kind: str
     body: bytes
-    """Its data as JSON, written once for all listeners; a tenth of what the objects take."""
+    """Its data as JSON, serialised once for all listeners; a tenth of the memory of the objects."""
     library_path: str | None
 
     @property
     def data(self) -> dict[str, Any]:
-        """What it tells."""
+        """The data of the event."""
         found: dict[str, Any] = orjson.loads(self.body)
         return found
 
@@ -44,7 +44,7 @@ class ChangeStream:
     """Numbered events of one engine, for any number of listeners, from any thread."""
 
     def __init__(self) -> None:
-        # Starts at the clock, so that a number from an earlier life of the engine is always a smaller one.
+        # Start at the current time, so that numbers of an earlier process are always smaller.
         self._seq = int(time.time() * 1000) * 100
         self._floor = self._seq
         self._kept: deque[Event] = deque()
@@ -59,7 +59,7 @@ class ChangeStream:
         return self._seq
 
     def publish(self, kind: str, data: dict[str, Any], library_path: str | None = None) -> int:
-        """Tell every listener; returns the event's number."""
+        """Send an event to every listener; return its number."""
         body = orjson.dumps(data)
         with self._lock:
             self._seq += 1
@@ -72,7 +72,7 @@ class ChangeStream:
         return seq
 
     def _keep(self, event: Event) -> None:
-        """Keep it, and let go of the oldest ones that are too much; the newest always stays."""
+        """Append an event and drop the oldest ones beyond the limits; the newest always stays."""
         self._kept.append(event)
         self._bytes += len(event.body)
         while len(self._kept) > 1 and (len(self._kept) > KEPT or self._bytes > KEPT_BYTES):
@@ -89,16 +89,16 @@ class ChangeStream:
         try:
             loop.call_soon_threadsafe(wake.set)
         except RuntimeError:
-            # The listener's loop has ended; it unsubscribes on its own.
+            # The listener's loop has ended; it unsubscribes by itself.
             return
 
     def since(self, after: int, most: int | None = None) -> list[Event] | None:
-        """Events after number *after*, oldest first, *most* at most; None when some of them are no longer kept."""
+        """Return at most *most* events after number *after*, oldest first; None when some of them have been dropped."""
         with self._lock:
             oldest = self._kept[0].seq if self._kept else self._seq + 1
             if after < self._floor or after > self._seq or (after + 1 < oldest):
                 return None
-            # The numbers have no gaps: what is wanted is found by counting from the nearer end, not by looking at all.
+            # The numbers have no gaps, so count from the nearer end instead of comparing each event.
             behind = self._seq - after
             if behind > len(self._kept) // 2:
                 first = after + 1 - oldest
@@ -109,10 +109,10 @@ class ChangeStream:
     async def subscribe(
         self, after: int | None = None, *, quiet: float = 10.0
     ) -> AsyncIterator[Event | None]:
-        """Events as they come, from just after number *after* (None: from now).
+        """Yield events as they arrive, starting after number *after* (None: from now on).
 
-        Gives None when nothing happened for *quiet* seconds, so that the caller can show it is alive; a first
-        event of kind `resync` when *after* is too old.
+        Yields None after *quiet* seconds without an event, so that the caller can send a sign of life; yields `resync`
+        first when *after* is too old.
         """
         wake = asyncio.Event()
         listener = (asyncio.get_running_loop(), wake)

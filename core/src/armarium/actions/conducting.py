@@ -1,4 +1,4 @@
-"""What an action that is carried out in several transactions works with: its parts, and its one undoable step."""
+"""What an action that runs in several transactions works with: its parts, and its one step that can be undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Conductor:
-    """Runs the transactions of one conducted action (`Action.conduct`) in the library it was asked for."""
+    """Runs the transactions of one conducted action (`Action.conduct`) in its project."""
 
     bus: Bus
     library: Library | None
@@ -39,9 +39,9 @@ class Conductor:
         return self.bus.engine
 
     def part(self, what: str, write: Callable[[ActionContext], T], params: Mapping[str, Any]) -> T:
-        """One transaction beside the step proper, in the log as `<action>_<what>`; it cannot be taken back by itself.
+        """Run one transaction beside the main step, logged as `<action>_<what>`; it cannot be undone by itself.
 
-        *params* are plain values that say in the log what was done. Raises as an action does.
+        *params* are plain values that describe the part in the log. Raises as an action does.
         """
         db = self.bus.database_of(self.found, self.library)
         db.refuse_unless_sound()
@@ -64,7 +64,7 @@ class Conductor:
         return answer
 
     def step(self, params: BaseModel) -> Outcome:
-        """The step proper: `perform` in one transaction under the action's own name, which undo takes back."""
+        """Run the main step: `perform` in one transaction under the action's own name, which undo reverts."""
         return self.bus.step(
             self.found,
             self.library,

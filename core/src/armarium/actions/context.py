@@ -1,4 +1,4 @@
-"""What an action works with while it runs, and what is known of it afterwards: context, outcome, step, example."""
+"""What an action works with while it runs, and its record afterwards: context, outcome, step, example."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ P = TypeVar("P", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an action answered, and the audit row to undo it by."""
+    """The result of an action, and the audit row by which to undo it."""
 
     result: dict[str, Any] | None
     audit_id: str
@@ -36,7 +36,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A committed step, as the change stream and `armarium_step_committed` see it."""
+    """A committed step as the change stream and `armarium_step_committed` see it."""
 
     name: str
     audit_id: str
@@ -53,20 +53,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Example:
-    """What an action's `example` may use to prepare the ground in a fresh library."""
+    """What an action's `example` may use to set up a new project."""
 
     engine: Engine
     library: Library | None
     principal: Principal
     folder: Any
-    """A temporary folder (Path) for files."""
+    """A temporary folder for files."""
 
     def run(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Run another action first; its result."""
+        """Run another action first and return its result."""
         return self.engine.run(self.library, name, params, self.principal).result or {}
 
     def file(self, name: str, data: bytes) -> Any:
-        """A file with these bytes; its path."""
+        """Write a file with these bytes and return its path."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -75,7 +75,7 @@ class Example:
 
 @dataclass
 class ActionContext:
-    """What `perform` works with: the transaction, who asks, and where to say what was touched."""
+    """What `perform` works with: the transaction, the caller, and methods that record what was touched."""
 
     conn: Connection
     engine: Engine
@@ -87,34 +87,34 @@ class ActionContext:
     action_name: str
     schema: Schema
     heeds_locks: bool
-    """Whether its caller is refused what is locked."""
+    """Whether the caller may not write to what is locked."""
     any_locked: bool
     """Whether anything was locked when the step began."""
     set_id: str | None = None
     ran: dict[str, Action[Any]] = field(default_factory=dict)
-    """The actions that ran in this step, by name: the one it is named after, and those inside it."""
+    """Names of the actions that ran in this step: its own, and those run inside it."""
     guarded: dict[str, None] = field(default_factory=dict)
-    """Nodes beneath which it puts work into the queue."""
+    """Nodes for whose descendants the step has queued work."""
     target_ids: dict[str, None] = field(default_factory=dict)
     changes: dict[str, dict[str, None]] = field(default_factory=dict)
     after_commit: list[Callable[[], None]] = field(default_factory=list)
     enqueued: bool = False
     answer: Any = None
-    """What the step's action answered, for what is done in the same transaction afterwards."""
+    """The result of the step's action, for code that runs in the same transaction afterwards."""
 
     @property
     def run_id(self) -> str | None:
-        """The run this step belongs to, when a run makes it."""
+        """The run this step belongs to, or None."""
         return self.principal.run_id
 
     @property
     def project(self) -> Library:
-        """The library of this step; only for actions of library scope."""
-        assert self.library is not None, "an engine-wide action has no library"
+        """The project of this step; only for actions of library scope."""
+        assert self.library is not None, "an engine-wide action has no project"
         return self.library
 
     def run(self, name: str, params: Mapping[str, Any] | BaseModel) -> Any:
-        """Run another action inside this step: one gesture, one audit row, one undo."""
+        """Run another action inside this step: one audit row, one undo."""
         nested = self.engine.actions.get(name)
         authorise(nested, self.principal, self.library)
         if self.library is not None and nested.scope != "engine":
@@ -125,7 +125,7 @@ class ActionContext:
         return self.perform(nested, parsed)
 
     def perform(self, found: Action[P], params: P) -> Any:
-        """Run the body of *found*, and note what the rights of this step are asked by when it ends."""
+        """Run the body of *found*, and record the rules that are checked when the step ends."""
         self.ran[found.name] = found
         earlier, self.target_ids = self.target_ids, {}
         try:
@@ -135,16 +135,26 @@ class ActionContext:
                 self.guarded |= self.target_ids
             self.target_ids = earlier | self.target_ids
 
-    def refuse_locked(self, *ids: str) -> None:
-        """Refuse (403 node_locked) now what writing beneath one of the nodes *ids* is refused when the step ends.
+    def heed(self, *names: str) -> None:
+        """Apply the laws of the actions *names* to this step, its undo and its redo, as if they had run in it.
 
-        For an action that goes on with the others where one is refused.
+        For a family whose rows follow a step of another one: it writes them without an action of its own.
+        """
+        for name in names:
+            self.ran.setdefault(name, self.engine.actions.get(name))
+
+    def refuse_locked(self, *ids: str) -> None:
+        """Raise 403 node_locked now for nodes *ids* beneath which the end of the step would refuse writes.
+
+        For an action that carries on with the others when one is refused.
         """
         if self.heeds_locks and self.schema.locks is not None:
             self.schema.locks.refuse(raw_of(self.conn), ids)
 
     def check_rows(self) -> None:
-        """Ask now, of the rows changed so far, what is asked of all when the step ends: before their images go."""
+        """Check now the rights over the rows changed so far, which are otherwise checked at the end: before their
+        images are deleted.
+        """
         check_rows(self, raw_of(self.conn))
 
     def enqueue(
@@ -160,10 +170,10 @@ class ActionContext:
         lane: str | None = None,
         thread_id: str | None = None,
     ) -> str:
-        """Put a job of *total* pages into the queue in this very transaction: it exists if and only if the step does.
+        """Queue a job of *total* pages in this transaction: it exists if and only if the step does.
 
-        *lane*: another of the kind's lanes than its usual one. *thread_id* makes it a run of that id: the job has it too,
-        and all jobs under it belong to the run.
+        *lane*: a lane of the kind other than its default. *thread_id* makes the job a run with that id; all jobs
+        beneath it belong to the run.
         """
         job_id = self.engine.jobs.enqueue(
             self.conn,
@@ -184,21 +194,23 @@ class ActionContext:
         return job_id
 
     def target(self, *ids: str) -> None:
-        """Name things in the audit row."""
+        """Add ids to the targets of the audit row."""
         for identity in ids:
             self.target_ids[identity] = None
 
     def note_changes(self, **ids: Iterable[str]) -> None:
-        """Name things in the change event: `document_ids=[…]`, `segment_ids=[…]` and so on."""
+        """Add ids to the change event: `document_ids=[…]`, `segment_ids=[…]` and so on."""
         for kind, values in ids.items():
             self.changes.setdefault(kind, {}).update(dict.fromkeys(values))
 
     def on_commit(self, then: Callable[[], None]) -> None:
-        """Call *then* once the step is on disk; what it raises is logged."""
+        """Call *then* after the commit; an exception it raises is logged."""
         self.after_commit.append(then)
 
     def values_touched(self, table: Table, column: str) -> set[str]:
-        """What *column* holds, and held, in the rows of a tracked *table* that this step has changed so far."""
+        """Return the values that *column* has or had in the rows of a tracked *table* that this step has changed so
+        far.
+        """
         found = self.schema.by_name.get(table.name)
         if found is None:
             return set()
@@ -210,8 +222,9 @@ class ActionContext:
         }
 
     def ids_moved(self, table: Table, columns: Sequence[str]) -> set[str]:
-        """The ids of the rows of a tracked *table* in which this step has changed one of *columns* so far; not of those it
-        has made or deleted."""
+        """Return the ids of rows of a tracked *table* in which this step has changed one of *columns* so far, without
+        rows that it inserted or deleted.
+        """
         found = self.schema.by_name.get(table.name)
         if found is None:
             return set()
@@ -229,12 +242,12 @@ class ActionContext:
         }
 
     def touched_tables(self, tables: Sequence[Table]) -> set[str]:
-        """The names of those tracked *tables* in which this step has changed rows so far; one statement for all."""
+        """Return the names of those tracked *tables* in which this step has changed rows so far, in one statement."""
         here = [table for table in tables if table.name in self.schema.by_name]
         return {table.name for table in spans(raw_of(self.conn), here, self.audit_seq)}
 
     def provenance(self) -> dict[str, Any]:
-        """The four fields that say who made a row, from the principal and nowhere else."""
+        """Return the four fields that say who made a row, taken from the principal only."""
         return {
             "provenance_kind": self.principal.provenance_kind,
             "created_by": self.principal.name,

@@ -1,4 +1,4 @@
-"""What an action is: its name, parameters, rights and body; the registry of them by name."""
+"""What an action is: its name, parameters, rights and body; the registry of actions by name."""
 
 from __future__ import annotations
 
@@ -26,52 +26,52 @@ P = TypeVar("P", bound=BaseModel)
 
 
 class SourceTextMark:
-    """Marks a field whose words belong to the source: they never enter the audit log."""
+    """Marks a field that holds words of the source, which never enter the audit log."""
 
 
 SourceText = Annotated[str, SourceTextMark()]
-"""A parameter that holds page text, a reading, a note: the audit row says only how long it was."""
+"""A parameter that holds page text, a reading or a note: the audit row records only its length."""
 
 
 class Params(Sent):
-    """Base of every action's parameters: an unknown field is refused."""
+    """Base of every action's parameters; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class NoParams(Params):
-    """For an action that takes nothing."""
+    """Parameters of an action that takes none."""
 
 
 @dataclass(frozen=True)
 class RowRule(Generic[P]):
-    """A right that an action asks for only where it changes a row in a certain way.
+    """A right that an action needs only when it changes a row in a certain way.
 
-    It is asked at the end of each step in which the action ran, alone or inside another, of every row of *table* that
-    the step changed; of an undo and a redo likewise, whichever way the change goes.
+    Checked at the end of each step in which the action ran, by itself or inside another, for every row of *table* that
+    the step changed; likewise for undo and redo, in whichever direction the change goes.
     """
 
     table: str
     ask: Literal["person", "owner", "run"]
     """A person, the owner, or work of the engine itself."""
     when: Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], bool] | None = None
-    """Whether the change of a row from the one image to the other (None: it is not there) asks for the right.
+    """Whether changing the row from the first image to the second (None: no row) needs the right.
 
-    None: only what is sent asks for it, so whoever may run the action may also undo and redo it.
+    None: only the parameters decide, so whoever may run the action may also undo and redo it.
     """
     refusal: Callable[[], ServiceError] | None = None
-    """What a caller without it is told; none: 403 person_only or owner_only."""
+    """The refusal for a caller without the right; by default 403 person_only or owner_only."""
     sent: Callable[[P], bool] | None = None
-    """Whether the parameters ask for it already, whatever the rows say; they are looked at before anything is done."""
+    """Whether the parameters need the right regardless of the rows; checked before anything is done."""
 
     def allows(self, principal: Principal) -> bool:
-        """Whether *principal* has the right."""
+        """Return whether *principal* has the right."""
         if self.ask == "run":
             return principal.token_kind == "run"
         return principal.kind == "person" if self.ask == "person" else principal.may("owner")
 
     def make_refusal(self, name: str) -> ServiceError:
-        """What a caller without the right is told who runs the action *name*."""
+        """Return the refusal for a caller without the right who runs the action *name*."""
         if self.refusal is not None:
             return self.refusal()
         return person_only(name) if self.ask == "person" else owner_only(name)
@@ -79,64 +79,65 @@ class RowRule(Generic[P]):
 
 @dataclass(frozen=True)
 class RowLaw:
-    """What is to be true of every row of *table* that a step in which the action ran has left changed.
+    """What must hold for every row of *table* that a step with this action leaves changed.
 
-    It is asked at the end of the step, whoever its caller is, of each such row that is there then; of an undo and a redo
-    likewise, so that they leave nothing behind that the action itself would refuse.
+    Checked at the end of the step, for any caller, for each such row that then exists; likewise for undo and redo, so
+    that they leave nothing behind that the action itself would refuse.
     """
 
     table: str
     broken: Callable[[sqlite3.Connection, Mapping[str, Any]], ServiceError | None]
-    """What the step is refused with where the row as it is now breaks the law; it may look at other rows. None: it holds."""
+    """Returns the refusal when the row as it is now violates the law, else None; it may read other rows."""
 
 
 def person_only(name: str) -> Forbidden:
-    """403: the action *name* is not for machines."""
+    """403: the action *name* is for people, not machines."""
     return Forbidden(f"Only a person may do this ({name}), not a machine.", code="person_only")
 
 
 def owner_only(name: str) -> Forbidden:
-    """403: the action *name* is the owner's."""
+    """403: the action *name* is for the owner only."""
     return Forbidden(f"Only the owner may do this ({name}).", code="owner_only")
 
 
 @dataclass(frozen=True)
 class Route:
-    """The route of an action: its path parameters and its body are the action's parameters, its answer the result with
-    `audit_id`."""
+    """The route of an action: its path parameters and body are the action's parameters, its answer the result with
+    `audit_id`.
+    """
 
     method: Literal["POST", "PUT", "PATCH", "DELETE"]
     path: str
     """With a `{name}` for each parameter that stands in the path; all others are the body's."""
     refusals: tuple[int, ...] = (404, 409)
-    """The statuses it may answer beside those that any route may (`REFUSALS`)."""
+    """The statuses it may answer besides those of every route (`REFUSALS`)."""
     status: int = 200
     name: str | None = None
-    """What clients call the operation, behind the first word of its path; else the action's own verb."""
+    """The operation id after the first word of the path; by default the action's verb."""
     answer: str | None = None
-    """What its answer is called where it is called otherwise than the result's name and `Written`."""
+    """The title of the answer, where it is not the result's name with `Written`."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Which field of the parameters a name in the path stands for, where they differ."""
+    """Which parameter a name in the path fills, where they differ."""
 
     @property
     def path_fields(self) -> dict[str, str]:
-        """Each name in the path with the field it fills."""
+        """Return each name in the path with the field it fills."""
         names = re.findall(r"\{(\w+)", self.path)
         return {name: self.fields.get(name, name) for name in names}
 
 
 def _nothing(ctx: ActionContext, params: Any) -> Any:
-    raise TypeError("this action was never given the function that performs it")
+    raise TypeError("the decorator of this action was never applied to a function")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Action(Generic[P]):
-    """A named write, made by decorating the function that performs it; the function's name then *is* the action.
+    """A named write, made by decorating the function that performs it; the function's name then refers to the action.
 
         @action("canvas.item_delete", params=ItemDeleteParams, summary="Take an item off the canvas.")
         def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]: ...
 
-    The function runs inside one transaction, and what it changes can be undone without any inverse.
+    The function runs inside one transaction; its changes can be undone without a handwritten inverse.
     """
 
     name: str = field(kw_only=False)
@@ -145,56 +146,60 @@ class Action(Generic[P]):
     perform: Callable[[ActionContext, P], Any] = _nothing
     result: type[BaseModel] | None = None
     route: Route | None = None
-    """The HTTP route that runs it and does nothing else; the engine makes it (`armarium.action_routes`)."""
+    """The HTTP route that only runs this action; the engine creates it (`armarium.web.action_routes`)."""
     role: Role = "editor"
     person_only: bool | Callable[[], ServiceError] = False
-    """Whether machines are refused: 403 person_only, or what the given function answers."""
+    """Whether machines are refused: with 403 person_only, or with the result of the given function."""
     rules: tuple[RowRule[P], ...] = ()
-    """Rights that only some of its changes ask for."""
+    """Rights that only some of its changes need."""
     laws: tuple[RowLaw, ...] = ()
-    """What its changes leave true, also when they are taken back or done again."""
+    """What holds for the rows it changes, after undo and redo as well."""
     guards_targets: bool = False
-    """Whether a lock over a node among its targets refuses it: for an action that puts work into the queue, of which
-    its own rows tell nothing. Of the rows that a step changes the core asks by itself (`armarium.locks`)."""
+    """Whether a locked node among its targets refuses it: for an action that queues work, which its own rows do not
+    show. Locks over the rows that a step changes are always checked (`armarium.history.locks`).
+    """
     undoes_sets: bool = False
-    """Whether its undo takes back with it all that the jobs among its targets have written, and a redo does that again."""
+    """Whether undo also undoes everything that the jobs among its targets wrote, and redo does it again."""
     undoable: bool = True
     scope: Literal["library", "engine", "either"] = "library"
-    """Where it writes; `either`: in the library named, else in the engine's own database."""
+    """Which database it writes to; `either`: the named project's, else the engine's own."""
     bound: bool = False
-    """Whether a token bound to some projects may run it though it is engine-wide; it then looks itself at what it reaches."""
+    """Whether a token bound to some projects may run it although it is engine-wide; the action then checks the reach
+    itself.
+    """
     undo_name: str | None = None
-    """The name of the row that takes it back, where a part gives one; else its own name."""
+    """The action name of the step that undoes it, where a part sets one; else its own name."""
     example: Callable[[Example], dict[str, Any]] | None = None
-    """Parameters that make it succeed, for the conformance kit; may run other actions first."""
+    """Returns parameters with which it succeeds, for the conformance kit; may run other actions first."""
     after_undo: Callable[[UndoContext], None] | None = None
-    """Append-only notes and outside effects of taking it back; runs inside the undo's transaction."""
+    """Append-only notes and outside effects of undoing it; runs inside the undo's transaction."""
     prepare: Callable[[Engine, Library | None, P], None] | None = None
-    """The slow part that only reads or keeps files (decoding, parsing), before the writer is taken.
+    """The slow part that only reads, or stores files (decoding, parsing), before the writer is taken.
 
-    What it finds it leaves on private attributes of the parameters. It may refuse. An action run inside another is
-    not prepared, and what was prepared may have changed since, so `perform` must bear both.
+    It leaves results in private attributes of the parameters, and may refuse. An action run inside another is not
+    prepared, and rows may have changed since the preparation; `perform` must cope with both.
     """
 
     conduct: Callable[[Conductor, P], Outcome] | None = None
-    """Carries the action out in several transactions, in several projects if need be; `perform` is then the one step
-    among them that undo takes back. Called before any writer is taken. An action run inside another is not conducted."""
+    """Carries the action out in several transactions, if need be in several projects; `perform` is then the one step
+    that undo reverts. Called before any writer is taken. An action run inside another is not conducted.
+    """
     partner: Callable[[Engine, Library, str], tuple[Library, str] | None] | None = None
-    """The step (by its audit row) in another project that is taken back, and done again, together with the given one."""
+    """Returns the step (by its audit row) in another project that is undone and redone together with the given one."""
     words: str | Callable[[Mapping[str, Any]], str] | None = None
-    """What a step of it is called in the history, in the past tense: "Moved {ids} to {parent_id|the top}".
+    """What the history calls a step of it, in the past tense: "Moved {ids} to {parent_id|the top}".
 
-    Braces hold the name of a parameter and stand for the names of the documents that its ids are or lie on; empty
-    braces stand for those of the step's targets. What stands behind a bar is said where there are none. A function
-    gets the parameters as the log keeps them, and answers such a text. None: the summary.
+    Braces hold the name of a parameter and are replaced by the names of the documents that its ids are or belong to;
+    empty braces stand for the step's targets. The text after a bar is used where there are none. A function receives
+    the parameters as the log keeps them and returns such a text. None: the summary.
     """
 
     def __call__(self, perform: Callable[[ActionContext, P], Any]) -> Action[P]:
-        """This action performed by *perform*: what makes it a decorator."""
+        """Decorate *perform*: return this action with it as its body."""
         return replace(self, perform=perform)
 
     def parse(self, params: Mapping[str, Any] | BaseModel) -> P:
-        """*params* as this action's model; Invalid with one sentence and the list of faults."""
+        """Validate *params* against this action's model; raises Invalid with one sentence and the list of faults."""
         if isinstance(params, self.params):
             return params
         try:
@@ -203,7 +208,7 @@ class Action(Generic[P]):
             raise invalid_request(error, self.name) from error
 
     def describe(self, plugin: str) -> dict[str, Any]:
-        """The registry's entry: what it is, who may, and its JSON Schemas."""
+        """Return the registry entry: what it does, who may run it, and its JSON Schemas."""
         return {
             "name": self.name,
             "summary": self.summary,
@@ -218,11 +223,11 @@ class Action(Generic[P]):
 
 
 action = Action
-"""What a family writes above the function that performs an action."""
+"""The decorator a family puts on the function that performs an action."""
 
 
 def invalid_request(error: ValidationError, what: str) -> Invalid:
-    """Pydantic's faults as one refusal: a sentence, and each fault without the value that was sent."""
+    """Return pydantic's faults as one refusal: a sentence, and each fault without the value that was sent."""
     faults = [
         {"loc": list(fault["loc"]), "msg": plain_fault(fault["msg"]), "type": fault["type"]}
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
@@ -238,7 +243,7 @@ def invalid_request(error: ValidationError, what: str) -> Invalid:
 
 
 class ActionRegistry:
-    """The actions of one engine by name, each with the plugin that brings it."""
+    """The actions of one engine by name, each with its plugin."""
 
     def __init__(self) -> None:
         self._actions: dict[str, tuple[Action[Any], str]] = {}
@@ -252,30 +257,30 @@ class ActionRegistry:
         self._described = None
 
     def get(self, name: str) -> Action[Any]:
-        """The action *name*; NotFound that points at the registry."""
+        """Return the action *name*; NotFound points to the registry."""
         try:
             return self._actions[name][0]
         except KeyError:
             raise NotFound(
-                f"There is no action {name[:80]!r}; the list of actions names those there are.",
+                f"There is no action {name[:80]!r}; the list of actions shows all of them.",
                 code="unknown_action",
             ) from None
 
     def find(self, name: str) -> Action[Any] | None:
-        """The action *name*, or None when no loaded plugin brings it."""
+        """Return the action *name*, or None when no loaded plugin provides it."""
         return self._actions[name][0] if name in self._actions else None
 
     def all(self) -> list[Action[Any]]:
-        """Every action, by name."""
+        """Return every action, sorted by name."""
         return [self._actions[name][0] for name in sorted(self._actions)]
 
     def plugin_of(self, name: str) -> str | None:
-        """The plugin that brings the action *name*; None for a step that is of no registered action."""
+        """Return the plugin that provides the action *name*; None when there is none."""
         found = self._actions.get(name)
         return None if found is None else found[1]
 
     def describe(self) -> list[dict[str, Any]]:
-        """Every action's registry entry, by name; made once (150 ms for 150 actions), so nobody may change it."""
+        """Return every registry entry by name; computed once (150 ms for 150 actions), so callers must not modify it."""
         if self._described is None:
             self._described = [
                 self._actions[name][0].describe(self._actions[name][1]) for name in sorted(self._actions)

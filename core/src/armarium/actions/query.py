@@ -1,4 +1,4 @@
-"""Queries that are routes: a function of a connection, and what HTTP says of it."""
+"""Queries that are routes: a function of a connection, and its description for HTTP."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Query:
-    """A route that answers what a function of a connection answers, from one snapshot of the project."""
+    """A route that returns the result of a function of a connection, from one snapshot of the project."""
 
     path: str
     """With a `{name}` for each parameter of the function that stands in the path; all others are the query string's,
@@ -24,8 +24,9 @@ class Query:
     name: str
     method: Literal["GET", "POST"]
     prepare: Callable[..., Mapping[str, Any] | None] | None = None
-    """Called before the project is read, for what waits on others or lies outside the database. It takes parameters by name:
-    those of the function, and `library`, `engine` and `principal`. What it answers replaces parameters of the function."""
+    """Called before the project is read, for work that waits on others or lies outside the database. Receives by name
+    the function's parameters and `library`, `engine` and `principal`; its result replaces parameters of the function.
+    """
 
 
 def query(
@@ -38,12 +39,12 @@ def query(
     method: Literal["GET", "POST"] = "GET",
     prepare: Callable[..., Mapping[str, Any] | None] | None = None,
 ) -> Callable[[F], F]:
-    """Make the decorated function, which takes a connection and parameters by name, a GET of *path* as well.
+    """Decorate a function of a connection and named parameters so that it is also a GET of *path*.
 
-    The plugin names it among its `queries`. *name* is what clients call it, else the function's own. *refusals* are the
-    statuses beside those of any route. POST is for a question that is too long for an address, and writes nothing either.
-    A parameter of type `Library`, `Engine` or `Principal` is given the project or the engine that is asked, or who asks.
-    *prepare* is called before, without a connection, and may replace parameters.
+    The plugin lists it among its `queries`. *name* is the operation id, by default the function's name. *refusals* are
+    the statuses besides those of every route. POST is for questions too long for an address, and writes nothing either.
+    A parameter of type `Library`, `Engine` or `Principal` receives the project, the engine or the caller. *prepare* is
+    called before, without a connection, and may replace parameters.
     """
 
     def mark(function: F) -> F:
@@ -55,6 +56,6 @@ def query(
 
 
 def query_of(function: Callable[..., Any]) -> Query | None:
-    """What *function* was marked with; None for one that is no route."""
+    """Return the query that *function* was decorated with; None for a function that is no route."""
     found = getattr(function, "query", None)
     return found if isinstance(found, Query) else None

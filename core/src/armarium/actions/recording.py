@@ -1,4 +1,4 @@
-"""What the audit row keeps of an action's parameters: never the words of a source."""
+"""What the audit row records of an action's parameters: never the words of a source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_LIST = 50
 
 
 def redact_params(params: BaseModel) -> dict[str, Any]:
-    """What the audit row keeps of *params*: ids, numbers, settings; of words of a source only their length."""
+    """Return *params* for the audit row: ids, numbers and settings; for words of a source only their length."""
     source = _source_fields(type(params))
     return {
         name: _count(getattr(params, name)) if name in source else _stored_value(getattr(params, name))

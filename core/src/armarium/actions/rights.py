@@ -1,4 +1,4 @@
-"""Who may run an action and make its changes, and what a broken constraint of the database says in words."""
+"""Who may run an action and make its changes, and refusals for violated constraints of the database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
-    """Refuse an action that *principal* may not run."""
+    """Raise the refusal when *principal* may not run the action."""
     _require(found.name, found.role, principal, library, in_project=found.scope != "engine")
     if (found.scope == "engine" or library is None) and not found.bound:
         refuse_bound(principal, required="write")
@@ -39,14 +39,14 @@ def authorise(found: Action[Any], principal: Principal, library: Library | None)
 
 
 def check_params(found: Action[Any], params: BaseModel, principal: Principal) -> None:
-    """Refuse *params* that ask for a right of *found* which *principal* has not."""
+    """Raise the refusal when *params* need a right of *found* that *principal* lacks."""
     for rule in found.rules:
         if rule.sent is not None and rule.sent(params) and not rule.allows(principal):
             raise rule.make_refusal(found.name)
 
 
 def refuse_named(library: Library | None, params: BaseModel, principal: Principal) -> None:
-    """Refuse (403 rights_restricted) parameters that name a row which *principal* does not see."""
+    """Raise 403 rights_restricted when parameters name a row that *principal* may not see."""
     visibility = None if library is None else library.db.visibility
     if visibility is not None and not visibility.surely_all(principal):
         visibility.refuse(principal, texts_in(params.model_dump()))
@@ -55,7 +55,7 @@ def refuse_named(library: Library | None, params: BaseModel, principal: Principa
 def authorise_step(
     engine: Engine, names: Iterable[str], principal: Principal, library: Library | None
 ) -> dict[str, Action[Any]]:
-    """The actions *names*, which ran in a step; refuses to take it back unless *principal* may run each of them."""
+    """Return the actions *names*, which ran in a step; refuse its undo unless *principal* may run each of them."""
     ran: dict[str, Action[Any]] = {}
     for name in names:
         found = engine.actions.find(name)
@@ -68,10 +68,10 @@ def authorise_step(
 
 
 def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool = False) -> None:
-    """Refuse the open step where a row that it changed asks for a right its caller has not (a lock, a `RowRule`), or
-    breaks a law of an action that ran (`RowLaw`).
+    """Refuse the open step when a row that it changed needs a right the caller lacks (a lock, a `RowRule`), or violates
+    a law of an action that ran (`RowLaw`).
 
-    *taking_back*: it undoes or redoes another, and a change asks for its right whichever way it goes.
+    *taking_back*: the step is an undo or redo; a change then needs its right in whichever direction it goes.
     """
     visibility = None if ctx.library is None else ctx.library.db.visibility
     if visibility is not None:
@@ -84,7 +84,7 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
     for found in ctx.ran.values():
         for rule in found.rules:
             table = ctx.schema.by_name.get(rule.table)
-            # The tables of a plugin that is left out of this project are changed by no step.
+            # No step changes the tables of a plugin that is left out of this project.
             if table is None or rule.when is None or rule.allows(ctx.principal):
                 continue
             for where in spans(raw, [table], ctx.audit_seq).values():
@@ -102,10 +102,12 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
 
 
 def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) -> None:
-    """Refuse a token that is bound to some projects what concerns all of them: who owns one does not own the engine."""
+    """Refuse an engine-wide action to a token bound to some projects: owning one does not make its holder owner of the
+    engine.
+    """
     if principal.libraries is not None:
         raise Forbidden(
-            "This token is bound to single projects, and this concerns the whole engine. "
+            "This token is bound to single projects, and this action concerns the whole engine. "
             "Ask the owner for a token that reaches all projects.",
             code="library_access_denied",
             library_path=None,
@@ -115,7 +117,7 @@ def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) ->
 
 
 def authorise_unknown(name: str, principal: Principal, library: Library | None) -> None:
-    """Refuse to take back a step whose action *name* no loaded plugin brings, unless *principal* may write."""
+    """Refuse to undo a step whose action *name* no loaded plugin provides, unless *principal* may write."""
     _require(name, "editor", principal, library, in_project=library is not None)
     if library is None:
         refuse_bound(principal, required="write")
@@ -147,7 +149,8 @@ def _require(
 def clash(
     error: IntegrityError | sqlite3.IntegrityError, absent: Callable[[], list[str]] = list
 ) -> Exception:
-    """A broken constraint as a refusal in words; a refusal of the history triggers stays what it is, a bug.
+    """Return the refusal for a violated constraint; a refusal by the history triggers is a bug and is returned as it
+    is.
 
     *absent* names the tables of plugins that are not installed here.
     """
@@ -170,7 +173,7 @@ def clash(
 
 
 def of_absent_plugins(db: Database, schema: Schema) -> list[str]:
-    """The tables of *db* that no plugin here knows and whose rows point at others."""
+    """Return the tables of *db* that no installed plugin declares and whose rows refer to others."""
     with db.read() as conn:
         raw = raw_of(conn)
         pointing = raw.execute(

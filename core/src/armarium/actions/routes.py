@@ -1,4 +1,4 @@
-"""The one door to all writes, the audit log, and undo over HTTP."""
+"""HTTP access to all actions, the audit log, and undo."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ class ActionRegistryAnswer(Message):
 
 
 class InvokeRequest(Params):
-    """An action and its parameters; who does it is set by the server, never sent."""
+    """An action and its parameters; the author is set by the server and never sent."""
 
     name: str = Field(min_length=1, max_length=120)
     params: dict[str, Any] = Field(default_factory=dict)
 
 
 class InvokeAnswer(Message):
-    """What the action answered, and the row to undo it by."""
+    """The result of the action, and the audit row by which to undo it."""
 
     ok: Literal[True]
     result: dict[str, Any] | None = None
@@ -80,7 +80,7 @@ class InvokeAnswer(Message):
 
 
 class Actor(Message):
-    """Who did it."""
+    """Who ran the step."""
 
     kind: Literal["person", "machine"]
     name: str
@@ -116,10 +116,10 @@ class AuditRow(Message):
     row_hash: str
     created_at: str
     words: str
-    """What the step did, for people, naming what it did it to; of an undo or a redo, what the step it is about did."""
+    """What the step did, in words that name what it was done to; for an undo or a redo, what the original step did."""
     reversal: Literal["undo", "redo"] | None = None
     about: list[Touched]
-    """Documents among what it touched, or on which that lies."""
+    """Documents among the step's targets, or to which the targets belong."""
 
 
 class AuditRows(Message):
@@ -133,7 +133,7 @@ class AuditRows(Message):
 
 
 class RowChange(Message):
-    """One row a step changed: an update names the columns that differ, an insert or delete the whole row."""
+    """One row a step changed: for an update the columns that differ, for an insert or delete the whole row."""
 
     table: str
     label: str
@@ -144,7 +144,7 @@ class RowChange(Message):
 
 
 class AuditDetail(AuditRow):
-    """One step with what it changed."""
+    """One step with its changes."""
 
     changes: list[RowChange]
     changes_total: int
@@ -159,13 +159,13 @@ class ChainVerdict(Message):
 
 
 class UndoSet(Params):
-    """Steps to take back, all or none."""
+    """Steps to undo, all or none."""
 
     audit_ids: list[Annotated[str, Field(max_length=64)]] = Field(min_length=1, max_length=MAX_SET)
 
 
 class UndoAnswer(Message):
-    """The new rows, whose undo as a set is the redo, and the rows taken back."""
+    """The new steps, whose undo as a set is the redo, and the steps undone."""
 
     audit_ids: list[str]
     undone: list[str]
@@ -174,7 +174,7 @@ class UndoAnswer(Message):
 
 @router.get("/registry", response_model=ActionRegistryAnswer, responses=REFUSALS(), summary="Every action")
 def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """With its JSON Schema, so that any caller can reach all writes by one door."""
+    """Every action with its JSON Schema, so that any caller can make all writes through one route."""
     found = engine.actions.describe()
     return json_response({"items": found, "count": len(found)})
 
@@ -183,7 +183,7 @@ def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     "/invoke", response_model=InvokeAnswer, responses=REFUSALS(404, 409, 412, 500), summary="Run any action"
 )
 def invoke(request: Request, body: InvokeRequest, _: CurrentPrincipal) -> Response:
-    """By its name. One that works in a project needs the project named; one engine-wide does not."""
+    """Runs the named action. An action that works in a project needs the project named; an engine-wide one does not."""
     outcome = run(request, body.name, body.params)
     return json_response(
         {"ok": True, "result": outcome.result, "audit_id": outcome.audit_id},
@@ -209,7 +209,7 @@ def audit_rows(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> Response:
-    """Newest first, under every filter given."""
+    """Newest first, restricted by every filter given."""
     home = _log(request, engine, library, scope)
     with home.read() as conn:
         items, total = audit.select_rows(
@@ -241,8 +241,8 @@ def audit_rows(
 def verify(
     request: Request, engine: CurrentEngine, library: OptionalLibrary, scope: WhichLog = "project"
 ) -> Response:
-    """Reads the whole log: an altered, missing or inserted row is found."""
-    # The chain of hashes holds only as a whole; nothing of a row is answered.
+    """Reads the whole log and detects an altered, missing or inserted row."""
+    # The hash chain can only be verified as a whole; the answer contains nothing of any row.
     with _log(request, engine, library, scope).read_all() as conn:
         fault = audit.verify_chain(conn)
         _, rows = audit.select_rows(conn, limit=0)
@@ -276,14 +276,14 @@ def audit_row(
         Wording(engine.actions, engine.plugins.loaded, home.schema).add_to(conn, [row])
     with home.read_all() as conn:
         if home.visibility is not None:
-            # A step may have touched more than it names.
+            # A step may have touched rows that it does not name among its targets.
             home.visibility.refuse_showing_step(raw_of(conn), row["seq"], principal_of(request))
         changes, total = changes_of(conn, home.schema, row["seq"], limit=limit, offset=offset)
     return json_response({**row, "changes": changes, "changes_total": total})
 
 
 @router.post(
-    "/audit/undo", response_model=UndoAnswer, responses=REFUSALS(404, 409), summary="Take back a set of steps"
+    "/audit/undo", response_model=UndoAnswer, responses=REFUSALS(404, 409), summary="Undo a set of steps"
 )
 def undo_set(request: Request, engine: CurrentEngine, library: OptionalLibrary, body: UndoSet) -> Response:
     """Newest first, in one transaction, all or none; undoing the answer's audit_ids as a set is the redo."""
@@ -294,7 +294,7 @@ def undo_set(request: Request, engine: CurrentEngine, library: OptionalLibrary, 
     "/audit/{audit_id}/undo",
     response_model=UndoAnswer,
     responses=REFUSALS(404, 409),
-    summary="Take back one step",
+    summary="Undo one step",
 )
 def undo_one(
     request: Request, engine: CurrentEngine, library: OptionalLibrary, audit_id: AuditId
@@ -305,7 +305,7 @@ def undo_one(
 
 def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: list[str]) -> Response:
     if library is None:
-        # Without a project only engine-wide steps can be meant; any other id needs its project named.
+        # Without a project only engine-wide steps can be meant; for any other id the project must be named.
         with engine.state.read() as conn:
             if any(audit.select_row(conn, audit_id) is None for audit_id in audit_ids):
                 raise library_required()
@@ -315,7 +315,7 @@ def _undo(request: Request, engine: Engine, library: Library | None, audit_ids: 
 
 
 def _log(request: Request, engine: Engine, library: Library | None, scope: Log) -> Any:
-    """The database whose log is asked for: the project's, or the engine's own for the owner."""
+    """Return the database of the requested log: the project's, or the engine's own for the owner."""
     if scope == "engine":
         refuse_bound(owner_of(request), required="read")
         return engine.state

@@ -1,7 +1,7 @@
-"""Taking steps back: row images are written back by set-based SQL, all or none; a redo is the undo of an undo.
+"""Undo: row images are written back by set-based SQL, all or none; a redo is the undo of an undo.
 
-No inverse is written by hand anywhere. A set is taken back step by step, newest first, in one transaction, so a
-foreign step between two of the set's is met and refused rather than silently overwritten.
+There are no handwritten inverses. A set is undone step by step, newest first, in one transaction, so a foreign step
+between two of the set's is detected and refused rather than silently overwritten.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 MAX_SET = 10_000
-"""How many steps one call may take back."""
+"""How many steps one call may undo."""
 
 
 @dataclass(frozen=True)
 class UndoContext:
-    """What an action's `after_undo` may use: the undo's own step, and the step that was taken back."""
+    """What an action's `after_undo` may use: the undo's own step, and the step that was undone."""
 
     step: ActionContext
     audit_id: str
     params: dict[str, Any]
     target_ids: list[str]
     redo: bool
-    """True when this takes back an undo, that is, does the step again."""
+    """True when this undoes an undo, that is, redoes the step."""
 
 
 def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal: Principal) -> dict[str, Any]:
-    """Take back the steps *audit_ids*, newest first, in one transaction, all or none.
+    """Undo the steps *audit_ids*, newest first, in one transaction, all or none.
 
-    Answers `{"audit_ids": new rows, "undone": rows taken back}`. Raises NotFound or Conflict with
-    `{detail, code: undo_refused, reason, audit_id}`; reason is changed, already-undone, gone or not-undoable.
+    Returns `{"audit_ids": new rows, "undone": rows undone}`. Raises NotFound or Conflict with `{detail, code:
+    undo_refused, reason, audit_id}`; reason is changed, already-undone, gone or not-undoable.
     """
     if not audit_ids:
-        raise Invalid("audit_ids is empty: name at least one step to take back.", code="invalid_request")
+        raise Invalid("audit_ids is empty: name at least one step to undo.", code="invalid_request")
     if len(audit_ids) > MAX_SET:
         raise Invalid(
-            f"One call takes back at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many"
+            f"One call undoes at most {MAX_SET} steps; {len(audit_ids)} were named.", code="too_many"
         )
     db, schema = _find_log(bus, library, audit_ids[0])
     home = library if library is not None and db is library.db else None
@@ -77,7 +77,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
                 rows = _with_sets(bus, raw, rows)
                 set_id = new_id() if len(rows) > 1 else None
                 for row in rows:
-                    # Read anew: taking back a newer step of the set may have put this one back into effect.
+                    # Read again: undoing a newer step of the set may have put this one back into effect.
                     current = _row(raw, row.id)
                     told.append((_take_back(bus, conn, schema, home, current, principal, set_id), row.id))
                     for partner in partners.get(row.id, ()):
@@ -93,7 +93,7 @@ def undo(bus: Bus, library: Library | None, audit_ids: Sequence[str], principal:
 
 
 def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
-    """*rows*, and what goes with those whose action `undoes_sets`: all that the work which it started has written."""
+    """Return *rows* and, for those whose action `undoes_sets`, all steps written by the work they started."""
     found = {row.id: row for row in rows}
     begun = {_origin_id(raw, row) for row in rows}
     for row in rows:
@@ -113,7 +113,7 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
                 "AND undone = 0 AND undoable = 1 AND inverse_of IS NULL"
             )
             members = raw.execute(query, (orjson.dumps(row.target_ids).decode(),)).fetchall()
-            # A member that was taken back and done again stands by the step that did it again.
+            # For a member that was undone and redone, the step that redid it counts.
             ids = [(_standing(raw, one),) for (one,) in members if one not in begun]
         found |= {one: _row(raw, one) for (one,) in ids if one not in found}
     return sorted(found.values(), key=lambda row: -row.seq)
@@ -121,7 +121,9 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Partner:
-    """The other half of a two-sided step: its project, with a transaction open there, and the step it began as."""
+    """The other half of a step across two projects: its project, with a transaction open there, and the step it began
+    as.
+    """
 
     library: Library
     conn: Connection
@@ -131,9 +133,10 @@ class _Partner:
 def _partners(
     both: ExitStack, bus: Bus, library: Library | None, audit_ids: Sequence[str]
 ) -> dict[str, list[_Partner]]:
-    """The steps in other projects that go with *audit_ids*, by those; their writers are taken, and given back by *both*.
+    """Yield the steps in other projects that go with *audit_ids*, by those ids; the writers are taken here and released
+    by *both*.
 
-    They commit after the project's own, so that a refusal on either side leaves both as they are.
+    They commit after the project's own, so that a refusal on either side leaves both unchanged.
     """
     found: dict[str, list[_Partner]] = {}
     if library is None:
@@ -169,13 +172,13 @@ def _take_back_partner(
     principal: Principal,
     set_id: str | None,
 ) -> list[tuple[ActionContext, str]]:
-    """Bring the other half to where *row*, just taken back, leaves its own: undone or in effect again."""
+    """Bring the other half into the state in which *row*, just undone, leaves its own: undone or in effect again."""
     theirs = raw_of(partner.conn)
     current = _row(theirs, partner.origin_id)
     if current.undone == _row(raw, _origin_id(raw, row)).undone:
         return []
     if current.undone:
-        # Done again by taking back the newest undo of it.
+        # It is redone by undoing the newest undo of it.
         (newest,) = theirs.execute(
             "WITH RECURSIVE chain(id) AS (VALUES (?)"
             " UNION SELECT a.id FROM chain JOIN audit a ON a.inverse_of = chain.id)"
@@ -197,7 +200,7 @@ def _take_back_partner(
 
 
 def _find_log(bus: Bus, library: Library | None, audit_id: str) -> tuple[Database, Schema]:
-    """The log that holds the step: the project's, else the engine's own."""
+    """Return the log that contains the step: the project's, else the engine's own."""
     engine = bus.engine
     if library is not None:
         with library.db.read() as conn:
@@ -252,20 +255,20 @@ def _take_back(
     principal: Principal,
     set_id: str | None,
 ) -> ActionContext:
-    """Take back one step inside the open transaction; the undo is a step of its own."""
+    """Undo one step inside the open transaction; the undo is a step of its own."""
     raw = raw_of(conn)
     original, origin, redo = _origin(raw, row)
     action = bus.engine.actions.find(original)
     ran = authorise_step(bus.engine, [original, *parts_of(raw, origin)], principal, library)
     if library is None:
-        # Also of an action that a bound token may run: it looks itself at what it reaches, which its undo does not.
+        # Checked even for an action that a bound token may run: the action checks the reach itself, its undo does not.
         refuse_bound(principal, required="write")
     if row.gone:
         raise refusal("gone", row.id, "what it changed was removed for good by Empty Trash")
     if row.undone:
-        raise refusal("already-undone", row.id, "it was taken back already")
+        raise refusal("already-undone", row.id, "it was undone already")
     if not row.undoable:
-        raise refusal("not-undoable", row.id, f"{row.action_name} is of the kind that cannot be undone")
+        raise refusal("not-undoable", row.id, f"{row.action_name} cannot be undone")
     _refuse_unknown_tables(raw, schema, row)
     touched = spans(raw, schema.tracked, row.seq)
     for table, where in touched.items():
@@ -278,7 +281,7 @@ def _take_back(
         ctx.guarded |= dict.fromkeys(row.target_ids)
     ctx.note_changes(**row.changed)
     if not schema.defers:
-        # Not for nothing: SQLite then compiles every statement of the connection anew.
+        # Only when needed: setting it makes SQLite recompile every statement of the connection.
         raw.execute("PRAGMA defer_foreign_keys=ON")
     newest = tree_cycles.newest(raw, touched)
     ops = {table: ops_of(raw, table, where) for table, where in touched.items()}
@@ -287,7 +290,7 @@ def _take_back(
     for table, where in touched.items():
         write_back(raw, table, where, ops[table], ctx.now)
     for table, where in touched.items():
-        # Only a row that the step made is gone once it is taken back.
+        # Undoing a step removes only rows that the step inserted.
         if "I" in ops[table]:
             check_references(raw, schema, table, row, where)
     for table, since in newest.items():
@@ -301,7 +304,7 @@ def _take_back(
 
 
 def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:
-    """The action at the start of a chain of undos and redos and its step, and whether taking *row* back does it again."""
+    """Return the action at the start of a chain of undos and redos, its step, and whether undoing *row* redoes it."""
     name, seq, inverse_of, depth = row.action_name, row.seq, row.inverse_of, 0
     while inverse_of is not None:
         name, seq, inverse_of = raw.execute(
@@ -312,7 +315,7 @@ def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:
 
 
 def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
-    """The step at the start of a chain of undos and redos."""
+    """Return the id of the step at the start of a chain of undos and redos."""
     identity, inverse_of = row.id, row.inverse_of
     while inverse_of is not None:
         identity = inverse_of
@@ -321,7 +324,7 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
 
 
 def _standing(raw: sqlite3.Connection, audit_id: str) -> str:
-    """The step by which *audit_id*, which is in effect, is so: itself, or the last that did it again."""
+    """Return the step by which *audit_id* is in effect: itself, or the last step that redid it."""
     query = (
         "SELECT redo.id FROM audit AS undo JOIN audit AS redo ON redo.inverse_of = undo.id "
         "WHERE undo.inverse_of = ? AND redo.undone = 0"
@@ -331,7 +334,7 @@ def _standing(raw: sqlite3.Connection, audit_id: str) -> str:
 
 
 def _mark(raw: sqlite3.Connection, row: Row) -> None:
-    """Mark the row undone; along the chain it took back, every other step is in effect again, then undone again."""
+    """Mark the row undone; along the chain it undid, the steps are alternately in effect again and undone again."""
     undone, current = 1, row
     raw.execute("UPDATE audit SET undone = 1 WHERE seq = ?", (row.seq,))
     while current.inverse_of is not None:
@@ -341,8 +344,10 @@ def _mark(raw: sqlite3.Connection, row: Row) -> None:
 
 
 def _refuse_unknown_tables(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
-    """A step that touched the tables of a plugin that is not installed here cannot be taken back whole."""
-    # In lower case, as SQLite compares names: one letter of the file may have changed.
+    """Refuse to undo a step that touched tables of a plugin that is not installed here: it could only be undone in
+    part.
+    """
+    # In lower case, as SQLite compares names; the file may spell them differently.
     known = {history_name(table).lower() for table in schema.tracked}
     for (name,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_\\_history' ESCAPE '\\'"

@@ -1,4 +1,4 @@
-"""What the steps of the log are called for people: the words that actions declare, with the names of what they touched."""
+"""The words for steps of the log: the texts that actions declare, with the names of what the steps touched."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.wording")
 
 LOOKED_AT = 100
-"""How many ids of one step are looked up; of a step on more, the rest is counted."""
+"""How many ids of one step are looked up; the rest is only counted."""
 
 NAMED = 3
-"""How many names stand in one phrase."""
+"""How many names one phrase lists."""
 
 _SLOT = re.compile(r" ?\{(\w*)(?:\|([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The step that a row of the log is about: itself, or the one it took back or did again."""
+    """The step that a row of the log is about: itself, or the one it undid or redid."""
 
     action_name: str
     params: Mapping[str, Any]
     target_ids: Sequence[str]
     depth: int = 0
-    """How many undos lie between: odd for an undo, even for a redo."""
+    """The number of undos between them: odd for an undo, even for a redo."""
 
 
 @dataclass
 class Wording:
-    """Words for rows of a log; what they name is looked up once for all rows."""
+    """Words for rows of a log; names are looked up once for all rows."""
 
     actions: ActionRegistry
     plugins: Sequence[Plugin]
     schema: Schema
     _names: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Of the ids that were looked up: the id and the name of the document that each is, or lies on."""
+    """For each id that was looked up, the id and name of the document that it is or belongs to."""
 
     def add_to(self, conn: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        """Give each of *rows* its `words`, whether it is an undo or a redo, and in `about` the documents it is about."""
+        """Add to each of *rows* its `words`, whether it is an undo or a redo, and in `about` the documents it concerns."""
         origins = {row["id"]: _own_origin(row) for row in rows} | _origins(raw_of(conn), rows)
         self._look_up(conn, origins.values())
         for row in rows:
@@ -75,15 +75,15 @@ class Wording:
             return _SLOT.sub(lambda slot: self._fill_slot(slot, origin), template)
         except Exception:
             # A plugin's fault costs its own words, not the history.
-            log.warning("The words of %s failed", origin.action_name, exc_info=True)
+            log.warning("The wording of %s failed", origin.action_name, exc_info=True)
             return found.summary.rstrip(".")
 
     def _fill_slot(self, slot: re.Match[str], origin: Origin) -> str:
-        """A slot of a template with the names that belong there, or what it says for want of them."""
+        """Return a slot of a template filled with names, or its alternative text where there are none."""
         space = " " if slot[0].startswith(" ") else ""
         value = origin.params.get(slot[1]) if slot[1] else origin.target_ids
         if isinstance(value, Mapping) and isinstance(value.get("count"), int):
-            # A long list, of which the log keeps the length alone.
+            # A long list, of which the log keeps only the length.
             names = [name for _, name in self._documents(origin.target_ids)]
             return space + _enumeration(names, max(value["count"], len(names)))
         ids = [value] if isinstance(value, str) else [one for one in value or () if isinstance(one, str)]
@@ -93,7 +93,7 @@ class Wording:
         return f"{space}{slot[2]}" if slot[2] else ""
 
     def _documents(self, ids: Iterable[str]) -> list[tuple[str, str]]:
-        """(id, name) of the documents that *ids* are, or lie on: each once, in order."""
+        """Return (id, name) of the documents that *ids* are or belong to, each once, in order."""
         return list(dict.fromkeys(self._names[one] for one in ids if one in self._names))
 
     def _look_up(self, conn: Connection, origins: Iterable[Origin]) -> None:
@@ -112,17 +112,17 @@ class Wording:
             own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
             here = all(one.name in self.schema.by_name for one in own if rules_of(one).kind != "foreign")
             if plugin.names is None or not here:
-                # The engine's own log is kept where no plugin's documents are.
+                # The engine's own log lies in a database without documents.
                 continue
             try:
                 names.update(plugin.names(conn, asked))
             except Exception:
-                log.warning("The names of the plugin %s failed", plugin.name, exc_info=True)
+                log.warning("Looking up names in the plugin %s failed", plugin.name, exc_info=True)
         self._names.update({one: (home, names[home]) for one, home in homes.items() if home in names})
 
 
 def _enumeration(names: list[str], number: int) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b, c and 5 more`."""
+    """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 5 more`."""
     shown = names[:NAMED]
     if number > len(shown):
         return f"{', '.join(shown)} and {number - len(shown)} more" if shown else f"{number} documents"
@@ -130,7 +130,7 @@ def _enumeration(names: list[str], number: int) -> str:
 
 
 def _documents_of(raw: sqlite3.Connection, schema: Schema, ids: list[str]) -> dict[str, str]:
-    """The document on which each of these rows lies, by what the tables declare of themselves."""
+    """Return the document to which each of these rows belongs, according to the declarations of the tables."""
     there = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     parts = [
         f"SELECT {quote_name(keys[0])}, {quote_name(column)} FROM {quote_name(table.name)} "
@@ -150,7 +150,7 @@ def _own_origin(row: Mapping[str, Any]) -> Origin:
 
 
 def _origins(raw: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> dict[str, Origin]:
-    """For each of *rows* that takes another back: the step at the beginning of that chain."""
+    """Return, for each of *rows* that is an undo or redo, the step at the start of its chain."""
     reversing = [row["id"] for row in rows if row["inverse_of"]]
     found = raw.execute(
         "WITH RECURSIVE chain(start, inverse_of, depth) AS ("

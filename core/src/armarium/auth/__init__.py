@@ -1,1 +1,1 @@
-"""Who may do what: principals by token, pairing, sessions, presence, rate limit, folders opened by the owner."""
+"""Who may do what: principals by token, pairing, sessions, presence, rate limit, folders granted by the owner."""

@@ -1,4 +1,4 @@
-"""The engine-wide writes of access: pairing, tokens and sessions. Shown secrets are never stored."""
+"""The engine-wide writes of access: pairing, tokens and sessions. Secrets are shown once and never stored."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from armarium.ids import new_id
 
 
 def scope_of(libraries: list[str] | None) -> LibraryScope:
-    """Bound projects as the API writes them."""
+    """Return the projects a token is bound to, in the API's form."""
     return "all" if libraries is None else libraries
 
 
 def _normalise_projects(libraries: WantedScope) -> list[str] | None:
-    """The projects a token is bound to in their one spelling."""
+    """Return the projects a token is bound to, each in its canonical spelling."""
     if libraries == "all":
         return None
     return sorted({str(path.real) for path in libraries})
@@ -59,7 +59,7 @@ def _make(
     created_by: str | None = None,
     folders: list[str] | None = None,
 ) -> tuple[dict[str, Any], str]:
-    """Insert a token row; the row and the secret, which is nowhere else."""
+    """Insert a token row; return the row and the secret, which is stored nowhere."""
     secret = new_secret()
     auth = ctx.engine.auth
     row = {
@@ -84,7 +84,7 @@ def _make(
 
 
 def _resolve_folders(folders: list[MaterialPath]) -> list[str]:
-    """Folders as a token keeps them, links followed; Invalid for what is no folder."""
+    """Return folders as a token records them, with links resolved; raises Invalid for what is no folder."""
     for folder in folders:
         if not folder.real.is_dir():
             raise Invalid(f"There is no folder {folder}: choose one that exists.", code="not_a_folder")
@@ -95,7 +95,7 @@ def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
     row = ctx.conn.execute(select(tokens).where(tokens.c.id == token_id)).first()
     if row is None:
         raise NotFound(
-            f"There is no token {token_id[:64]}; the list of tokens names them by id.", code="unknown_token"
+            f"There is no token {token_id[:64]}; the list of tokens shows their ids.", code="unknown_token"
         )
     return row
 
@@ -104,7 +104,7 @@ def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
     "pair.enroll",
     params=EnrollmentRequest,
     result=PairResponse,
-    summary="Exchange the owner's enrollment secret for a token of this device's own",
+    summary="Exchange the owner's enrollment secret for a token for this device",
     role="owner",
     person_only=True,
     undoable=False,
@@ -112,7 +112,7 @@ def _live(ctx: ActionContext, token_id: str) -> Row[Any]:
     example=lambda ex: {"enrollment_secret": _secret(ex), "device_name": "laptop"},
 )
 def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
-    """A device enrolled with the owner's secret is the owner's."""
+    """A device enrolled with the owner's secret becomes the owner's."""
     ctx.engine.auth.check_enrollment_secret(p.enrollment_secret)
     row, secret = _make(ctx, "device", p.device_name, "owner", None, created_by="enrollment")
     return {"device_id": row["id"], "device_token": secret, "expires_at": row["expires_at"]}
@@ -130,7 +130,7 @@ def enroll(ctx: ActionContext, p: EnrollmentRequest) -> dict[str, Any]:
     example=lambda ex: {"role": "viewer"},
 )
 def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
-    """The code is shown in the answer and kept as a digest."""
+    """The code is shown in the answer and stored as a digest."""
     code = new_code()
     libraries = _normalise_projects(p.libraries)
     expires_at = keep_code(ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name)
@@ -141,7 +141,7 @@ def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     "pair.device",
     params=PairRequest,
     result=PairResponse,
-    summary="Exchange a one-time code for a token of this device's own",
+    summary="Exchange a one-time code for a token for this device",
     role="owner",
     person_only=True,
     undoable=False,
@@ -149,7 +149,7 @@ def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     example=lambda ex: {"code": ex.run("pair.code", {})["code"], "device_name": "tablet"},
 )
 def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
-    """The device gets the role and the projects the code was made for; the code is used up."""
+    """The device receives the role and projects of the code; the code is then used up."""
     code: Any = use_code(ctx.conn, p.code)
     row, secret = _make(ctx, "device", p.device_name, code.role, code.libraries, created_by=code.created_by)
     return {"device_id": row["id"], "device_token": secret, "expires_at": row["expires_at"]}
@@ -159,7 +159,7 @@ def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
     "pair.rotate_secret",
     params=NoParams,
     result=RotatedSecret,
-    summary="Replace the enrollment secret; tokens made with the former one stay valid",
+    summary="Replace the enrollment secret; tokens made with the old one stay valid",
     route=Route("POST", "/api/pair/enrollment/rotate", refusals=()),
     role="owner",
     person_only=True,
@@ -168,7 +168,7 @@ def pair_device(ctx: ActionContext, p: PairRequest) -> dict[str, Any]:
     example=lambda ex: {},
 )
 def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
-    """The file is replaced within the step: were the commit to fail, the former secret would be gone all the same."""
+    """Replace the file within the step, before the commit; if that fails, the old secret is gone all the same."""
     rotate_enrollment_secret(ctx.engine.settings.state_dir)
     return {"rotated": True}
 
@@ -185,7 +185,7 @@ def rotate_secret(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
     example=lambda ex: {"name": "night reader", "role": "editor"},
 )
 def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
-    """The secret is in this answer only."""
+    """The answer is the only place where the secret appears."""
     row, secret = _make(
         ctx, "agent", p.name, p.role, _normalise_projects(p.libraries), folders=_resolve_folders(p.folders)
     )
@@ -206,7 +206,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     "token.update",
     params=TokenUpdateParams,
     result=TokenRow,
-    summary="Rename a token, and say which folders of this machine it may read and write beneath",
+    summary="Rename a token, and set the folders of this machine in which it may read and write",
     route=Route("PATCH", "/api/tokens/{token_id}"),
     role="owner",
     person_only=True,
@@ -215,7 +215,7 @@ def create_token(ctx: ActionContext, p: TokenCreateParams) -> dict[str, Any]:
     example=lambda ex: {"token_id": _device(ex), "folders": [str(ex.folder)]},
 )
 def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
-    """Sessions have the folders of the token they came from, at once."""
+    """Sessions made from the token get the same folders at once."""
     row = _live(ctx, p.token_id)
     changes: dict[str, Any] = {}
     if p.name is not None:
@@ -248,7 +248,7 @@ def update_token(ctx: ActionContext, p: TokenUpdateParams) -> dict[str, Any]:
     example=lambda ex: {"token_id": _device(ex)},
 )
 def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
-    """Also brings an expired device back; a revoked one stays revoked."""
+    """Also revives an expired device; a revoked one stays revoked."""
     row = _live(ctx, p.token_id)
     if row.kind != "device":
         raise Conflict(f"Only device tokens are renewed, and this is {_a(row.kind)} token: make a new one.")
@@ -275,7 +275,7 @@ def renew_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     example=lambda ex: {"token_id": _device(ex)},
 )
 def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
-    """Revoking one that is revoked already changes nothing and is no fault."""
+    """Revoking a revoked token changes nothing and is no error."""
     _live(ctx, p.token_id)
     marked = {"revoked": True, "revoked_at": ctx.now}
     open_ = tokens.c.revoked.is_(False)
@@ -299,7 +299,7 @@ def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
     example=lambda ex: {"code": ex.run("pair.code", {})["code"]},
 )
 def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
-    """A session has the role and the projects of what it came from, and ends when that is revoked."""
+    """A session has the role and projects of its source, and ends when that is revoked."""
     if p.code is not None:
         code: Any = use_code(ctx.conn, p.code)
         row, secret = _make(ctx, "session", p.name, code.role, code.libraries, created_by=code.created_by)
@@ -321,7 +321,7 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
 
 
 def _parent(ctx: ActionContext, token_id: str | None) -> str | None:
-    """The token a session came from: a session made from a session ends with the same token."""
+    """Return the token a session came from: a session made from a session ends with the same token."""
     row = ctx.conn.execute(select(tokens.c.parent_id).where(tokens.c.id == token_id)).first()
     return row.parent_id if row is not None else None
 

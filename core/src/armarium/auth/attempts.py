@@ -1,4 +1,4 @@
-"""How often a caller may fail: five wrong tokens, codes or secrets a minute, then 429 with Retry-After."""
+"""The limit on failed attempts: five wrong tokens, codes or secrets a minute, then 429 with Retry-After."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLERS = 4096
 
 
 class FailedAttempts:
-    """Counts failures per caller (an address, or `uds`) in a sliding minute. Successes cost one dictionary miss."""
+    """Counts failures per caller (an address, or `uds`) in a sliding minute. A success costs one dictionary lookup."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -24,7 +24,7 @@ class FailedAttempts:
         self._lock = threading.Lock()
 
     def check(self, caller: str) -> None:
-        """Raise RateLimited when *caller* failed five times within the last minute."""
+        """Raise RateLimited when *caller* has failed five times within the last minute."""
         failures = self._failures.get(caller)
         if failures is None:
             return
@@ -44,7 +44,7 @@ class FailedAttempts:
         )
 
     def note_failure(self, caller: str) -> None:
-        """Note a failure of *caller*. At most CALLERS callers are remembered; the oldest is forgotten first."""
+        """Record a failure of *caller*. At most CALLERS callers are remembered; the oldest is dropped first."""
         with self._lock:
             failures = self._failures.get(caller)
             if failures is None:

@@ -34,7 +34,7 @@ log = logging.getLogger("armarium.auth")
 COOKIE = "service_session"
 
 PAIRING = Principal("person", "pairing", "owner", token_kind="none")
-"""Runs the pairing actions for a caller who has no token yet; the code or the secret is what proves them."""
+"""Runs the pairing actions for a caller who has no token yet and identifies by the code or the secret."""
 
 
 class Auth:
@@ -52,7 +52,7 @@ class Auth:
         self._granted: list[str] | None = None
 
     def start(self) -> None:
-        """Make the state folder private, settle the owner token and read every token."""
+        """Make the state folder private, determine the owner token and read all tokens."""
         make_private_folder(self.settings.state_dir)
         token = settle_owner_token(
             self.settings.state_dir, self.settings.owner_token, self.settings.rotate_token
@@ -62,7 +62,7 @@ class Auth:
         self.book.reload()
 
     def close(self) -> None:
-        """Finish writing when tokens were last seen."""
+        """Write the pending times of last use."""
         with self._lock:
             writer, self._writer = self._writer, None
         if writer is not None:
@@ -79,11 +79,11 @@ class Auth:
         client: str | None = None,
         window: str | None = None,
     ) -> Principal:
-        """The principal *secret* stands for.
+        """Return the principal that *secret* belongs to.
 
-        *caller* is whom failures are counted for; *local* says the connection comes from this machine, *proxied*
-        that something forwarded it. Raises Unauthorized, Forbidden (owner token from elsewhere) or RateLimited.
-        A right token is never held up by somebody else's wrong ones: 256 random bits cannot be guessed.
+        Failures are counted for *caller*; *local* means the connection comes from this machine, *proxied* that
+        something forwarded it. Raises Unauthorized, Forbidden (owner token from elsewhere) or RateLimited. A valid
+        token is never blocked by somebody else's failures: 256 random bits cannot be guessed.
         """
         try:
             entry = self.book.find(secret)
@@ -112,8 +112,8 @@ class Auth:
         try:
             self.book.write_seen(entry)
         except Exception as error:
-            # Losing a `last_seen` (a full disk, say) must not cost anyone their request.
-            log.warning("when a token was last seen was not written: %s", type(error).__name__)
+            # Failing to write `last_seen` (on a full disk, say) must not fail the request.
+            log.warning("the last use of a token was not recorded: %s", type(error).__name__)
 
     def check_enrollment_secret(self, secret: str) -> None:
         """Raise Forbidden unless *secret* is the owner's enrollment secret."""
@@ -126,9 +126,9 @@ class Auth:
             )
 
     def make_run_token(self, principal: Principal, run_id: str) -> tuple[str, str]:
-        """(id, token) of a machine token with the rights of *principal*, for the run of one job.
+        """Return (id, token) of a machine token with the rights of *principal*, for the run of one job.
 
-        It lives in memory: `close_run_token` ends it, and an engine that starts again makes a new one.
+        It lives in memory: `close_run_token` ends it, and a restarted engine makes a new one.
         """
         secret = new_secret()
         entry = TokenEntry(
@@ -146,18 +146,19 @@ class Auth:
         return entry.id, secret
 
     def close_run_token(self, token_id: str) -> None:
-        """End a run token; its job is over."""
+        """End a run token when its job is over."""
         self.book.close_run(token_id)
 
     def folders_of_run(self, started_by: Mapping[str, Any]) -> frozenset[str] | None:
-        """The folders that a job of the principal kept as *started_by* may reach: those its token is granted now.
+        """Return the folders that a job started by the principal *started_by* may reach: those its token is granted
+        now.
 
-        None for all that the engine may use: work of the owner's, and of the engine itself, which nobody started.
+        None for all that the engine may use: jobs of the owner and of the engine itself, which nobody started.
         """
         if not started_by:
             return None
         if "folders" not in started_by:
-            # From before tokens had folders.
+            # A job queued before tokens had folders.
             return None if started_by.get("role") == "owner" else frozenset()
         kept = started_by["folders"]
         entry = self.book.by_id(started_by.get("token_id") or "")
@@ -166,7 +167,7 @@ class Auth:
         return frozenset() if entry.revoked else entry.folders
 
     def still_valid(self, principal: Principal) -> bool:
-        """Whether the token behind *principal* is still good: asked by answers that stay open for long."""
+        """Return whether the token behind *principal* is still valid: checked by answers that stay open for long."""
         if principal.token_id is None or principal.token_kind == "owner":
             return True
         entry = self.book.by_id(principal.token_id)
@@ -177,19 +178,19 @@ class Auth:
         )
 
     def granted_roots(self) -> list[str]:
-        """Folders the owner opened beside the usual roots (sandbox grants)."""
+        """Return the folders the owner granted besides the usual roots (sandbox grants)."""
         if self._granted is None:
             with self.state.read() as conn:
                 self._granted = [row.path for row in conn.execute(sandbox_grants.select())]
         return self._granted
 
     def forget_grants(self) -> None:
-        """Read the sandbox grants anew when next asked."""
+        """Have the sandbox grants read again on next use."""
         self._granted = None
 
 
 def is_local(client: tuple[str, int] | None) -> bool:
-    """Whether a connection comes from this machine: a Unix socket (no address) or a loopback address."""
+    """Return whether a connection comes from this machine: a Unix socket (no address) or a loopback address."""
     return client is None or _is_loopback(client[0])
 
 

@@ -1,6 +1,6 @@
-"""The engine-wide tables of who may do what: tokens, pairing codes, sandbox grants.
+"""The engine-wide tables of access: tokens, pairing codes, sandbox grants.
 
-They live in the engine's own database (`engine.state`), never in a project. A secret is kept as SHA-256 only.
+They lie in the engine's own database (`engine.state`), never in a project. Secrets are stored as SHA-256 only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ tokens = Table(
     info=tracked(label="token"),
 )
 """Device, session and agent tokens. `libraries` null means all, `folders` null none; `parent_id` is the token a session
-came from, whose folders it has."""
+came from, whose folders it has.
+"""
 
 token_uses = Table(
     "token_use",
@@ -49,7 +50,7 @@ owner_tokens = Table(
     Column("superseded_at", Text),
     info=operational(),
 )
-"""Digests of this and former owner tokens, so that a former one is told apart from a wrong one."""
+"""Digests of the current and former owner tokens, so that a former one can be recognised."""
 
 pairing_codes = Table(
     "pair_code",
@@ -65,7 +66,7 @@ pairing_codes = Table(
     Index("ix_pair_code_digest", "digest"),
     info=operational(),
 )
-"""One-time pairing codes; a code lives ten minutes."""
+"""One-time pairing codes, valid for ten minutes."""
 
 sandbox_grants = Table(
     "sandbox_grant",
@@ -76,4 +77,4 @@ sandbox_grants = Table(
     Column("granted_by", Text),
     info=tracked(label="sandbox grant"),
 )
-"""Folders the owner opened to the engine beside the roots it always may read."""
+"""Folders the owner granted to the engine besides the roots it may always read."""

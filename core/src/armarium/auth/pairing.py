@@ -1,4 +1,4 @@
-"""Pairing codes: two groups of four letters, good once and for ten minutes; only their digest is kept."""
+"""Pairing codes: two groups of four letters, valid once and for ten minutes; only the digest is stored."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from armarium.errors import Forbidden
 from armarium.ids import new_id
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ"
-"""No I, L or O: they are mistaken for digits and for each other."""
+"""Without I, L and O, which are mistaken for digits and for each other."""
 
 LIFETIME = 600.0
 
 
 def new_code() -> str:
-    """A fresh code such as `KQRA-ZTEM`."""
+    """Return a new code such as `KQRA-ZTEM`."""
     groups = ("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(2))
     return "-".join(groups)
 
 
 def plain(code: str) -> str:
-    """A code as typed, in the spelling its digest is made of: capitals, without spaces and hyphens."""
+    """Return a typed code in the form that is hashed: capitals, without spaces and hyphens."""
     return "".join(letter for letter in code.upper() if letter.isalnum())
 
 
 def keep_code(conn: Connection, code: str, *, role: str, libraries: list[str] | None, by: str) -> str:
-    """Store *code*'s digest, clear out codes that are over, and answer when it expires."""
+    """Store *code*'s digest, delete expired codes, and return when it expires."""
     now = time.time()
     conn.execute(pairing_codes.delete().where(pairing_codes.c.expires_at < moment(now - LIFETIME)))
     expires_at = moment(now + LIFETIME)
@@ -52,7 +52,7 @@ def keep_code(conn: Connection, code: str, *, role: str, libraries: list[str] | 
 
 
 def use_code(conn: Connection, code: str) -> Row[tuple[object, ...]]:
-    """Use *code* up; the row it stands for. Raises Forbidden when it is wrong, used or older than ten minutes."""
+    """Use *code* up and return its row. Raises Forbidden when it is wrong, used or older than ten minutes."""
     digest = digest_of(plain(code))
     now = time.time()
     row = conn.execute(

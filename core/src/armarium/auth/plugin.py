@@ -1,4 +1,4 @@
-"""Access control as a plugin on the one road: its tables, actions and routes."""
+"""Access control as a plugin like any other: its tables, actions and routes."""
 
 from __future__ import annotations
 

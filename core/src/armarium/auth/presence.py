@@ -14,9 +14,9 @@ CLIENTS = 1000
 
 
 class ConnectedClients:
-    """Presence, not authorization: the names are what callers say of themselves in X-Service-Client.
+    """Presence, not authorization: the names are what callers state in X-Service-Client.
 
-    Written only from the event loop, so it needs no lock; a read takes a copy.
+    Written only from the event loop, so it needs no lock; a reader takes a copy.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -36,7 +36,7 @@ class ConnectedClients:
             entry[2] = now
 
     def list_clients(self) -> list[dict[str, Any]]:
-        """`{client, transport, requests, first_seen, last_seen}`, the latest seen first."""
+        """Return `{client, transport, requests, first_seen, last_seen}`, most recently seen first."""
         rows = sorted(self._seen.items(), key=lambda item: -item[1][2])
         return [
             {
@@ -51,10 +51,10 @@ class ConnectedClients:
 
 
 def moment(seconds: float) -> str:
-    """A point in time (seconds since the epoch) as the API writes it."""
+    """Format a point in time (seconds since the epoch) as the API does."""
     return timestamp(datetime.fromtimestamp(seconds, UTC))
 
 
 def seconds_of(text: str) -> float:
-    """The point in time a stored timestamp names, in seconds since the epoch."""
+    """Return a stored timestamp in seconds since the epoch."""
     return parse_timestamp(text).timestamp()

@@ -49,8 +49,9 @@ from armarium.web.http import (
 )
 
 COOKIE_KEPT = 400 * 86_400
-"""Seconds a browser keeps the cookie: as long as any does. The session ends 30 days after its last use, which is not known
-when the cookie is set."""
+"""Seconds a browser keeps the cookie: the maximum browsers allow. The session ends 30 days after its last use, which is
+not known when the cookie is set.
+"""
 
 router = APIRouter(prefix="/api", tags=["access"])
 
@@ -68,7 +69,7 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 @contextmanager
 def _one_attempt(request: Request) -> Iterator[None]:
-    """Count a wrong code or secret against the caller; refuse (429) once there were five within a minute."""
+    """Count a wrong code or secret against the caller; raise 429 after five within a minute."""
     attempts = engine_of(request).auth.attempts
     caller = request.scope[CALLER]
     attempts.check(caller)
@@ -81,7 +82,7 @@ def _one_attempt(request: Request) -> Iterator[None]:
 
 
 def _pairing(request: Request) -> Principal:
-    """The principal of a caller who proves himself by a code or a secret, under the names he gives himself."""
+    """Return the principal of a caller who identifies by a code or a secret, under the names it gives."""
     client, window, transport = request.scope[CLIENT]
     return Principal(
         PAIRING.kind, PAIRING.name, PAIRING.role, client=client, origin_window=window, transport=transport
@@ -89,7 +90,7 @@ def _pairing(request: Request) -> Principal:
 
 
 def _secret_answer(response: Response) -> Response:
-    """An answer that shows a secret is kept by no cache."""
+    """Return an answer that shows a secret, marked so that no cache stores it."""
     response.headers.update(NO_STORE)
     return response
 
@@ -98,7 +99,7 @@ def _secret_answer(response: Response) -> Response:
     "/pair/enroll", response_model=Paired, responses=REFUSALS(), summary="Enroll a device (pair.enroll)"
 )
 def enroll(request: Request, body: EnrollmentRequest) -> Response:
-    """The owner's synced enrollment secret for a token of this device's own; a wrong secret is 403."""
+    """Exchanges the owner's synced enrollment secret for a token for this device; a wrong secret is 403."""
     with _one_attempt(request):
         return _secret_answer(act(request, "pair.enroll", body, principal=_pairing(request)))
 
@@ -107,7 +108,7 @@ def enroll(request: Request, body: EnrollmentRequest) -> Response:
     "/pair", response_model=Paired, responses=REFUSALS(), summary="Pair a device by code (pair.device)"
 )
 def pair(request: Request, body: PairRequest) -> Response:
-    """A one-time code for a token of this device's own; a wrong, used or old code is 403."""
+    """Exchanges a one-time code for a token for this device; a wrong, used or expired code is 403."""
     with _one_attempt(request):
         return _secret_answer(act(request, "pair.device", body, principal=_pairing(request)))
 
@@ -116,7 +117,7 @@ def pair(request: Request, body: PairRequest) -> Response:
     "/pair/code", response_model=CodeMade, responses=REFUSALS(), summary="Make a pairing code (pair.code)"
 )
 def make_code(request: Request, _: CurrentOwner, body: PairCodeParams | None = None) -> Response:
-    """Two groups of four letters, good once, for ten minutes."""
+    """Two groups of four letters, valid once, for ten minutes."""
     return _secret_answer(act(request, "pair.code", body or PairCodeParams()))
 
 
@@ -124,7 +125,7 @@ def make_code(request: Request, _: CurrentOwner, body: PairCodeParams | None = N
     "/pair/enrollment", response_model=EnrollmentSecret, responses=REFUSALS(), summary="The enrollment secret"
 )
 def read_secret(engine: CurrentEngine, principal: CurrentOwner) -> Response:
-    """For the owner, to put it where the owner's other devices find it."""
+    """For the owner, to be stored where the owner's other devices find it."""
     refuse_bound(principal, required="read")
     if principal.kind != "person":
         raise Forbidden("Only a person may read the enrollment secret.", code="person_only")
@@ -147,7 +148,7 @@ def list_tokens(
 
 
 def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
-    """A page of the token rows of `GET /api/tokens`, and how many there are in all."""
+    """Return a page of the token rows of `GET /api/tokens`, and the total."""
     newest_first = tokens.select().order_by(tokens.c.created_at.desc(), tokens.c.id.desc())
     with engine.state.read() as conn:
         total = conn.execute(select(func.count()).select_from(tokens)).scalar_one()
@@ -160,7 +161,7 @@ def token_rows(engine: Engine, *, limit: int, offset: int) -> tuple[list[dict[st
     "/tokens", response_model=TokenMade, responses=REFUSALS(), summary="Make an agent token (token.create)"
 )
 def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> Response:
-    """A machine caller, editor or viewer, for 90 days; the secret is shown this once."""
+    """A token for a machine caller, editor or viewer, valid for 90 days; the secret is shown only once."""
     return _secret_answer(act(request, "token.create", body))
 
 
@@ -171,9 +172,9 @@ def create_token(request: Request, body: TokenCreateParams, _: CurrentOwner) -> 
     summary="Open a browser session (token.session)",
 )
 def open_session(request: Request, body: SessionRequest | None = None) -> Response:
-    """The session's token travels in the HttpOnly cookie `service_session` alone.
+    """The session's token is sent only in the HttpOnly cookie `service_session`.
 
-    From the token in the Authorization header or the body, else from a pairing code; 401 where there is none.
+    Made from the token in the Authorization header or the body, else from a pairing code; 401 where there is none.
     """
     asked = body or SessionRequest()
     params = SessionParams(code=asked.code, name=asked.name) if asked.code else SessionParams(name=asked.name)

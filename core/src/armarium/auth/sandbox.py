@@ -1,6 +1,6 @@
-"""Folders the owner opens to the engine beside the usual roots (POST /api/sandbox/security-scoped-access).
+"""Folders the owner grants to the engine besides the usual roots (POST /api/sandbox/security-scoped-access).
 
-On a machine without app sandboxing there is no bookmark to resolve: the grant is remembered as an allowed root.
+On a machine without app sandboxing there is no bookmark to resolve: the grant is stored as an allowed root.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ SYSTEM_FOLDERS = tuple(
         *("C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData"),
     )
 )
-"""Never opened, nor anything in them."""
+"""Never granted, nor anything in them."""
 
 
 def is_sandboxed() -> bool:
-    """Whether this process runs in an app sandbox, where only a resolved bookmark opens a folder."""
+    """Return whether this process runs in an app sandbox, where only a resolved bookmark opens a folder."""
     return "APP_SANDBOX_CONTAINER_ID" in os.environ
 
 
 def checked_folder(text: str) -> Path:
-    """*text* as the folder it names. Raises BadRequest for a relative, missing or system folder, or one with `..`."""
+    """Return the folder that *text* names. Raises BadRequest for a relative, missing or system folder, or one with
+    `..`.
+    """
     path = Path(unicodedata.normalize("NFC", text))
     if "\0" in text or not path.is_absolute() or ".." in path.parts:
         raise BadRequest("A folder is named by its full path, without '..'.", code="grant_refused")
@@ -58,7 +60,7 @@ def checked_folder(text: str) -> Path:
 
 
 def checked_bookmark(text: str) -> bytes:
-    """The bookmark's bytes. Raises BadRequest when it is empty or not base64."""
+    """Return the bookmark's bytes. Raises BadRequest when it is empty or not base64."""
     try:
         decoded = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -79,7 +81,7 @@ def _forget_grants(undone: UndoContext) -> None:
     "sandbox.grant",
     params=SandboxGrantParams,
     result=SandboxGranted,
-    summary="Let the engine use a folder the owner chose",
+    summary="Grant the engine a folder the owner chose",
     route=Route("POST", "/api/sandbox/security-scoped-access", refusals=()),
     role="owner",
     person_only=True,

@@ -1,4 +1,4 @@
-"""Request and answer models of pairing, tokens, compute settings and sandbox grants."""
+"""Request and answer models of pairing, tokens and sandbox grants."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from armarium.principals import Role
 LibraryScope = Literal["all"] | list[str]
 
 WantedScope = Literal["all"] | Annotated[list[PackagePath], Field(min_length=1, max_length=1000)]
-"""As asked for: a token that reaches nothing is nobody's wish."""
+"""An empty list is refused: a token that reaches nothing is a mistake."""
 
 GrantedFolders = Annotated[list[MaterialPath], Field(max_length=100)]
 """Folders of this machine, by their full paths."""
 
 
 class EnrollmentRequest(Params):
-    """The owner's synced enrollment secret, for a token of this device's own."""
+    """The owner's synced enrollment secret, exchanged for a token for this device."""
 
     enrollment_secret: SourceText = Field(min_length=1, max_length=500)
     device_name: ShortName = "device"
 
 
 class PairRequest(Params):
-    """A one-time code (two groups of four letters), for a token of this device's own."""
+    """A one-time code (two groups of four letters), exchanged for a token for this device."""
 
     code: SourceText = Field(min_length=1, max_length=40)
     device_name: ShortName = "device"
 
 
 class PairResponse(Message):
-    """A new device token; it is shown this once."""
+    """A new device token, shown only once."""
 
     device_id: str
     device_token: str
@@ -51,7 +51,7 @@ class PairCodeParams(Params):
 
 
 class PairCode(Message):
-    """A pairing code; good once, for ten minutes."""
+    """A pairing code, valid once, for ten minutes."""
 
     code: str
     role: Role
@@ -60,7 +60,7 @@ class PairCode(Message):
 
 
 class EnrollmentSecret(Message):
-    """The secret a further device of the owner enrolls with."""
+    """The secret with which a further device of the owner enrolls."""
 
     enrollment_secret: str
 
@@ -78,11 +78,11 @@ class TokenCreateParams(Params):
     role: Literal["editor", "viewer"] = "editor"
     libraries: WantedScope = "all"
     folders: GrantedFolders = Field(default_factory=list)
-    """Beneath which it may read and write files of this machine; none: it uploads."""
+    """Folders of this machine in which it may read and write files; without any it can only upload."""
 
 
 class TokenUpdateParams(Params):
-    """What a token is called and which folders it is granted; absent leaves it as it is."""
+    """The name of a token and the folders it is granted; absent fields stay as they are."""
 
     token_id: str = Field(min_length=1, max_length=64)
     name: ShortName | None = None
@@ -104,7 +104,7 @@ class TokenRow(Message):
     role: Role
     libraries: LibraryScope
     folders: list[str] | None = Field(default_factory=list)
-    """Beneath which it may read and write files of this machine; null: all that the engine may use."""
+    """Folders of this machine in which it may read and write files; null: all that the engine may use."""
     created_at: str
     created_by: str | None = None
     last_seen: str | None = None
@@ -113,7 +113,7 @@ class TokenRow(Message):
 
 
 class TokenCreated(TokenRow):
-    """A new token row with its secret, shown this once."""
+    """A new token row with its secret, shown only once."""
 
     token: str
 
@@ -129,14 +129,14 @@ class TokenList(Message):
 
 
 class TokenRenewed(Message):
-    """A device token that lives longer now."""
+    """A device token with its new expiry."""
 
     token_id: str
     expires_at: str
 
 
 class TokenRevoked(Message):
-    """A token that is refused from now on, and the sessions that came from it."""
+    """A revoked token, and the sessions that were made from it."""
 
     status: Literal["deleted"] = "deleted"
     id: str
@@ -144,20 +144,20 @@ class TokenRevoked(Message):
 
 
 class SessionParams(Params):
-    """A browser's session: from the token of the request, else from a pairing code."""
+    """A browser session: from the request's token, else from a pairing code."""
 
     code: SourceText | None = Field(default=None, min_length=1, max_length=40)
     name: ShortName = "browser"
 
 
 class SessionRequest(SessionParams):
-    """As SessionParams; `token` stands in for the Authorization header where a page cannot set it."""
+    """As SessionParams; `token` replaces the Authorization header where a page cannot set it."""
 
     token: SourceText | None = Field(default=None, min_length=1, max_length=500)
 
 
 class SessionMade(Message):
-    """A session token; over HTTP it travels only in the cookie."""
+    """A session token; over HTTP it is sent only in the cookie."""
 
     token_id: str
     role: Role
@@ -174,14 +174,14 @@ class SessionResponse(Message):
 
 
 class SandboxGrantParams(Params):
-    """A folder the owner chose, with the bookmark (base64) the system gave for it."""
+    """A folder the owner chose, with the system's bookmark for it (base64)."""
 
     path: FolderToOpen
     bookmark: SourceText = Field(max_length=1_000_000)
 
 
 class SandboxGranted(Message):
-    """Whether the folder is open to the engine now, and whether it was before."""
+    """Whether the folder is granted to the engine now, and whether it was before."""
 
     path: str
     granted: bool

@@ -1,4 +1,4 @@
-"""The two secrets the engine keeps readable for their owner: private files (0600) in the state folder, nowhere else."""
+"""The two secrets the engine keeps readable for its owner: private files (0600) in the state folder, nowhere else."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ SHORTEST_SECRET = 16
 _STATE = frozenset(
     {OWNER_TOKEN_FILE, ENROLLMENT_FILE, "engine.sqlite", "engine.json", "commands.json", "runtimes"}
 )
-"""What tells an engine's state folder from any other."""
+"""The files by which an engine's state folder is recognised."""
 _LEFT_BY_SYSTEMS = frozenset({"lost+found", ".DS_Store"})
 
 
 def new_secret() -> str:
-    """32 random bytes as URL-safe text."""
+    """Return 32 random bytes as URL-safe text."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(secret: str) -> str:
-    """SHA-256 of a secret, hex: the only form that is stored."""
+    """Return the SHA-256 of a secret in hex: the only form that is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make *folder* (0700); one that is there and open to others is closed to them when it is the engine's own.
+    """Create *folder* (0700); restrict an existing one that others can open when it is the engine's own.
 
-    Unavailable for one that others use (a home, `/tmp`): to close that would lock them out.
+    Raises Unavailable for a folder that others use (a home, `/tmp`): restricting it would lock them out.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if stat.S_IMODE(folder.stat().st_mode) & 0o077:
             if not _is_the_engines(folder):
                 raise Unavailable(
-                    f"The folder {folder} is open to others and holds other things than the engine's, so it is not "
-                    "closed to them: name a folder of the engine's own for its state and its socket."
+                    f"The folder {folder} is open to other users and contains other files than the engine's, so its "
+                    "access is not restricted: name a folder for the engine's state and socket alone."
                 )
             folder.chmod(0o700)
     except OSError as error:
@@ -54,13 +54,13 @@ def make_private_folder(folder: Path) -> None:
 
 
 def _is_the_engines(folder: Path) -> bool:
-    """Whether *folder* is empty, holds nothing but sockets, or holds an engine's state."""
+    """Return whether *folder* is empty, contains only sockets, or contains an engine's state."""
     inside = [one for one in folder.iterdir() if one.name not in _LEFT_BY_SYSTEMS]
     return all(one.is_socket() for one in inside) or any(one.name in _STATE for one in inside)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write *text* to *path* (0600): a temporary name first, then a rename, so no half file is ever read."""
+    """Write *text* to *path* (0600) under a temporary name, then rename it, so that no partial file is ever read."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -76,7 +76,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_private(path: Path) -> str | None:
-    """The secret in *path*, None when there is none. A file others may read is closed to them at once."""
+    """Return the secret in *path*, None when there is none. A file that others may read is made private at once."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             path.chmod(0o600)
@@ -92,7 +92,9 @@ def read_private(path: Path) -> str | None:
 
 
 def settle_owner_token(state_dir: Path, supplied: str | None, rotate: bool) -> str:
-    """The owner token now in force, written to its file: supplied, else a new one when asked for or when none is there."""
+    """Return the current owner token, written to its file: the supplied one, else a new one when requested or when
+    there is none.
+    """
     path = state_dir / OWNER_TOKEN_FILE
     if supplied is not None and len(supplied) < SHORTEST_SECRET:
         raise Unavailable(
@@ -107,7 +109,7 @@ def settle_owner_token(state_dir: Path, supplied: str | None, rotate: bool) -> s
 
 
 def enrollment_secret(state_dir: Path) -> str:
-    """The owner's enrollment secret; made when there is none."""
+    """Return the owner's enrollment secret; created when there is none."""
     path = state_dir / ENROLLMENT_FILE
     secret = read_private(path)
     if secret is None:
@@ -117,7 +119,7 @@ def enrollment_secret(state_dir: Path) -> str:
 
 
 def rotate_enrollment_secret(state_dir: Path) -> str:
-    """Replace the enrollment secret; tokens made with the former one stay valid."""
+    """Replace the enrollment secret; tokens made with the old one stay valid."""
     secret = new_secret()
     write_private(state_dir / ENROLLMENT_FILE, secret + "\n")
     return secret

@@ -1,6 +1,6 @@
-"""The tokens the engine knows, in memory by digest: whose each is, how long it lives, when it was last seen.
+"""The tokens the engine knows, in memory by digest: their principal, expiry and last use.
 
-The database holds the rows; this book is read from it at start and again after every write to it.
+The rows are in the database; the book is read from it at start and after every write to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ TokenKind = Literal["owner", "device", "session", "agent", "run"]
 
 DAY = 86_400.0
 LIFETIMES: dict[str, float] = {"device": 365 * DAY, "session": 30 * DAY, "agent": 90 * DAY}
-"""Seconds each kind lives: a device and an agent from when they were made or renewed, a session from its last use."""
+"""Lifetime of each kind in seconds: of a device or agent since it was made or renewed, of a session since its last use.
+"""
 
 SEEN_EVERY = 60.0
 """Seconds between two writes of `last_seen` of one token."""
@@ -36,7 +37,7 @@ PRINCIPALS_KEPT = 64
 
 @dataclass(slots=True)
 class TokenEntry:
-    """One token as the book holds it; times in seconds since the epoch."""
+    """One token in the book; times in seconds since the epoch."""
 
     id: str
     kind: TokenKind
@@ -57,7 +58,7 @@ class TokenEntry:
     def principal(
         self, client: str | None, window: str | None, transport: Literal["uds", "tcp"]
     ) -> Principal:
-        """The caller this token stands for, under the names it gives itself (kept: most callers repeat them)."""
+        """Return the caller this token belongs to, under the names it gives (cached: most callers repeat them)."""
         key = (client, window, transport)
         found = self.principals.get(key)
         if found is None:
@@ -81,14 +82,14 @@ class TokenEntry:
 
 
 def _folders_of(row: Row[Any], granted: Mapping[str, frozenset[str]]) -> frozenset[str] | None:
-    """What a token may reach beneath: of a session, what the token that it came from may now; None for all."""
+    """Return the folders a token may reach; for a session, those of the token it came from now; None for all."""
     if row.parent_id == "owner" and row.libraries is None:
         return None
     return granted.get(row.parent_id or row.id, frozenset())
 
 
 def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the table as the owner sees it; never its secret."""
+    """Return a row of the table as the owner sees it, never with its secret."""
     known = book.by_id(row["id"])
     folders = None if known is not None and known.folders is None else row["folders"] or []
     if row["parent_id"] is not None and known is not None and known.folders is not None:
@@ -111,7 +112,7 @@ def shown_token(book: TokenBook, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class TokenBook:
-    """Every token by the SHA-256 of its secret; one dictionary lookup a request."""
+    """Every token by the SHA-256 of its secret; one dictionary lookup per request."""
 
     def __init__(self, state: Database, clock: Callable[[], float] = time.time) -> None:
         self.state = state
@@ -138,7 +139,7 @@ class TokenBook:
             conn.execute(owner_tokens.insert().values(digest=digest, since=now(), superseded_at=None))
 
     def reload(self) -> None:
-        """Read every token anew; called at start and after each write."""
+        """Read all tokens again; called at start and after each write."""
         with self._lock:
             with self.state.read() as conn:
                 rows = conn.execute(tokens.select()).all()
@@ -180,17 +181,17 @@ class TokenBook:
             self._entries = entries
 
     def open_run(self, entry: TokenEntry) -> None:
-        """Know a run token; it lives in memory only, as long as its job."""
+        """Add a run token, which lives in memory as long as its job."""
         with self._lock:
             self._runs = {**self._runs, entry.digest: entry}
 
     def close_run(self, token_id: str) -> None:
-        """Forget a run token."""
+        """Remove a run token."""
         with self._lock:
             self._runs = {d: entry for d, entry in self._runs.items() if entry.id != token_id}
 
     def find(self, secret: str) -> TokenEntry:
-        """The live token whose secret this is. Raises Unauthorized with a code that says why."""
+        """Return the valid token with this secret. Raises Unauthorized with a code that gives the reason."""
         digest = digest_of(secret)
         entry = self._entries.get(digest) or self._runs.get(digest)
         if entry is None or not hmac.compare_digest(entry.digest, digest):
@@ -217,7 +218,7 @@ class TokenBook:
         return entry
 
     def saw(self, entry: TokenEntry) -> bool:
-        """Note that *entry* was used just now; says whether that is due to be written (once a minute)."""
+        """Record that *entry* was used just now; return whether that is due to be written (once a minute)."""
         moment_ = self.clock()
         entry.last_seen = moment_
         if entry.kind == "session":
@@ -228,7 +229,7 @@ class TokenBook:
         return True
 
     def write_seen(self, entry: TokenEntry) -> None:
-        """Write when *entry* was last seen."""
+        """Write the last use of *entry*."""
         at = moment(entry.last_seen or self.clock())
         with self.state.write() as conn:
             conn.exec_driver_sql(
@@ -238,6 +239,6 @@ class TokenBook:
             )
 
     def by_id(self, token_id: str) -> TokenEntry | None:
-        """The token of this id as the book holds it (what was last seen may not be written yet)."""
+        """Return the token with this id as the book holds it (its last use may not be written yet)."""
         known = (*self._entries.values(), *self._runs.values())
         return next((entry for entry in known if entry.id == token_id), None)

@@ -1,4 +1,4 @@
-"""Every action as a command, its options made from the parameters that the registry describes."""
+"""Every action as a command, with options made from the parameters in the registry."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _PLAIN: dict[str, type] = {"string": str, "integer": int, "number": float, "bool
 
 
 class _Actions(TyperGroup):
-    """Knows, beside the commands it was given, one for each action of the engine."""
+    """A group with one command for each action of the engine, besides its own commands."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command; for a name with a point in it, the action of that name."""
+        """Return the command; a name with a point is the name of an action."""
         given = super().get_command(ctx, cmd_name)
         return _command_of(cmd_name) if given is None and "." in cmd_name else given
 
 
 actions = typer.Typer(
     cls=_Actions,
-    help="Every write by its name: armarium action NAME --help says what it takes.",
+    help="Every write by its name: armarium action NAME --help lists its options.",
     no_args_is_help=True,
 )
 
 
 @actions.command("list", epilog="Example: armarium action list")
 def list_actions() -> None:
-    """Every action there is."""
+    """List all actions."""
     with engine_session() as session:
         registry = session.get("/api/actions/registry")
     rows = [
@@ -48,7 +48,7 @@ def list_actions() -> None:
 
 @actions.command("show", epilog="Example: armarium action show document.create")
 def show_action(name: Annotated[str, typer.Argument(help="Name of the action.")]) -> None:
-    """The parameters an action takes, as JSON Schema."""
+    """Show the parameters an action takes, as JSON Schema."""
     typer.echo(json.dumps(_describe_action(name), indent=2, ensure_ascii=False))
 
 
@@ -69,7 +69,7 @@ def _describe_action(name: str) -> dict[str, Any]:
         registry = session.get("/api/actions/registry")
     found: dict[str, Any] | None = next((a for a in registry["items"] if a["name"] == name), None)
     if found is None:
-        raise Refused(f"There is no action {name!r}; armarium action list shows those there are.")
+        raise Refused(f"There is no action {name!r}; armarium action list shows all of them.")
     return found
 
 
@@ -84,7 +84,7 @@ def _run(described: dict[str, Any], params: dict[str, Any]) -> None:
 
 
 def _command_of(name: str) -> Any:
-    """The command that runs the action *name*: an option for each of its parameters."""
+    """Return the command that runs the action *name*, with an option for each parameter."""
     described = _describe_action(name)
     schema = described["params"]
     kinds = {
@@ -114,7 +114,7 @@ def _command_of(name: str) -> Any:
 
 
 class _Kind:
-    """What one parameter is, for its option: a plain type, a list of plain values, or JSON."""
+    """The kind of one parameter, for its option: a plain type, a list of plain values, or JSON."""
 
     def __init__(self, plain: type | None, *, several: bool, about: str) -> None:
         self.plain = plain
@@ -130,7 +130,7 @@ class _Kind:
         return Annotated[kind if required else kind | None, option]
 
     def read(self, field: str, value: Any) -> Any:
-        """What was typed, as the action wants it."""
+        """Convert what was typed into the value the action takes."""
         if self.plain is not None:
             return value
         name = f"--{field.replace('_', '-')}"
@@ -150,7 +150,7 @@ def _kind(told: dict[str, Any], definitions: dict[str, Any]) -> _Kind:
 
 
 def _single_type(told: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The one kind of value that *told* means, null left aside; nothing where there are several."""
+    """Return the single type that a parameter's schema allows, apart from null; nothing where there are several."""
     if "$ref" in told:
         return _single_type(definitions.get(told["$ref"].rpartition("/")[2], {}), definitions)
     ways = [way for way in told.get("anyOf", ()) if way.get("type") != "null"]

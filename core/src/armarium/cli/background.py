@@ -14,7 +14,7 @@ from armarium.cli.program import engine_session, work_session
 from armarium.cli.session import Session, id_of
 
 EVERY = 0.25
-"""Seconds between two looks at the work."""
+"""Seconds between two requests for the state of the work."""
 
 jobs = typer.Typer(help="Background work.", invoke_without_command=True)
 
@@ -31,7 +31,7 @@ def list_jobs(
         bool, typer.Option("--watch", "-w", help="Keep showing it until nothing is left.")
     ] = False,
 ) -> None:
-    """What runs, waits, is paused or failed, each with the reason."""
+    """List the jobs that run, wait, are paused or failed, each with the reason."""
     if context.invoked_subcommand is not None:
         return
     with work_session() as session:
@@ -54,7 +54,7 @@ def _row(job: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _watch(session: Session) -> None:
-    """Show the work until nothing is left that can go on: redrawn on a terminal, else a line when a state changes."""
+    """Show the work until nothing is left that can proceed: redrawn on a terminal, else a line when a state changes."""
     from rich.live import Live
     from rich.markup import escape
     from rich.table import Table
@@ -85,7 +85,7 @@ def _watch_in_lines(session: Session) -> None:
                 said[job["id"]] = job["state"]
                 typer.echo("  ".join(str(cell) for cell in _row(job) if cell != ""))
         if not _going_on(found):
-            typer.echo("Nothing is left to wait for.")
+            typer.echo("No work is left to wait for.")
             return
         time.sleep(EVERY)
 
@@ -99,7 +99,7 @@ def _going_on(found: dict[str, Any]) -> bool:
 
 
 def _is_planned_snapshot(job: dict[str, Any]) -> bool:
-    """Whether it is the next snapshot, which waits until it is due: nobody is kept waiting for that."""
+    """Return whether the job is the next scheduled snapshot; nobody waits for that one."""
     return job["kind"] == "snapshot" and job.get("reason_code") == "retry-later"
 
 
@@ -108,7 +108,7 @@ JobId = Annotated[str, typer.Argument(help="Id of the job.")]
 
 @jobs.command(epilog="Example: armarium jobs log ID")
 def log(job: JobId) -> None:
-    """The log of a job and the jobs under it."""
+    """Show the log of a job and of the jobs beneath it."""
     with work_session() as session:
         found = session.get(f"/api/activity/jobs/{id_of(job)}/log")
 
@@ -120,16 +120,18 @@ def log(job: JobId) -> None:
 
 
 @jobs.command(epilog="Example: armarium jobs pause")
-def pause(job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None) -> None:
-    """Pause a job, or all background work; what is in hand is finished."""
+def pause(
+    job: Annotated[str | None, typer.Argument(help="Id of the job; by default all jobs.")] = None,
+) -> None:
+    """Pause a job, or all background work; items in progress are finished first."""
     _set_paused(job, True)
 
 
 @jobs.command(epilog="Example: armarium jobs resume")
 def resume(
-    job: Annotated[str | None, typer.Argument(help="Id of the job; none: everything.")] = None,
+    job: Annotated[str | None, typer.Argument(help="Id of the job; by default all jobs.")] = None,
 ) -> None:
-    """Let a job, or all background work, go on."""
+    """Resume a job, or all background work."""
     _set_paused(job, False)
 
 
@@ -142,7 +144,7 @@ def _set_paused(job: str | None, paused: bool) -> None:
 
 @jobs.command(epilog="Example: armarium jobs cancel ID")
 def cancel(job: JobId) -> None:
-    """Stop a job; what is in hand is finished."""
+    """Cancel a job; the item in progress is finished first."""
     with work_session() as session:
         done = session.post(f"/api/activity/jobs/{id_of(job)}/cancel")
     answer(done, f"{job}: {done['state']}.")
@@ -150,7 +152,7 @@ def cancel(job: JobId) -> None:
 
 @jobs.command(epilog="Example: armarium jobs retry ID")
 def retry(job: JobId) -> None:
-    """Start a failed job again from where it stopped."""
+    """Retry a failed job from where it stopped."""
     with work_session() as session:
         done = session.post(f"/api/activity/jobs/{id_of(job)}/retry")
     answer(done, f"{job}: {done['state']}.")
@@ -158,15 +160,15 @@ def retry(job: JobId) -> None:
 
 @jobs.command("clear-failed", epilog="Example: armarium jobs clear-failed")
 def clear_failed() -> None:
-    """Take failed jobs off the list."""
+    """Remove failed jobs from the list."""
     with work_session() as session:
         done = session.post("/api/activity/jobs/clear-failed")
     answer(done, f"Cleared {done['cleared']}.")
 
 
 @jobs.command(epilog="Example: armarium jobs mode started")
-def mode(value: Annotated[Mode, typer.Argument(help="Paused: nothing begins.")]) -> None:
-    """When background work may start."""
+def mode(value: Annotated[Mode, typer.Argument(help="Paused: no job starts.")]) -> None:
+    """Set when background work may start."""
     with engine_session() as session:
         done = session.put("/api/activity/jobs/mode", {"mode": value.value})
     answer(done, f"Mode: {done.get('mode', value.value)}.")

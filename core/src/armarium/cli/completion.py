@@ -1,4 +1,4 @@
-"""Commands that teach a shell to complete what is typed."""
+"""Commands that install completion of commands, options and names in a shell."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ completion = typer.Typer(help="Have the shell complete commands, options and nam
 
 
 class Shell(StrEnum):
-    """Shells that can be taught."""
+    """Shells for which completion can be installed."""
 
     bash = "bash"
     zsh = "zsh"
     fish = "fish"
 
 
-Which = Annotated[Shell | None, typer.Argument(help="Left out: the shell this is typed in.")]
+Which = Annotated[Shell | None, typer.Argument(help="By default the shell in use.")]
 
 
 def register(program: typer.Typer) -> None:
@@ -40,13 +40,13 @@ def _shell(named: Shell | None) -> Shell:
         return Shell(found or "")
     except ValueError:
         raise Refused(
-            f"The shell this is typed in ({found or 'unknown'}) is none of {', '.join(Shell)}; name one."
+            f"The shell in use ({found or 'unknown'}) is none of {', '.join(Shell)}; name one."
         ) from None
 
 
 @completion.command(epilog="Example: armarium completion install bash")
 def install(shell: Which = None) -> None:
-    """Teach the shell, by a file in your home folder; from the next terminal on, Tab completes."""
+    """Install completion by a file in your home folder; it works in terminals opened from then on."""
     from typer._completion_shared import install as teach
 
     chosen = _shell(shell)
@@ -59,7 +59,7 @@ def install(shell: Which = None) -> None:
 
 @completion.command(epilog="Example: armarium completion show zsh")
 def show(shell: Which = None) -> None:
-    """Print what teaches the shell, to put it where you like."""
+    """Print the completion script, to be installed where you like."""
     from typer._completion_shared import get_completion_script
 
     chosen = _shell(shell)

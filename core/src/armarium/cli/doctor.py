@@ -1,4 +1,4 @@
-"""The command that looks a project over."""
+"""The command that examines a project."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def register(program: typer.Typer) -> None:
 
 def doctor(
     path: Annotated[
-        str | None, typer.Argument(help="The package to examine; left out: the project meant.")
+        str | None, typer.Argument(help="The package to examine; by default the current project.")
     ] = None,
     files: Annotated[bool, typer.Option(help="Also read every file and compare its bytes.")] = True,
-    rebuild: Annotated[bool, typer.Option(help="Make the derived indexes anew first.")] = False,
+    rebuild: Annotated[bool, typer.Option(help="Rebuild the derived indexes first.")] = False,
 ) -> None:
-    """Look a project over: database, history, indexes, audit chain, files; exit code 1 when it is unwell.
+    """Examine a project: database, history, indexes, audit chain, files; exit code 1 when it has faults.
 
-    Changes nothing of what is kept.
+    Changes nothing but what can be regenerated.
     """
     settings = settings_of_this_user()
     if path is None:
@@ -53,7 +53,7 @@ def doctor(
     finally:
         engine.close()
         if was_open:
-            # Whatever worked there goes on; a project too unwell to be opened says so in the report.
+            # Background work of the project goes on; a project too damaged to be opened is reported as such.
             with suppress(Refused), engine_session() as session:
                 session.library = place
                 session.get("/api/library/settings")

@@ -1,4 +1,4 @@
-"""Commands about the engine itself: how it stands, stop it."""
+"""Commands about the engine itself: show its state, stop it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(program: typer.Typer) -> None:
 
 @engine.callback()
 def show_engine(context: typer.Context) -> None:
-    """The engine that all commands share: whether it runs, what it works on, why it stays."""
+    """Show the engine that all commands share: whether it runs, what it works on, why it stays up."""
     if context.invoked_subcommand is not None:
         return
     place = this_place()
@@ -61,7 +61,7 @@ def _show(standing: dict[str, Any]) -> None:
 
 @engine.command("stop", epilog="Example: armarium engine stop")
 def stop_engine() -> None:
-    """Stop it after the items in hand; work that is left goes on with the next command on its project."""
+    """Stop the engine after the items in progress; remaining work continues with the next command on its project."""
     place = this_place()
     found = running(place)
     if found is None:
@@ -72,13 +72,13 @@ def stop_engine() -> None:
     said = session.post("/api/engine/stop", {})
     wire.close()
     if said["in_hand"]:
-        typer.echo(f"It finishes what it has in hand first: {'; '.join(said['in_hand'])}.", err=True)
+        typer.echo(f"It finishes the items in progress first: {'; '.join(said['in_hand'])}.", err=True)
     try:
         wait_until_gone(card, place, None if said["in_hand"] else GO_WAIT)
     except KeyboardInterrupt as stopped:
         raise Refused("Stopped waiting; the engine stops all the same.", ends_with=130) from stopped
     left = [Path(path).stem for path in said["carry_on"]]
-    words = f" Work is left in {', '.join(left)}; the next command on it goes on with that." if left else ""
+    words = f" Work is left in {', '.join(left)}; the next command on it continues that." if left else ""
     answer(
         {"stopped": True, "pid": card.pid, "carry_on": said["carry_on"]}, f"The engine has stopped.{words}"
     )

@@ -1,4 +1,6 @@
-"""What of the engine commands use that run one in their own process; imported late, for it loads the whole engine."""
+"""What commands use of the engine when they run one in their own process; imported late, because it loads the whole
+engine.
+"""
 
 from armarium.engine import Engine
 from armarium.projects.doctor import examine

@@ -1,4 +1,4 @@
-"""Names for the shell that completes a word, as far as a running engine tells them at once; things called by their names."""
+"""Names for shell completion, as far as a running engine answers at once; ids of things given by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ MOST = 50
 
 
 def project_names(incomplete: str) -> list[str]:
-    """The projects whose names begin with *incomplete*: those here, and those the running engine knows."""
+    """Return the projects whose names begin with *incomplete*: those in this folder, and those the running engine
+    knows.
+    """
     here = [place.stem for place in Path.cwd().glob("*.library") if place.is_dir()]
     known: list[str] = []
 
@@ -36,8 +38,9 @@ def project_names(incomplete: str) -> list[str]:
 def complete_word(
     ctx: typer.Context, incomplete: str, ask: Callable[[Session, int], Iterable[str]]
 ) -> list[str]:
-    """Completes a word: of what `ask(session, most)` names in the project meant, what begins with *incomplete*; nothing
-    where no engine runs."""
+    """Complete a word: of the names that `ask(session, most)` returns for the current project, those that begin with
+    *incomplete*; nothing where no engine runs.
+    """
     names: list[str] = []
 
     def ask_project() -> None:
@@ -53,7 +56,7 @@ def complete_word(
 
 
 def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes the name of a thing, as the plugin that knows things by name does."""
+    """Complete the name of a thing, by the plugin that resolves names."""
     names: list[str] = []
 
     def ask() -> None:
@@ -65,7 +68,7 @@ def target_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def target_id(session: Session, text: str) -> str:
-    """The id of the thing called *text*; *text* itself where no plugin knows things by name."""
+    """Return the id of the thing called *text*; *text* itself where no plugin resolves names."""
     named = Tree().name_finder()
     return named.find(session, text) if named else text
 
@@ -89,7 +92,7 @@ def _running_session() -> Iterator[Session]:
 
 
 def _without_failing(ask: Callable[[], None]) -> None:
-    """Ask, and offer nothing where that fails: a word is completed, no command is run."""
+    """Ask the engine and offer nothing where that fails: completion must not print errors."""
     with suppress(Exception):
         ask()
 

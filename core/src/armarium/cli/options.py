@@ -1,4 +1,6 @@
-"""What every command takes wherever it stands (`--json`, `--library`, `--foreground`), and the choices several commands share."""
+"""The options every command takes in any position (`--json`, `--library`, `--foreground`), and choices several commands
+share.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ JSON_VARIABLE = "ARMARIUM_JSON"
 
 @dataclass
 class CallOptions:
-    """What the caller of this command asked for besides the command itself."""
+    """The common options given for this command."""
 
     json: bool = False
     library: str | None = None
     named: bool = False
-    """Whether the project was named on the command line, not only by the environment."""
+    """Whether the project was named on the command line and not only by the environment."""
     foreground: bool = False
 
 
@@ -33,20 +35,20 @@ _asked: ContextVar[CallOptions | None] = ContextVar("armarium_command_line", def
 
 
 def global_options() -> CallOptions:
-    """What was asked for; before a command begins, what the environment says."""
+    """Return the common options; before a command begins, what the environment sets."""
     found = _asked.get()
     return found if found is not None else reset_options()
 
 
 def reset_options() -> CallOptions:
-    """Start a command afresh: what the environment says, to be changed by options."""
+    """Reset the options to what the environment sets; those of the command line are added later."""
     fresh = CallOptions(bool(os.environ.get(JSON_VARIABLE)), os.environ.get(LIBRARY_VARIABLE))
     _asked.set(fresh)
     return fresh
 
 
 def _project_names(incomplete: str) -> list[str]:
-    """Completes the name of a project; loaded only when a shell asks, for it talks to the engine."""
+    """Complete the name of a project; loaded only for completion, because it talks to the engine."""
     names: list[str] = importlib.import_module("armarium.cli.names").project_names(incomplete)
     return names
 
@@ -60,19 +62,19 @@ Library = Annotated[
         metavar="PATH|NAME",
         show_envvar=False,
         autocompletion=_project_names,
-        help="The project. Left out: ARMARIUM_LIBRARY, the one here, or the only one registered.",
+        help="The project. Default: ARMARIUM_LIBRARY, the one in this folder, or the only one registered.",
     ),
 ]
 
 
 Foreground = Annotated[
     bool,
-    typer.Option("--foreground", help="Do the work here, for this command's time, without the background."),
+    typer.Option("--foreground", help="Run the engine in this command, without the background engine."),
 ]
 
 
 def note(as_json: bool, library: str | None, foreground: bool = False) -> None:
-    """Remember these options for the rest of the command; what is left out changes nothing."""
+    """Record these options for the rest of the command; options left out change nothing."""
     present = global_options()
     present.json = present.json or as_json
     present.foreground = present.foreground or foreground
@@ -81,7 +83,7 @@ def note(as_json: bool, library: str | None, foreground: bool = False) -> None:
 
 
 def add_options(program: typer.Typer) -> None:
-    """Give every command of *program*, and of the groups in it, the options that all commands have."""
+    """Give every command of *program*, and of the groups in it, the common options."""
     for command in program.registered_commands:
         if command.callback is not None:
             command.callback = _with_options(command.callback)
@@ -95,7 +97,7 @@ def add_options(program: typer.Typer) -> None:
 
 
 def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """*command* with the common options after its own; one that a command has itself stays its own."""
+    """Return *command* with the common options after its own; an option of the same name stays the command's own."""
     if getattr(command, "has_common_options", False):
         return command
     own = inspect.signature(command, eval_str=True)
@@ -124,7 +126,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _spellings(signature: inspect.Signature) -> set[str]:
-    """The options a command declares, as they are typed."""
+    """Return the options a command declares, as they are typed."""
     found: set[str] = set()
     for parameter in signature.parameters.values():
         for extra in getattr(parameter.annotation, "__metadata__", ()):
@@ -133,7 +135,7 @@ def _spellings(signature: inspect.Signature) -> set[str]:
 
 
 class Topic(StrEnum):
-    """Under which heading the help page shows a command: `program.command(rich_help_panel=Topic.pages)`."""
+    """The heading under which the help page lists a command: `program.command(rich_help_panel=Topic.pages)`."""
 
     projects = "Projects"
     pages = "Pages"
@@ -144,7 +146,7 @@ class Topic(StrEnum):
 
     @classmethod
     def title_of(cls, topic: str) -> str:
-        """The heading, with an example of what stands under it; commands that name no topic stand at the end."""
+        """Return the heading with an example of a command under it; commands without a topic come last."""
         example = _EXAMPLES.get(topic)
         return f"{topic}, as in: armarium {example}" if example else topic or "More commands"
 
@@ -160,7 +162,7 @@ _EXAMPLES: dict[str, str] = {
 
 
 class Role(StrEnum):
-    """Roles a person's device may have."""
+    """Roles a device of a person may have."""
 
     owner = "owner"
     editor = "editor"

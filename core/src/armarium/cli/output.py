@@ -16,30 +16,32 @@ SAY_EVERY = 10.0
 """Seconds between two lines about a job where there is no terminal."""
 
 SETTLED = 2.0
-"""Seconds after which a new state is worth a line: most waits are over sooner."""
+"""Seconds after which a new state is printed: most waits are shorter."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def wants_json() -> bool:
-    """Whether the command was called with `--json`."""
+    """Return whether the command was called with `--json`."""
     return global_options().json
 
 
 def answer(value: Any, words: str | Callable[[], None]) -> None:
-    """Print *value* as JSON, or *words* (a sentence, or what prints more) for a person."""
+    """Print *value* as JSON, or *words* (a sentence, or a function that prints more) for a person."""
     if wants_json():
         print(json.dumps(value, ensure_ascii=False, indent=2))
     elif callable(words):
         words()
     else:
         print(words)
-    # A command that goes on, as `serve` does, is heard by who reads from its pipe.
+    # Flushed because a command that keeps running, as `serve` does, may write into a pipe.
     sys.stdout.flush()
 
 
 def legible(text: str, keep: str = "") -> str:
-    """*text* as a terminal may show it: control characters but *keep*, which a file's name may hold, are spelled out."""
+    """Return *text* as a terminal may show it: control characters, which a file name may contain, are escaped except
+    *keep*.
+    """
     return _CONTROL.sub(lambda found: found[0] if found[0] in keep else f"\\x{ord(found[0]):02x}", text)
 
 
@@ -84,7 +86,7 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
 
 
 def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
-    """A line when the work goes on for long, when it comes to a stand for a new reason, and at its end."""
+    """Print a line when the work takes long, when it is held up for a new reason, and at its end."""
     began = time.monotonic()
     told, said = began, ""
 

@@ -25,7 +25,7 @@ def plugins(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="Try a plugin that you are writing (a folder, a wheel, an installed distribution) and say what is wrong with it.",
+            help="Check a plugin that you are writing (a folder, a wheel, an installed distribution) and list its faults.",
         ),
     ] = None,
     new: Annotated[
@@ -35,7 +35,7 @@ def plugins(
         Path | None, typer.Argument(help="With --new: the folder to create; by default, the plugin's name.")
     ] = None,
 ) -> None:
-    """List the plugins and drivers that are loaded, and those refused with the reason."""
+    """List the plugins and drivers that are loaded, and those refused, with the reason."""
     if check is not None and new is not None:
         raise Refused("Use --check or --new, not both.", ends_with=2)
     if folder is not None and new is None:
@@ -100,6 +100,6 @@ def _readiness(driver: dict[str, Any]) -> str:
 
 
 def _describe_owner(refused: dict[str, Any]) -> str:
-    """The name, and the distribution to remove or bring up to date."""
+    """Return the plugin's name, and the distribution to remove or update."""
     distribution = refused.get("distribution")
     return f"{refused['name']} (of {distribution})" if distribution else str(refused["name"])

@@ -1,4 +1,4 @@
-"""The program itself: which commands there are, how they begin and end, and which project they mean."""
+"""The program itself: its commands, how they begin and end, and which project they mean."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from armarium.cli.tree import Tree
 from armarium.cli.values import read_plainly
 
 COMPLETING = "_ARMARIUM_COMPLETE"
-"""Set by a shell that asks how a command line may go on."""
+"""Set by a shell that asks for completions."""
 
 _NAMED = 5
-"""How many projects a refusal names."""
+"""How many projects a refusal lists."""
 
 
 class Program(TyperGroup):
-    """The core's commands and those of plugins; only the one that was typed is loaded.
+    """The commands of the core and of plugins; only the one that was typed is loaded.
 
-    Commands named under `armarium.commands` stand beside the core's, and under their plugin's name too.
+    Commands named under `armarium.commands` appear beside the core's, and also under their plugin's name.
     """
 
     _tree: Tree | None = None
@@ -42,34 +42,34 @@ class Program(TyperGroup):
 
     @property
     def tree(self) -> Tree:
-        """The commands, looked for when they are first asked for."""
+        """The commands, looked up on first use."""
         if self._tree is None:
             self._tree = Tree()
         return self._tree
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every name, for the help, topic by topic."""
+        """Return every name for the help, topic by topic."""
         return [one.name for one in self.tree.entries()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None; while all are listed, a line about it."""
+        """Return the command of that name, or None; while the help is listed, only a line about it."""
         if self._listing:
             return self.commands.get(cmd_name)
         found = self.tree.command(cmd_name)
         if found is None and not ctx.resilient_parsing:
             self._tell_missing()
-            # What was typed wrongly is compared with these.
+            # A mistyped name is compared with these for a suggestion.
             self.commands = self._rows()
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help page, from what is noted of each command."""
+        """Print the help page from what is noted of each command."""
         with self._listing_rows():
             super().format_help(ctx, formatter)
         self._tell_missing()
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The names that fit what was typed so far."""
+        """Return the names that complete what was typed so far."""
         with self._listing_rows():
             return super().shell_complete(ctx, incomplete)
 
@@ -97,31 +97,31 @@ class Program(TyperGroup):
         windows_expand_args: bool = True,
         **more: Any,
     ) -> Any:
-        """Run the program; a command that is called wrongly is told so in one sentence."""
+        """Run the program; wrong usage is reported in one sentence."""
         rest = (args, prog_name, complete_var)
         if not standalone_mode:
             return super().main(*rest, False, windows_expand_args, **more)
         reset_options()
         if COMPLETING in os.environ:
-            # How each shell asks and is answered.
+            # The protocol differs from shell to shell.
             completion_init()
         with misuse_shown("--json" in (sys.argv[1:] if args is None else args)):
             sys.exit(super().main(*rest, False, windows_expand_args, **more))
 
     def make_context(self, *args: Any, **more: Any) -> Any:
-        """Read the command line; the help page and the version are shown on the way."""
+        """Read the command line; show the help page or the version if requested."""
         with report_failures():
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> None:
-        """Run the command; whatever ends it, ends it in words."""
+        """Run the command; report any failure in words."""
         reset_options()
         with report_failures():
             super().invoke(ctx)
 
 
 def build() -> typer.Typer:
-    """The command line; its commands are found when one is called for."""
+    """Build the command line; its commands are looked up when one is called."""
     program = typer.Typer(
         name="armarium",
         cls=Program,
@@ -154,14 +154,14 @@ def _common(
 
 @contextmanager
 def engine_session() -> Iterator[Session]:
-    """A session that names no project: for commands about the engine."""
+    """Return a session that names no project, for commands about the engine."""
     with connect() as session:
         yield session
 
 
 @contextmanager
 def project_session() -> Iterator[Session]:
-    """A session that names the project the caller means, or Refused saying how to name one."""
+    """Return a session that names the current project; raises Refused with advice where there is none."""
     with connect() as session:
         session.library = project_meant(session)
         if session.library is None:
@@ -170,13 +170,13 @@ def project_session() -> Iterator[Session]:
 
 
 def named_projects(session: Session) -> list[str]:
-    """The full path of the project that the command line names with --library; none where it names none."""
+    """Return the full path of the project that the command line names with --library, if any."""
     path = project_meant(session) if global_options().named else None
     return [] if path is None else [path]
 
 
 def which_project(session: Session) -> str:
-    """What to say to who named no project where it cannot be guessed."""
+    """Return the sentence for a caller who named no project where it cannot be determined."""
     known = [one["name"] or Path(one["path"]).stem for one in session.get("/api/registry")["libraries"]]
     if not known:
         return "There is no project yet; make one: armarium create NAME."
@@ -186,14 +186,18 @@ def which_project(session: Session) -> str:
 
 @contextmanager
 def work_session() -> Iterator[Session]:
-    """A session for background work: it names the project meant where there is one, so that its jobs are there."""
+    """Return a session for background work: it names the current project if there is one, so that its jobs are
+    included.
+    """
     with connect() as session:
         session.library = project_meant(session)
         yield session
 
 
 def project_meant(session: Session) -> str | None:
-    """The path of the project the caller means: named, stood in, or the only one there is; None when it is not clear."""
+    """Return the path of the current project: named, the one in this folder, or the only one; None when it is
+    ambiguous.
+    """
     wanted = global_options().library
     if wanted:
         place = Path(wanted).expanduser()
@@ -214,10 +218,10 @@ def project_meant(session: Session) -> str | None:
 
 
 def full_path(text: str) -> str:
-    """*text* as a full path on this machine."""
+    """Return *text* as a full path on this machine."""
     return str(Path(text).expanduser().absolute())
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
-    """`3 pages`, `1 page`."""
+    """Return `3 pages` or `1 page`."""
     return f"{number} {one if number == 1 else many or one + 's'}"

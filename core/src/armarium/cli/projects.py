@@ -19,12 +19,14 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 OFF = "off"
 
 _SHOWN_AS = {
-    "local_only_ai": "models of this machine alone",
+    "local_only_ai": "models of this machine only",
+    "compute_place": "very many pages are read at",
+    "trainer": "trainer of new readers",
     "snapshot_interval_seconds": "snapshot every",
     "snapshot_retention_count": "snapshots kept",
     "snapshot_offsite_path": "copied to",
 }
-"""Settings that people know by the words of their options."""
+"""Settings whose values are typed as words."""
 
 
 def register(program: typer.Typer) -> None:
@@ -44,7 +46,7 @@ def create(
     ],
     name: Annotated[str | None, typer.Option(help="The name people see.")] = None,
 ) -> None:
-    """Make a new, empty project."""
+    """Create a new, empty project."""
     place = full_path(path if path.endswith(".library") else f"{path}.library")
     with engine_session() as session:
         made = session.post("/api/library", {"path": place, **({"name": name} if name else {})})
@@ -76,31 +78,48 @@ def settings(
         bool | None,
         typer.Option(
             "--local-only-ai/--any-ai",
-            help="Whether models of this machine alone are asked for this project.",
+            help="Whether only models of this machine are used for this project.",
+        ),
+    ] = None,
+    compute_place: Annotated[
+        str | None,
+        typer.Option(help="Where very many pages are read: local, dask:local:4, t4-small; off for none."),
+    ] = None,
+    trainer: Annotated[
+        str | None,
+        typer.Option(
+            help="Which trainer trains a reader that begins from nothing; off for the first there is."
         ),
     ] = None,
     snapshot_every: Annotated[
         str | None,
-        typer.Option(help="How often what changed is kept in a snapshot: 30m, 12h, 1d; off for never."),
+        typer.Option(help="How often a changed project is saved in a snapshot: 30m, 12h, 1d; off for never."),
     ] = None,
     keep: Annotated[int | None, typer.Option(min=1, max=1000, help="How many snapshots are kept.")] = None,
     copy_to: Annotated[
         str | None,
-        typer.Option(help="A folder, best on another disk, that each snapshot is copied to; off for none."),
+        typer.Option(help="A folder, best on another disk, to which each snapshot is copied; off for none."),
     ] = None,
 ) -> None:
-    """Show the settings of the project, or change those named."""
+    """Show the settings of the project, or change those given."""
     given = {
         "name": name,
         "reading_rule": reading_rule,
         "local_only_ai": local_only_ai,
+        "compute_place": compute_place,
+        "trainer": trainer,
         "snapshot_interval_seconds": None if snapshot_every is None else _seconds(snapshot_every),
         "snapshot_retention_count": keep,
         "snapshot_offsite_path": None if copy_to in (None, OFF) else full_path(copy_to),
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if copy_to == OFF:
-        changes["snapshot_offsite_path"] = None
+    for key, text in (
+        ("compute_place", compute_place),
+        ("trainer", trainer),
+        ("snapshot_offsite_path", copy_to),
+    ):
+        if text == OFF:
+            changes[key] = None
     with project_session() as session:
         if changes:
             session.act("library.set", changes)
@@ -115,7 +134,7 @@ def settings(
 
 
 def _in_words(key: str, value: Any) -> str:
-    """A setting as its option is typed."""
+    """Return a setting in the form of its option."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key == "snapshot_interval_seconds":
@@ -124,7 +143,7 @@ def _in_words(key: str, value: Any) -> str:
 
 
 def _as_typed(seconds: int) -> str:
-    """A length of time as `--snapshot-every` takes it."""
+    """Return a duration in the form that `--snapshot-every` takes."""
     if seconds == 0:
         return OFF
     unit = next(unit for unit in "dhms" if seconds % _SECONDS[unit] == 0)
@@ -132,28 +151,28 @@ def _as_typed(seconds: int) -> str:
 
 
 def _seconds(text: str) -> int:
-    """A length of time as typed, in whole seconds."""
+    """Return a typed duration in whole seconds."""
     if text == OFF:
         return 0
     found = re.fullmatch(r"(\d{1,9})([smhd])", text.strip().lower())
     if found is None:
-        raise Refused(
-            f"{text!r} is no length of time: write a number and s, m, h or d (30m, 12h, 1d), or off."
-        )
+        raise Refused(f"{text!r} is not a duration: write a number and s, m, h or d (30m, 12h, 1d), or off.")
     return int(found[1]) * _SECONDS[found[2]]
 
 
 def release() -> None:
-    """Close the project in the running engine, so that another may open it."""
+    """Close the project in the running engine, so that another engine may open it."""
     with project_session() as session:
         if not session.running:
-            raise Refused("No engine is running that could hold the project.")
+            raise Refused("No engine is running that could have the project open.")
         released = session.post("/api/registry/release", {"path": session.library})
     answer(released, f"{released['status'].replace('_', ' ')}: {released['path']}")
 
 
-def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on demand") -> None:
-    """Take a snapshot of the project: its database and the list of its files. Copy it where `settings --copy-to` says."""
+def snapshot(reason: Annotated[str, typer.Option(help="A note on the reason.")] = "on demand") -> None:
+    """Take a snapshot of the project: its database and the list of its files. `settings --copy-to` also copies it
+    elsewhere.
+    """
     with project_session() as session:
         taken = session.act("snapshot.take", {"reason": reason})["result"]
         copied: dict[str, Any] = {}
@@ -163,7 +182,7 @@ def snapshot(reason: Annotated[str, typer.Option(help="A word on why.")] = "on d
                     follow_job(session, taken["copy_job_id"], "Copying the snapshot").get("result") or {}
                 )
             except Refused as refused:
-                # What was asked for is there all the same: say where, before saying what became of the copy.
+                # The snapshot exists although its copy failed: report its place before the failure.
                 there = f"The snapshot is in {taken['path']}, but was not copied."
                 body = {**refused.body, **taken, "detail": f"{there} {refused}"}
                 raise Refused(body, ends_with=refused.ends_with) from refused

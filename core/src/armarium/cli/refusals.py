@@ -1,4 +1,4 @@
-"""How a command ends that could not do its work: one sentence on stderr (a JSON value under `--json`), never a traceback."""
+"""How a failed command ends: with one sentence on stderr (a JSON value under `--json`), never a traceback."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from armarium.errors import ServiceError
 
 DEBUG_VARIABLE = "ARMARIUM_DEBUG"
 STOPPED = 130
-"""Exit code of a command that was stopped from the keyboard, as shells count it."""
+"""Exit code of a command interrupted from the keyboard, by the shells' convention."""
 
 UNHEARD = 141
-"""Exit code of a command whose reader closed the pipe (`armarium ls | head -1`), as of one that SIGPIPE ended."""
+"""Exit code of a command whose reader closed the pipe (`armarium ls | head -1`), as after SIGPIPE."""
 
 
 class Refused(Exception):
-    """The engine (or this command) said no; `body` is the refusal as the API gives it."""
+    """A refusal of the engine or the command; `body` is the refusal as the API returns it."""
 
     def __init__(
         self, body: Mapping[str, Any] | str, *, ends_with: int = 1, status: int | None = None
@@ -37,7 +37,7 @@ class Refused(Exception):
         super().__init__(str(self.body.get("detail")))
 
     def show(self) -> None:
-        """Print it: one sentence, or JSON where the command was asked for JSON."""
+        """Print the refusal: one sentence, or JSON under `--json`."""
         said = (
             json.dumps(self.body, ensure_ascii=False)
             if global_options().json
@@ -48,20 +48,20 @@ class Refused(Exception):
 
 @contextmanager
 def report_failures() -> Iterator[None]:
-    """Show what ends the block before its time, and end the program with its exit code."""
+    """Report a failure of the block, and exit with its code."""
     try:
         yield
     except KeyboardInterrupt:
         _end(Refused("Stopped.", ends_with=STOPPED))
     except SystemExit as error:
-        # Tables and help pages end the program themselves when nobody reads them any more.
+        # The table and help libraries exit by themselves when the reader closes the pipe.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         _end_unheard()
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             _end_unheard()
-        # Usage errors and exits are the command line library's own.
+        # Usage errors and exits belong to the command line library.
         if hasattr(error, "exit_code") or isinstance(error, typer.Abort):
             raise
         if os.environ.get(DEBUG_VARIABLE):
@@ -71,7 +71,7 @@ def report_failures() -> Iterator[None]:
 
 @contextmanager
 def misuse_shown(as_json: bool) -> Iterator[None]:
-    """Show in one sentence that a command was called wrongly, and end the program."""
+    """Report wrong usage in one sentence, and exit."""
     try:
         yield
     except typer.Abort:
@@ -80,7 +80,7 @@ def misuse_shown(as_json: bool) -> Iterator[None]:
         ends_with = getattr(error, "exit_code", None)
         if ends_with is None:
             raise
-        # Called without anything, a group of commands has shown its help instead.
+        # A group called without arguments has shown its help instead.
         if type(error).__name__ != "NoArgsIsHelpError":
             global_options().json = global_options().json or as_json
             Refused({"detail": _describe_misuse(error), "code": "wrong_usage"}).show()
@@ -88,10 +88,10 @@ def misuse_shown(as_json: bool) -> Iterator[None]:
 
 
 def _describe_misuse(error: Any) -> str:
-    """What was wrong with how a command was called, and where it says how it is."""
+    """Return what was wrong with the usage, and where its help is."""
     said = " ".join(error.format_message().split()).replace("Value error, ", "").removesuffix(".")
     context = getattr(error, "ctx", None)
-    # A question to the user ends as it is.
+    # A prompt's question stays as it is.
     ending = said if said.endswith("?") else f"{said}."
     return f"{ending} See {context.command_path} --help." if context is not None else ending
 
@@ -102,7 +102,7 @@ def _end(refused: Refused) -> None:
 
 
 def _end_unheard() -> None:
-    """End silently: what is still to be written goes nowhere, so that nothing stumbles over it on the way out."""
+    """Exit silently and discard pending output, so that flushing it on exit raises no error."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -111,7 +111,7 @@ def _end_unheard() -> None:
 
 
 def as_refusal(error: BaseException) -> Refused:
-    """Any error in words a person can act on."""
+    """Return any error as a sentence a person can act on."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, ServiceError):
@@ -120,6 +120,6 @@ def as_refusal(error: BaseException) -> Refused:
         where = f": {os.fsdecode(error.filename)}" if error.filename else ""
         return Refused(f"{error.strerror}{where}.")
     return Refused(
-        f"Armarium met something it did not expect ({type(error).__name__}: {error}). "
+        f"Armarium failed unexpectedly ({type(error).__name__}: {error}). "
         f"Run the command again with {DEBUG_VARIABLE}=1 to see where, and report it."
     )

@@ -28,7 +28,7 @@ def serve(
     uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:
-    """Run the engine until it is told to stop."""
+    """Run the engine until it is stopped."""
     changes: dict[str, object] = {}
     if port is not None:
         changes["port"] = port
@@ -47,7 +47,7 @@ def serve(
 
 
 def _take_the_place_of_one_at_rest() -> None:
-    """Have an engine in the background go that has nothing to do: who serves, serves for the commands too."""
+    """Stop an idle background engine: a served engine also serves the commands."""
     place = this_place()
     found = running(place)
     if found is not None and found[0].background:
@@ -59,7 +59,7 @@ def _take_the_place_of_one_at_rest() -> None:
 
 
 def _public(card: Reachable) -> dict[str, Any]:
-    """What a program needs that is to speak to the engine."""
+    """Return what a program needs to speak to the engine."""
     wanted = ("transport", "uds", "host", "port", "base_url", "pid", "version", "started_at")
     return {name: getattr(card, name) for name in wanted}
 

@@ -1,4 +1,4 @@
-"""The connection of one command to an engine: the one all commands share, or an engine of the command's own."""
+"""The connection of one command to an engine: the shared one, or one of the command's own."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from armarium.settings import Settings
 
 START_WAIT = 30.0
-"""Seconds an engine of the command's own may take to come up."""
+"""Seconds an engine of the command's own may take to start."""
 
 REPLACED_WAIT = 10.0
-"""Seconds in which an engine that was replaced by another is expected to be there."""
+"""Seconds within which the successor of a replaced engine is expected."""
 
 ID = re.compile(r"[\w.:@-]{1,128}")
 ENDED = ("done", "failed", "cancelled", "paused")
@@ -37,25 +37,26 @@ ENDED = ("done", "failed", "cancelled", "paused")
 
 @dataclass
 class Session:
-    """Asks an engine; every answer is JSON already read, every refusal a `Refused`."""
+    """Sends requests to an engine; answers are parsed JSON, refusals raise `Refused`."""
 
     wire: Wire
     library: str | None
     running: bool
-    """Whether the engine goes on when this command has ended."""
+    """Whether the engine goes on after this command."""
     rejoin: Callable[[bool], Wire | None] | None = None
-    """How to reach an engine again that went away: of its own accord, or because it was replaced. Called with whether to
-    start one where there is none."""
+    """Finds an engine again after it went away: by itself, or because it was replaced. Called with whether to start one
+    where there is none.
+    """
 
     def ask(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
-        """One request; its JSON. Raises Refused with the engine's own sentence."""
+        """Send one request and return its JSON. Raises Refused with the engine's own sentence."""
         answer = self.raw(method, path, query=query, body=body)
         return json.loads(answer) if answer else None
 
     def raw(
         self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
     ) -> bytes:
-        """One request; the bytes of the answer."""
+        """Send one request and return the bytes of the answer."""
         import http.client
 
         named = {"X-Service-Library-Path": quote(self.library, safe="/")} if self.library else {}
@@ -80,7 +81,9 @@ class Session:
     def _send_or_retry(
         self, method: str, path: str, query: Any, body: Any, named: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The answer; of another engine when this one went to rest meanwhile: while somebody wrote in an editor, say."""
+        """Return the answer; from another engine when this one has shut down meanwhile, as during a long edit in an
+        editor.
+        """
         try:
             status, answer = self.wire.request(method, path, query=query, body=body, headers=named)
             if status != 503 or b'"stopping"' not in answer:
@@ -111,7 +114,7 @@ class Session:
     def send(
         self, path: str, files: Sequence[tuple[str, str, bytes]], words: Mapping[str, str] | None = None
     ) -> Any:
-        """POST files, each as (field, file name, bytes), and words beside them, as a form."""
+        """POST a form of files, each as (field, file name, bytes), and text fields."""
         return self.ask("POST", path, body=Form(files, words or {}))
 
     def put(self, path: str, body: Any) -> Any:
@@ -130,9 +133,9 @@ class Session:
     def follow(
         self, job_id: str, seen: Callable[[dict[str, Any]], None], *, every: float = 0.2
     ) -> dict[str, Any]:
-        """Wait for a job and everything under it; *seen* is called with its node as it moves on.
+        """Wait for a job and everything beneath it; *seen* is called with its node whenever it changes.
 
-        An engine that was stopped meanwhile is not started again; one that took its place is followed.
+        An engine that was stopped meanwhile is not started again; a successor is followed.
         """
         rejoin, self.rejoin = self.rejoin, None
         try:
@@ -146,8 +149,8 @@ class Session:
                     if not self._join(start=False):
                         raise Refused(
                             {
-                                "detail": "The engine was stopped. What was done stays, and the next command on this "
-                                f"project goes on with the rest: armarium jobs --watch waits for it, armarium jobs cancel "
+                                "detail": "The engine was stopped. Finished work is kept, and the next command on this "
+                                f"project continues: armarium jobs --watch waits for it, armarium jobs cancel "
                                 f"{job_id} ends it.",
                                 "job_id": job_id,
                                 "code": "stopped",
@@ -164,7 +167,7 @@ class Session:
 
 
 def id_of(text: str) -> str:
-    """*text* when it can be an id, for use in a path; Refused otherwise."""
+    """Return *text* if it can be an id in a path; raises Refused otherwise."""
     if ID.fullmatch(text) is None:
         raise Refused(f"{text!r} is no id; armarium ls, history, jobs and token list show ids.")
     return text
@@ -172,7 +175,7 @@ def id_of(text: str) -> str:
 
 @contextmanager
 def connect() -> Iterator[Session]:
-    """A session with the engine that commands share, or, where the command is to do without, with one of its own."""
+    """A session with the shared engine, or with one of the command's own where it runs without."""
     place = this_place()
     wire = connect_shared(place)
     if wire is None:
@@ -187,7 +190,7 @@ def connect() -> Iterator[Session]:
 
 
 def _reconnect(place: Place, start: bool) -> Wire | None:
-    """The way to an engine after one went away: the one in its place, else a new one where *start* says so."""
+    """Return the connection to an engine after one went away: its successor, else a new one where *start* says so."""
     if start:
         return connect_shared(place)
     deadline = time.monotonic() + REPLACED_WAIT
@@ -200,7 +203,7 @@ def _reconnect(place: Place, start: bool) -> Wire | None:
 
 
 def in_process() -> ModuleType:
-    """The engine's own code. Most commands speak to an engine over HTTP and start in no time without it."""
+    """Import the engine's own code. Most commands speak to an engine over HTTP and start fast without it."""
     from armarium.cli import in_process
 
     return in_process
@@ -219,7 +222,7 @@ def _own_engine(settings: Settings) -> Iterator[Wire]:
     import uvicorn
 
     if not os.environ.get(DEBUG_VARIABLE):
-        # What goes wrong reaches the caller as the answer to a request or as a job's reason.
+        # Errors reach the caller as the answer to a request or as a job's reason.
         logging.getLogger("armarium").setLevel(logging.CRITICAL)
     app = in_process().create_app(settings)
     failure: list[BaseException] = []
@@ -271,7 +274,7 @@ def _wait_for_start(server: Any, thread: threading.Thread, failure: list[BaseExc
     deadline = time.monotonic() + START_WAIT
     while not server.started:
         if not thread.is_alive():
-            # Of a start that failed, the first error is the cause; what follows is the server's way out.
+            # When the start failed, the first error is the cause; later ones are the server shutting down.
             raise (
                 as_refusal(failure[0]) if failure else Refused("The engine did not start and gave no reason.")
             )

@@ -33,32 +33,32 @@ if TYPE_CHECKING:
     from armarium.cli.wire import Wire
 
 START_WAIT = 300.0
-"""Seconds an engine may take to come up: the first time it tries every plugin, of which one may hang."""
+"""Seconds an engine may take to start: the first time it tries every plugin, and one of them may hang."""
 
 GO_WAIT = 15.0
-"""Seconds an engine with nothing in hand may take to go."""
+"""Seconds an idle engine may take to stop."""
 
 HANDSHAKE_WAIT = 5.0
-"""Seconds in which an engine that accepts a connection answers it, or takes its card away because it is going."""
+"""Seconds within which an engine that accepts a connection answers, or removes its card because it is stopping."""
 
 START = [sys.executable, "-P", "-c", "from armarium.cli import main; main()", "serve", "--background"]
-"""The program itself, without the folder one stands in among the places where modules are looked for."""
+"""The program itself, without the current folder on the module search path."""
 
 NO_BACKGROUND = "ARMARIUM_NO_BACKGROUND"
 OF_ONE_COMMAND = ("ARMARIUM_LIBRARY", "ARMARIUM_JSON", "SERVICE_UDS", "SERVICE_HOST", "SERVICE_PORT")
-"""Variables that concern the command, or another way to listen; the engine in the background is started without."""
+"""Variables that concern the command or another way to listen; the background engine is started without them."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where this user's engine is, and what is asked of it: all from the environment, nothing of it looked at yet."""
+    """Where this user's engine is and which settings are requested, from the environment alone."""
 
     state_dir: Path
     environment: Mapping[str, str] = field(repr=False)
 
     @property
     def owner_token(self) -> str:
-        """The token the environment gives, else the one the engine keeps in its state folder."""
+        """Return the token from the environment, else the one in the engine's state folder."""
         token = asked_for(self.environment).get("OWNER_TOKEN")
         if token:
             return token
@@ -70,7 +70,7 @@ class Place:
 
 
 def this_place() -> Place:
-    """The place that this process's environment names; paths in full, for the engine stands in another folder."""
+    """Return the place that this process's environment names, with full paths: the engine runs in another folder."""
     environment = {
         name: ":".join(os.path.abspath(root) for root in value.split(":") if root)
         if name.upper() == "SERVICE_LIBRARY_ROOTS"
@@ -81,20 +81,20 @@ def this_place() -> Place:
 
 
 def wants_foreground() -> bool:
-    """Whether the command is to do without an engine in the background."""
+    """Return whether the command is to run without a background engine."""
     return global_options().foreground or os.environ.get(NO_BACKGROUND, "0") not in ("", "0")
 
 
 def wire_to(place: Place, *, uds: str | None, base_url: str) -> Wire:
-    """The way to an engine, as its owner."""
+    """Return a connection to an engine, as its owner."""
     headers = {"Authorization": f"Bearer {place.owner_token}", "X-Service-Client": "command line"}
     return Wire(uds=uds, base_url=base_url, headers=headers)
 
 
 def running(place: Place) -> tuple[Reachable, Wire] | None:
-    """The engine that serves *place* and answers, whatever its settings; None when there is none.
+    """Return the engine that serves *place* and answers, whatever its settings; None when there is none.
 
-    The answer also tells it that somebody needs it, so that it does not go the moment after.
+    The request also keeps the engine from shutting down the moment after.
     """
     from http.client import HTTPException
 
@@ -111,7 +111,7 @@ def running(place: Place) -> tuple[Reachable, Wire] | None:
                 return card, wire
         except (OSError, HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        # One that is just going closes what it accepted, and its card is gone a moment later.
+        # An engine that is stopping closes connections it accepted, and removes its card a moment later.
         wire.close()
         if time.monotonic() > deadline:
             raise Refused(
@@ -121,7 +121,7 @@ def running(place: Place) -> tuple[Reachable, Wire] | None:
 
 
 def connect_shared(place: Place) -> Wire | None:
-    """The way to the engine that commands share, started when there is none; None when the command is to do without."""
+    """Return a connection to the shared engine, started when there is none; None when the command runs without."""
     found = running(place)
     foreground = wants_foreground()
     carry_on: list[str] = []
@@ -138,7 +138,8 @@ def connect_shared(place: Place) -> Wire | None:
     for path in carry_on:
         from urllib.parse import quote
 
-        # Opened once, its jobs go on by themselves; a project that cannot be opened says so to who names it.
+        # Once opened, its jobs resume by themselves; a project that cannot be opened is reported to the command that
+        # names it.
         wire.request(
             "GET", "/api/library/settings", headers={"X-Service-Library-Path": quote(path, safe="/")}
         )
@@ -146,7 +147,7 @@ def connect_shared(place: Place) -> Wire | None:
 
 
 def _fits(card: Reachable, place: Place, foreground: bool) -> bool:
-    """Whether the engine of *card* is what this command asks for, as far as it is told without looking closer."""
+    """Return whether the engine of *card* fits this command, as far as its card says."""
     wanted = behaviour(place.environment)
     same = card.asked == wanted if card.background else not wanted or wanted.items() <= card.asked.items()
     return same and not (foreground and card.background) and not _is_outdated(card)
@@ -157,10 +158,11 @@ def _is_outdated(card: Reachable) -> bool:
 
 
 def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> list[str] | None:
-    """Have an engine that does not fit go: the projects whose work the next one carries on; None: it is used all the same.
+    """Stop an engine that does not fit; return the projects whose work its successor continues. None: it is used all
+    the same.
 
-    An engine that a person serves is never stopped. One in the background with other settings is when it has nothing to
-    do; one of older software also finishes what it has in hand first.
+    An engine that a person serves is never stopped. A background engine with other settings is stopped when idle; one
+    of older software also finishes the items in progress first.
     """
     differing = _differing(card, place)
     if _is_outdated(card):
@@ -188,7 +190,7 @@ def _part_with(card: Reachable, wire: Wire, place: Place, foreground: bool) -> l
                     **refused.body,
                     "detail": f"This command is to run {asked_how}, but the engine in the background is at work: "
                     f"{'; '.join(refused.body.get('work', []))}. Wait until it is done (armarium jobs --watch), or stop "
-                    "it after its item in hand (armarium engine stop).",
+                    "it after its item in progress (armarium engine stop).",
                 }
             ) from refused
         return None
@@ -213,7 +215,7 @@ def _effective(place: Place) -> dict[str, Any]:
 
 
 def _differing(card: Reachable, place: Place) -> list[str]:
-    """The settings, as they are spelled, that this command was given and that the engine does not have."""
+    """Return the settings given for this command that the engine does not have, as they were spelled."""
     given = behaviour(place.environment)
     if all(card.asked.get(name) == value for name, value in given.items()):
         return []
@@ -226,14 +228,16 @@ def _differing(card: Reachable, place: Place) -> list[str]:
 
 
 def retire(card: Reachable, wire: Wire, place: Place, *, only_when_idle: bool = False) -> list[str]:
-    """Have an engine go after its items in hand, and wait until it is gone; the projects whose work is to be carried on."""
+    """Stop an engine after its items in progress, wait for its end, and return the projects whose work is to be
+    continued.
+    """
     status, answer = wire.request("POST", "/api/engine/stop", body={"only_when_idle": only_when_idle})
     said: dict[str, Any] = json.loads(answer)
     if status >= 400:
         raise Refused(said, status=status)
     if said["in_hand"]:
         print(
-            f"The engine finishes what it has in hand first: {'; '.join(said['in_hand'])}.", file=sys.stderr
+            f"The engine finishes the items in progress first: {'; '.join(said['in_hand'])}.", file=sys.stderr
         )
     wait_until_gone(card, place, None if said["in_hand"] else GO_WAIT)
     left: list[str] = said["carry_on"]
@@ -241,7 +245,7 @@ def retire(card: Reachable, wire: Wire, place: Place, *, only_when_idle: bool = 
 
 
 def wait_until_gone(card: Reachable, place: Place, seconds: float | None) -> None:
-    """Wait until the process of *card* has let go of its state folder; Refused when it takes more than *seconds*."""
+    """Wait until the process of *card* has released its state folder; raises Refused after *seconds*."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(place.state_dir / LOCK, thread_local=False)
@@ -264,7 +268,7 @@ def wait_until_gone(card: Reachable, place: Place, seconds: float | None) -> Non
 
 
 def start(place: Place) -> Wire:
-    """Start the engine in the background, or use the one that another command started meanwhile; the way to it."""
+    """Start the engine in the background, or use one that another command started meanwhile; return a connection."""
     environment = {
         name: value for name, value in place.environment.items() if name.upper() not in OF_ONE_COMMAND
     }
@@ -285,7 +289,7 @@ def start(place: Place) -> Wire:
             if running_engine(place.state_dir) is not None:
                 found = running(place)
                 if found is not None:
-                    # It outlives this command, which is nobody to wait for it.
+                    # It outlives this command, so nothing waits for the process.
                     child.returncode = 0 if child.returncode is None else child.returncode
                     return found[1]
             if ended:
@@ -299,7 +303,7 @@ def start(place: Place) -> Wire:
 
 
 def _refusal(said: IO[bytes]) -> Refused:
-    """Why an engine did not start, from the last line it wrote."""
+    """Return why an engine did not start, from the last line of its log."""
     said.seek(0)
     lines = said.read().decode("utf-8", "replace").strip().splitlines()
     try:

@@ -1,4 +1,4 @@
-"""Commands about what was done: history, undo and redo; and the group of all actions."""
+"""Commands about past steps: history, undo and redo; and the group of all actions."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def history(
     target: Annotated[
         str | None,
         typer.Option(
-            help="Only steps that touched this: a document by name, path or id, or anything else by its id.",
+            help="Only steps on this: a document by name, path or id, or anything else by its id.",
             autocompletion=target_names,
         ),
     ] = None,
-    verify: Annotated[bool, typer.Option(help="Check that no row of the log was changed.")] = False,
+    verify: Annotated[bool, typer.Option(help="Verify that no row of the log was changed.")] = False,
 ) -> None:
-    """The steps of the project, newest first."""
+    """List the steps of the project, newest first."""
     with project_session() as session:
         if verify:
             checked = session.get("/api/actions/audit/verify")
             answer(
                 checked,
-                checked.get("detail") or ("The log holds." if checked["ok"] else "The log is broken."),
+                checked.get("detail") or ("The log is intact." if checked["ok"] else "The log is broken."),
             )
             if not checked.get("ok"):
                 raise typer.Exit(1)
@@ -56,8 +56,7 @@ def history(
         if row["reversal"] is None:
             return str(row["words"])
         reversed_ = numbers.get(row["inverse_of"])
-        of = f" ({'of ' + reversed_ if reversed_ else 'of an earlier step'})"
-        return f"{_REVERSALS[row['reversal']]}{of}: {row['words']}"
+        return f"{_REVERSALS[row['reversal']]} {reversed_ or 'an earlier step'}: {row['words']}"
 
     listed = [
         (
@@ -72,37 +71,37 @@ def history(
     answer(rows, lambda: table("", ("#", "when (UTC)", "what", "who", ""), listed))
 
 
-_REVERSALS = {"undo": "Took back", "redo": "Did again"}
+_REVERSALS = {"undo": "Undid", "redo": "Redid"}
 _NAMED = 3
-"""How many steps of a set are named by what they did."""
+"""How many steps of a set are described one by one."""
 
 Steps = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Numbers of steps as history shows them, or ids of steps or sets; none: the last one."
+        help="Numbers of steps as history shows them, or ids of steps or sets; by default the last one."
     ),
 ]
 
 
 def undo(steps: Steps = None) -> None:
-    """Take steps back, all or none.
+    """Undo steps, all or none.
 
-    The last one is taken back with its whole set (an import, a reading); a step that is named, by itself.
+    The last step is undone with its whole set (an import, a reading); a step that is named, by itself.
     """
     with project_session() as session:
         ids = _standing(session, steps) if steps else _last(session, undone=False)
-        _reverse(session, ids, "Took back")
+        _reverse(session, ids, "Undid")
 
 
 def redo(steps: Steps = None) -> None:
-    """Do again what the last undo took back, or the steps or sets that are named."""
+    """Redo what the last undo reverted, or the steps or sets that are named."""
     with project_session() as session:
         ids = _takings_back(session, steps) if steps else _last(session, undone=True)
-        _reverse(session, ids, "Did again")
+        _reverse(session, ids, "Redid")
 
 
 def _reverse(session: Session, ids: list[str], verb: str) -> None:
-    """Take *ids* back as one set, and say what they had done: nobody may have named them."""
+    """Undo *ids* as one set, and say what they had done, since the user may not have named them."""
     done = session.post("/api/actions/audit/undo", {"audit_ids": ids})
     if wants_json():
         answer(done, "")
@@ -114,26 +113,26 @@ def _reverse(session: Session, ids: list[str], verb: str) -> None:
 
 
 def _standing(session: Session, named: list[str]) -> list[str]:
-    """The steps in effect that *named* ids stand for: a step itself, or every step of a set."""
+    """Return the steps in effect that *named* ids stand for: a step itself, or every step of a set."""
     found: list[str] = []
     for row in _rows_of(session, named):
         if row["undone"] and row["set_id"] in named:
             continue
         found.append(row["id"])
     if not found:
-        raise Refused("Every step of that is taken back already; armarium redo does it again.")
+        raise Refused("All of its steps are undone already; armarium redo redoes them.")
     return found
 
 
 def _takings_back(session: Session, named: list[str]) -> list[str]:
-    """The undo steps in effect that took back what *named* ids stand for (or that are named themselves)."""
+    """Return the undo steps in effect that undid what *named* ids stand for (or that are named themselves)."""
     wanted = list(_rows_of(session, named))
     taken_back = {row["id"] for row in wanted if row["undone"]}
     found = [row["id"] for row in wanted if not row["undone"] and row["inverse_of"]]
     if taken_back:
         found += [row["id"] for row in _in_effect(session) if row["inverse_of"] in taken_back]
     if not found:
-        raise Refused("That stands: there is nothing to do again.")
+        raise Refused("That is in effect: there is nothing to redo.")
     return found
 
 
@@ -147,7 +146,7 @@ def _rows_of(session: Session, named: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _step_of_number(session: Session, number: int) -> dict[str, Any]:
-    """The step that the history shows under *number*."""
+    """Return the step that the history shows under *number*."""
     found: list[dict[str, Any]] = session.get("/api/actions/audit", seq=number)["items"] if number else []
     if not found:
         raise Refused(f"There is no step #{number}; armarium history lists them.")
@@ -169,7 +168,7 @@ def _in_effect(session: Session) -> Iterator[dict[str, Any]]:
 
 
 def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
-    """The audit rows that fit, newest first, fetched as far as they are used."""
+    """Yield the matching audit rows, newest first, fetched page by page."""
     offset = 0
     while True:
         answered = session.get("/api/actions/audit", limit=200, offset=offset, **only)
@@ -180,7 +179,7 @@ def _walk(session: Session, **only: Any) -> Iterator[dict[str, Any]]:
 
 
 def _last(session: Session, *, undone: bool) -> list[str]:
-    """The newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
+    """Return the newest step in effect (or, for a redo, the newest undo in effect) with the rest of its set."""
     for row in _in_effect(session):
         if not row["undoable"] or row["gone"] or not _changed_rows(session, row):
             continue
@@ -191,8 +190,8 @@ def _last(session: Session, *, undone: bool) -> list[str]:
             outermost = row["set_id"] if undone else _outermost(session, row["set_id"])
             return [one["id"] for one in _walk(session, set_id=outermost, undone=False)]
         if undone and not row["inverse_of"]:
-            raise Refused("There is nothing to do again: nothing was taken back since the last step.")
-    raise Refused("There is nothing to do again." if undone else "There is nothing to take back.")
+            raise Refused("There is nothing to redo: nothing was undone since the last step.")
+    raise Refused("There is nothing to redo." if undone else "There is nothing to undo.")
 
 
 def _outermost(session: Session, set_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Tables for a terminal: drawn here, because the library that draws them otherwise loads for longer than an engine answers."""
+"""Tables for a terminal: drawn here, because importing the usual library takes longer than an engine takes to answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 WITHOUT_TERMINAL = 140
-"""Columns of a table that goes into a file or a pipe."""
+"""Width of a table that goes into a file or a pipe, in columns."""
 
 WHOLE = ("id", "#", "when (UTC)")
-"""Columns that are never folded: what stands there is typed again, or read at a glance."""
+"""Columns that are never folded: their contents are copied, or read at a glance."""
 
 NARROWEST = 6
-"""Columns that a cell is not squeezed below."""
+"""Width below which a column is not narrowed."""
 
 
 def draw_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table no wider than the terminal; what is too wide is folded, an id or a moment never is."""
+    """Return the lines of a table no wider than the terminal; wide cells are folded, ids and times never are."""
     cells = [[str(cell).expandtabs().split("\n") for cell in row] for row in rows]
     widths = [
         max([_width(name), *(_width(line) for row in cells for line in row[place])])
@@ -61,7 +61,7 @@ def _has_colour() -> bool:
 
 
 def _squeeze(widths: list[int], fixed: list[bool], room: int) -> None:
-    """Take from the widest columns what is too much, one by one; not from those that are *fixed*."""
+    """Narrow the widest columns, one by one, by what is too much; not those that are *fixed*."""
     left = sum(widths) + 3 * len(widths) + 1 - room
     while left > 0:
         widest = max(
@@ -76,7 +76,7 @@ def _squeeze(widths: list[int], fixed: list[bool], room: int) -> None:
 
 
 def _fold_line(line: str, width: int) -> list[str]:
-    """*line* in pieces no wider than *width*, parted at a space where there is one."""
+    """Return *line* in pieces no wider than *width*, broken at spaces where possible."""
     parts: list[str] = []
     while _width(line) > width:
         end = _fitting(line, width)
@@ -88,7 +88,7 @@ def _fold_line(line: str, width: int) -> list[str]:
 
 
 def _fitting(line: str, width: int) -> int:
-    """How many letters of *line* fit, at least one."""
+    """Return how many letters of *line* fit, at least one."""
     taken = 0
     for number, letter in enumerate(line):
         taken += _width(letter)
@@ -102,7 +102,7 @@ def _pad_text(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """The columns that *text* takes: none for a mark above a letter, two for a wide letter."""
+    """Return the columns that *text* takes: none for a combining mark, two for a wide letter."""
     if text.isascii():
         return len(text)
     return sum(

@@ -23,7 +23,7 @@ def register(program: typer.Typer) -> None:
 
 @token.command("list", epilog="Example: armarium token list")
 def list_tokens() -> None:
-    """Devices, sessions and agents that hold a token."""
+    """List the devices, sessions and agents that hold a token."""
     with engine_session() as session:
         found = _every_token(session)
     rows = [
@@ -42,7 +42,7 @@ def list_tokens() -> None:
 
 
 def _every_token(session: Session) -> dict[str, Any]:
-    """All pages of the list of tokens."""
+    """Return all pages of the list of tokens."""
     found: dict[str, Any] = session.get("/api/tokens", limit=1000)
     while len(found["items"]) < found["total"]:
         more = session.get("/api/tokens", limit=1000, offset=len(found["items"]))
@@ -59,10 +59,12 @@ def create_token(
     role: Annotated[AgentRole, typer.Option(help="What it may do.")] = AgentRole.editor,
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder whose files it may read and write; again for more. None: it uploads."),
+        typer.Option(
+            help="A folder whose files it may read and write; repeatable. Without one it can only upload."
+        ),
     ] = None,
 ) -> None:
-    """Make a token for an agent; it is shown once. With --library it reaches that project alone."""
+    """Make a token for an agent; it is shown once. With --library it reaches that project only."""
     with engine_session() as session:
         only = named_projects(session)
         body = {"name": name, "role": role.value, "libraries": only or "all", "folders": _full_paths(folder)}
@@ -74,11 +76,12 @@ def create_token(
 def folders(
     identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")],
     folder: Annotated[
-        list[Path] | None, typer.Argument(help="The folders it is to have from now on, in place of others.")
+        list[Path] | None,
+        typer.Argument(help="The folders it has from now on; they replace the former ones."),
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Take away every folder it has.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Remove all of its folders.")] = False,
 ) -> None:
-    """Say which folders of this machine a token may read and write; without any: show those it has."""
+    """Set the folders of this machine a token may read and write; without any, show those it has."""
     with engine_session() as session:
         if folder or none:
             found = session.ask(
@@ -97,13 +100,13 @@ def folders(
 
 
 def _full_paths(folders: list[Path] | None) -> list[str]:
-    """Folders by their full paths: the engine does not run where the command does."""
+    """Return folders by their full paths: the engine runs in another folder than the command."""
     return [str(folder.expanduser().absolute()) for folder in folders or []]
 
 
 @token.command(epilog="Example: armarium token revoke ID")
 def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the token.")]) -> None:
-    """Take a token's rights away at once."""
+    """Revoke a token at once."""
     with engine_session() as session:
         done = session.delete(f"/api/tokens/{id_of(identity)}")
     answer(done, f"Revoked {identity}.")
@@ -111,7 +114,7 @@ def revoke(identity: Annotated[str, typer.Argument(metavar="ID", help="Id of the
 
 @token.command(epilog="Example: armarium token pair --role viewer")
 def pair(role: Annotated[Role, typer.Option(help="What the device may do.")] = Role.editor) -> None:
-    """Make a one-time code that lets a device in, good for ten minutes; with --library, to that project alone."""
+    """Make a one-time code that lets a device in, valid for ten minutes; with --library, for that project only."""
     with engine_session() as session:
         only = named_projects(session)
         made = session.post("/api/pair/code", {"role": role.value, "libraries": only or "all"})

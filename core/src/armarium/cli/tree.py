@@ -1,4 +1,4 @@
-"""Which commands there are and who brings each: known from a note in the state folder, so that only the one typed is loaded."""
+"""The commands and who provides each, read from a note in the state folder so that only the one typed is loaded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CORE = (
     "tokens",
     "completion",
 )
-"""The modules beside this one that bring the core's commands, in the order in which the help page shows them."""
+"""The modules beside this one that contain the core's commands, in the order of the help page."""
 
 NOTE = "commands.json"
 
@@ -47,27 +47,28 @@ class CommandEntry:
 
     name: str
     source: str
-    """A module of the core, else `module:function` of a plugin; empty for a name that several plugins bring."""
+    """A module of the core, else `module:function` of a plugin; empty for a name that several plugins provide."""
     plugin: str = ""
-    """The plugin that brings it; for a group that holds all of a plugin's commands, that group's name."""
+    """The plugin that provides it; for a group that holds all of a plugin's commands, that group's name."""
     help: str = ""
     topic: str = ""
     hidden: bool = False
     rivals: tuple[str, ...] = ()
-    """The plugins that bring a command of this name, where there are several: it goes to none of them."""
+    """The plugins that provide a command of this name, where there are several: then none of them gets it."""
 
     def row(self) -> Any:
-        """It as a line of the help page: a command that is never run."""
+        """Return it as a line of the help page: a command that is never run."""
         return typer.core.TyperCommand(
             self.name, help=self.help, hidden=self.hidden, rich_help_panel=Topic.title_of(self.topic)
         )
 
 
 class Commands(typer.Typer):
-    """Commands of a plugin that also knows things by name, so that `history --target` takes such names.
+    """Commands of a plugin that also resolves names, so that `history --target` takes such names.
 
-    `find(session, text)` gives the id of the thing called *text*, or raises Refused; `complete(context, incomplete)` the
-    names that begin so, for a shell. Of several such plugins the first is asked, ours before a stranger's.
+    `find(session, text)` returns the id of the thing called *text*, or raises Refused; `complete(context, incomplete)`
+    returns the names that begin so, for a shell. Of several such plugins the first is asked, ours before third-party
+    ones.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Tree:
         self._brought: dict[str, CommandEntry] | None = None
         self._groups: dict[str, Any] = {}
         self._named = ""
-        """The source of the commands whose plugin knows things by name; empty: there is none."""
+        """The source of the commands whose plugin resolves names; empty: there is none."""
 
     def missing(self) -> dict[str, str]:
         """Plugins whose commands cannot be built, with the reason."""
@@ -93,7 +94,7 @@ class Tree:
         return self._missing
 
     def entries(self) -> list[CommandEntry]:
-        """Every command, topic by topic, the core's first."""
+        """Return every command, topic by topic, the core's first."""
         order = [*Topic, ""]
         return sorted(
             self._by_name().values(),
@@ -101,7 +102,7 @@ class Tree:
         )
 
     def command(self, name: str) -> Any:
-        """The command called *name*, loaded now; None when nobody brings it."""
+        """Load and return the command called *name*; None when there is none."""
         one = self._by_name().get(name)
         if one is None:
             return None
@@ -112,7 +113,7 @@ class Tree:
         return group if found is None and name == one.plugin.replace("_", "-") else found
 
     def name_finder(self) -> Commands | None:
-        """The commands of the plugin that knows things by name; None when there is none."""
+        """Return the commands of the plugin that resolves names; None when there is none."""
         self._by_name()
         if not self._named:
             return None
@@ -143,8 +144,9 @@ class Tree:
         return self._groups[one.source]
 
     def _look(self) -> dict[str, CommandEntry]:
-        """Load everything there is. A name that two plugins bring goes to neither, so that what a command does never
-        hangs on what else is installed; it may be had under the plugin's own name, which the help leaves out."""
+        """Load everything there is. A name that two plugins provide goes to neither, so that what a command does never
+        depends on what else is installed; it stays available under the plugin's own name, which the help leaves out.
+        """
         found: dict[str, CommandEntry] = {}
         for module in CORE:
             source = CommandEntry("", module)
@@ -173,7 +175,7 @@ class Tree:
                 continue
             groups.append(source)
             for name, one in commands:
-                # A stranger takes no command from those that come with Armarium.
+                # A third-party plugin takes no command from those that come with Armarium.
                 if offer.first_party or name not in ours:
                     bringers.setdefault(name, []).append(_describe_command(name, one, source))
                 if offer.first_party:
@@ -193,7 +195,7 @@ class Tree:
         return commands.items()
 
     def _read(self) -> dict[str, CommandEntry] | None:
-        """What was noted, when the software is still the same."""
+        """Return what was noted, when the software is still the same."""
         try:
             said = json.loads(_note().read_text(encoding="utf-8"))
             if said["software"] != fingerprint(said["sources"]):
@@ -207,7 +209,7 @@ class Tree:
             return None
 
     def _write(self, brought: dict[str, CommandEntry]) -> None:
-        """Note it where an engine keeps its things; before there was one, nothing is written."""
+        """Write the note to the engine's state folder; before that exists, nothing is written."""
         sources = code_in_place()
         said = {
             "software": fingerprint(sources),
@@ -224,20 +226,22 @@ class Tree:
 
 
 def _build_commands(source: str) -> Any:
-    """The commands of a plugin, built by the function at *source* (`module:function`)."""
+    """Build the commands of a plugin with the function at *source* (`module:function`)."""
     module, _, function = source.partition(":")
     return getattr(importlib.import_module(module), function)()
 
 
 def _offers() -> ModuleType:
-    """What asks the installed distributions: loaded only where the note is of no use."""
+    """Import the module that lists installed distributions; needed only where the note is of no use."""
     from armarium.plugins import offers
 
     return offers
 
 
 def _tried_offers() -> tuple[list[Offer], Failed]:
-    """What is installed, and what of it did not pass its trial. Strangers are tried here where no engine has done so."""
+    """Return what is installed, and what did not pass its trial. Third-party plugins are tried here where no engine has
+    done so.
+    """
     from armarium.plugins.verdicts import Trials
 
     trials = Trials.of_environment()
@@ -252,7 +256,7 @@ def _note() -> Path:
 
 
 def _describe_command(name: str, command: Any, source: CommandEntry) -> CommandEntry:
-    # The line that the help page shows of it.
+    # The line that the help page shows.
     line = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
     topic = getattr(command, "rich_help_panel", None)
     return CommandEntry(
@@ -266,9 +270,9 @@ def _describe_command(name: str, command: Any, source: CommandEntry) -> CommandE
 
 
 def group_of(name: str, commands: typer.Typer, *, hidden: bool = False) -> Any:
-    """Commands as a group of the command line, each with the options that all commands take."""
+    """Return commands as a group of the command line, each with the common options."""
     add_options(commands)
-    # A program of one group, so that who brings a single command brings a group all the same.
+    # A program with one group, so that a plugin's single command still forms a group.
     outer = typer.Typer()
     outer.callback()(lambda: None)
     outer.add_typer(commands, name=name, hidden=hidden)
@@ -278,7 +282,7 @@ def group_of(name: str, commands: typer.Typer, *, hidden: bool = False) -> Any:
 
 
 def _make_ambiguous(name: str, plugins: tuple[str, ...]) -> Any:
-    """A command that only says whose it could be."""
+    """Return a command that only says which plugins provide it."""
     program = typer.Typer()
 
     @program.command(
@@ -286,6 +290,6 @@ def _make_ambiguous(name: str, plugins: tuple[str, ...]) -> Any:
     )
     def refuse() -> None:
         meant = " or ".join(f"armarium {plugin.replace('_', '-')} {name}" for plugin in plugins)
-        raise Refused(f"Several plugins bring a command {name}: say {meant}.")
+        raise Refused(f"Several plugins provide a command {name}: say {meant}.")
 
     return typer.main.get_command(program)

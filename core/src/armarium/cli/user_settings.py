@@ -1,4 +1,4 @@
-"""The settings that the environment of a command gives."""
+"""The settings given by the environment of a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def settings_of_this_user() -> Settings:
-    """The settings that the environment gives; Refused naming the variable that cannot be used."""
+    """Return the settings from the environment; raises Refused naming the variable that cannot be used."""
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 

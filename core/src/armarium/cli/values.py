@@ -1,7 +1,7 @@
-"""What was typed, as the value a command takes: plain kinds without the library that Typer checks all others with.
+"""Converts typed values of plain kinds without pydantic, with which Typer checks all others.
 
-That library (pydantic) takes longer to load than an engine takes to answer. What is not plainly right goes Typer's way,
-which says in words what is wrong with it.
+Importing pydantic takes longer than an engine takes to answer. Whatever is not plainly valid is left to Typer, which
+says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Literal, get_args, get_origin
 
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 NO = object()
-"""No plain value: Typer is asked."""
+"""Not a plain value: Typer converts it."""
 
 
 def read_plainly(command: Any) -> None:
-    """Have every parameter of *command*, and of the commands in it, take plain values without further ado."""
+    """Let every parameter of *command*, and of the commands in it, take plain values directly."""
     listed = command.get_params
 
     def parameters(context: Any) -> Any:
-        # The option --help is among them, and nowhere else.
+        # The option --help appears only among them.
         found = listed(context)
         for one in found:
-            # Typer of before 0.26 has no such description, and loads nothing to read a value.
+            # Typer before 0.26 has no such description, and converts values without pydantic.
             if hasattr(one, "type_descriptor") and "process_value" not in vars(one):
                 one.process_value = _reader(one, one.process_value)
         return found
@@ -89,5 +89,5 @@ def _number(given: Any, kind: Any, rules: Any) -> Any:
 def _path(given: Any, rules: Any) -> Any:
     if not isinstance(given, str | Path) or rules.exists or rules.resolve_path or rules.path_type is not None:
         return NO
-    # One that is there may have to be of a kind, or allow something.
+    # A file that exists may have to be of a kind, or readable.
     return NO if os.path.exists(given) else Path(given)

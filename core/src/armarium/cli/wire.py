@@ -1,4 +1,4 @@
-"""HTTP to an engine on this machine over a Unix socket or TCP, with the standard library: it starts in no time."""
+"""HTTP to an engine on this machine over a Unix socket or TCP, with the standard library, which loads fast."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Answer = tuple[int, bytes]
 """Status and body."""
 
 RESTED = 2.0
-"""Seconds after which a connection is made anew: an engine closes those that rest for five."""
+"""Seconds after which a new connection is made: an engine closes idle ones after five."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """A body of files and words (multipart/form-data): files as (field, file name, bytes)."""
+    """A body of files and text fields (multipart/form-data): files as (field, file name, bytes)."""
 
     files: Sequence[tuple[str, str, bytes]]
     words: Mapping[str, str] = field(default_factory=dict)
@@ -30,11 +30,11 @@ class Form:
 
     @property
     def content_type(self) -> str:
-        """What the body is called in its header."""
+        """Return the value of the Content-Type header."""
         return f"multipart/form-data; boundary={self.boundary}"
 
     def encode_body(self) -> bytes:
-        """The body."""
+        """Return the body."""
         parts = [(f'name="{name}"', value.encode()) for name, value in self.words.items()]
         for name, filename, data in self.files:
             called = filename.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
@@ -86,7 +86,7 @@ class Wire:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Ask and read the whole answer; *body* is a `Form`, else sent as JSON.
+        """Send a request and read the whole answer; *body* is a `Form`, else sent as JSON.
 
         Raises Unreached when nobody listens, OSError or http.client.HTTPException when there is no answer.
         """
@@ -105,7 +105,7 @@ class Wire:
             try:
                 return self._send_once(method, target, data, sent)
             except (ConnectionError, http.client.BadStatusLine):
-                # A connection that rested may have been closed; a question is asked once more, a write is not.
+                # An idle connection may have been closed; a read is repeated once, a write is not.
                 if method != "GET" or self._connection.sock is None:
                     raise
                 self._connection.close()
@@ -117,7 +117,7 @@ class Wire:
             self._used = time.monotonic()
 
     def _is_ended(self) -> bool:
-        """Whether the engine ended the connection: between two answers nothing is to be read from it but that."""
+        """Return whether the engine closed the connection: between two answers nothing else can be read from it."""
         sock = self._connection.sock
         return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
@@ -137,7 +137,7 @@ class Wire:
 
 
 def _words(query: Mapping[str, Any]) -> dict[str, str]:
-    """The values of a query as an engine reads them; absent ones are left out."""
+    """Return the values of a query as an engine reads them; absent ones are left out."""
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in query.items()

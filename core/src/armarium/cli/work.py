@@ -1,4 +1,4 @@
-"""What the commands of families share: following a job, telling what it named, writing files."""
+"""What the commands of families share: following a job, listing what it named, writing files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
 
 _UNFIT = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
-"""Characters that some file system takes in no name."""
+"""Characters that some file system does not allow in names."""
 
 PACKAGE = ".library"
-"""What a project's folder ends in."""
+"""The suffix of a project's folder."""
 
 
 def follow_job(session: Session, job_id: str, title: str) -> dict[str, Any]:
-    """Follow a job with a progress bar to its end; Refused with its reason when it does not end well."""
+    """Follow a job with a progress bar to its end; raises Refused with its reason when it does not succeed."""
     try:
         with progress(title) as show:
             node = session.follow(job_id, show)
@@ -32,7 +32,7 @@ def follow_job(session: Session, job_id: str, title: str) -> dict[str, Any]:
             "Stopped watching; the work goes on in the background: armarium jobs --watch shows it, "
             f"armarium jobs cancel {job_id} ends it."
             if session.running
-            else "Stopped. What was done stays, and the next command on this project goes on with the rest: "
+            else "Stopped. Finished work is kept, and the next command on this project continues: "
             f"armarium jobs --watch waits for it, armarium jobs cancel {job_id} ends it."
         )
         raise Refused(goes_on, ends_with=STOPPED) from stopped
@@ -48,13 +48,13 @@ def follow_job(session: Session, job_id: str, title: str) -> dict[str, Any]:
 
 
 def result_of(session: Session, job_id: str) -> dict[str, Any]:
-    """What a finished job answered."""
+    """Return the result of a finished job."""
     node = session.get(f"/api/activity/jobs/{job_id}")
     return dict(node.get("result") or {})
 
 
 def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any], str]) -> None:
-    """A line for each of what a job names; jobs name so many and count the rest."""
+    """Print a line for each thing that a job names; jobs name a limited number and count the rest."""
     named = outcome.get(key) or []
     for one in named:
         typer.echo(f"  {what}: {legible(words(one))}")
@@ -64,12 +64,14 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
 
 
 def file_name(name: str) -> str:
-    """*name* as a file may be called on every system."""
+    """Return *name* as a file name that every system accepts."""
     return _UNFIT.sub("_", name)
 
 
 def place_for(place: Path, *, overwrite: bool) -> Path:
-    """*place* when a file may be written there: Refused for a folder, a device, a file that is there, a project's own."""
+    """Return *place* if a file may be written there: raises Refused for a folder, a device, an existing file, a
+    project's own folder.
+    """
     real = place.expanduser().absolute().resolve()
     if any(part.suffix == PACKAGE for part in (real, *real.parents)):
         raise Refused(f"{place} lies inside a project, which keeps its own files; write somewhere else.")
@@ -83,7 +85,7 @@ def place_for(place: Path, *, overwrite: bool) -> Path:
 
 
 def write_file(place: Path, content: bytes, *, overwrite: bool) -> None:
-    """Write *content* as a file of its own at *place*, whole or not at all; a link there is replaced, not followed."""
+    """Write *content* as a new file at *place*, whole or not at all; a link there is replaced, not followed."""
     place_for(place, overwrite=overwrite)
     fresh = place.with_name(f".{place.name[:200]}.{secrets.token_hex(4)}")
     try:

@@ -1,7 +1,7 @@
 """Limits for untrusted bytes: XML, HTML, images and ZIP archives are opened here and nowhere else.
 
-Every refusal is `Invalid` with a sentence that names the file, what is wrong with it and what was expected.
-Nothing here writes, fetches or keeps anything; every function may be called from any thread.
+Every refusal is `Invalid` with a sentence that names the file, what is wrong with it and what was expected. Nothing
+here writes, fetches or stores anything; every function may be called from any thread.
 """
 
 from armarium.guard.archives import check_archive, read_member

@@ -1,4 +1,4 @@
-"""ZIP archives from strangers: names, counts and sizes are judged before anything is unpacked."""
+"""Untrusted ZIP archives: names, counts and sizes are checked before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def check_archive(
     max_ratio: int = MAX_ARCHIVE_RATIO,
     name: str | None = None,
 ) -> list[zipfile.ZipInfo]:
-    """The files of a ZIP archive (folders left out) after every name, size and count was found harmless.
+    """Return the files of a ZIP archive (without folders) after every name, size and count was checked.
 
-    Nothing is unpacked. `Invalid` for a path that leaves the folder, a link, a device, an encrypted member, two names
-    that are one on a system without case or with another Unicode form, too many members, too many bytes, or a member
-    that grows more than `max_ratio` times. Read a member with `read_member`: a header may lie about its size.
+    Nothing is unpacked. Raises Invalid for a path that leaves the folder, a link, a device, an encrypted member, two
+    names that differ only in case or Unicode form, too many members, too many bytes, or a member that grows more than
+    `max_ratio` times. Read a member with `read_member`: a header may lie about its size.
     """
     name = name or name_of(source)
     with open_source(source, name) as file:
@@ -82,12 +82,14 @@ def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
         raise Invalid(f"{name} holds {path!r}, which is encrypted.", code="archive_damaged")
     one = unicodedata.normalize("NFC", path).casefold().rstrip("/")
     if one in seen:
-        raise Invalid(f"{name} holds the name {path!r} twice, but for case or accents.", code="archive_path")
+        raise Invalid(
+            f"{name} holds the name {path!r} twice, apart from case or Unicode form.", code="archive_path"
+        )
     seen.add(one)
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """One member's bytes, never more than its header said."""
+    """Return one member's bytes, never more than its header stated."""
     try:
         with archive.open(member) as file:
             data = file.read(member.file_size + 1)

@@ -1,7 +1,7 @@
-"""Places no caller's path leads into: an engine's state, a project's package, dot folders of a home.
+"""Places no caller's path may lead into: an engine's state, a project's package, dot folders of a home.
 
-Each is known by what it is, not only by its name: a folder is judged when the way has come to it, by what it holds, so
-a renamed package, a second spelling or a folder mounted elsewhere is closed all the same.
+Each is recognised by its contents, not only by its name: a folder is checked when the path reaches it, so a renamed
+package, a second spelling or a folder mounted elsewhere is closed all the same.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from armarium.errors import Forbidden
 PACKAGE_SUFFIX: Final = ".library"
 
 _HOMES: Final = (Path("/home"), Path("/Users"))
-"""Folders whose folders are people's homes."""
+"""Folders that contain home folders."""
 
 Identity = tuple[int, int]
-"""What tells a file or folder from every other, however it is spelled: its device and its number there."""
+"""Identifies a file or folder however it is spelled: its device and inode."""
 
 
 class PathNotAllowed(Forbidden):
@@ -31,7 +31,7 @@ class PathNotAllowed(Forbidden):
 
 
 class Steps:
-    """Judges a way from the root of the disk, one folder after another."""
+    """Checks a path from the root of the disk, one folder after another."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -41,9 +41,9 @@ class Steps:
     def enter(
         self, folder: Path, status: os.stat_result, holds: Callable[[str], os.stat_result | None]
     ) -> None:
-        """Go into *folder*, whose name was taken; *holds* looks at a name in it without following links.
+        """Enter *folder*, whose name was checked; *holds* looks up a name in it without following links.
 
-        PathNotAllowed where it is closed.
+        Raises PathNotAllowed where it is closed.
         """
         if folder.name.casefold().endswith(PACKAGE_SUFFIX) or _is_package(holds):
             raise self._refusal("inside a project, which keeps its own files")
@@ -52,23 +52,25 @@ class Steps:
         self._in_home = (status.st_dev, status.st_ino) in self._homes or folder.parent in _HOMES
 
     def name(self, name: str) -> None:
-        """Take the next *name* on the way, of a folder or the file itself. PathNotAllowed for a home's dot entries."""
+        """Check the next *name* on the path, of a folder or the file itself. Raises PathNotAllowed for a home's dot
+        entries.
+        """
         if self._in_home and name.startswith("."):
             raise self._refusal(f"inside {name[:80]} of a home, where settings and keys are kept")
 
     def _refusal(self, where: str) -> PathNotAllowed:
         return PathNotAllowed(
-            f"{self._path} lies {where}. Copy what is meant to another folder and name it there.",
+            f"{self._path} lies {where}. Copy the file to another folder and name it there.",
             str(self._path),
         )
 
 
 STATE_FILES: Final = ("owner-token", "engine.sqlite")
-"""What tells an engine's state folder from any other."""
+"""The files by which an engine's state folder is recognised."""
 
 
 def _is_package(holds: Callable[[str], os.stat_result | None]) -> bool:
-    """Whether a folder is a project's package, or the copy of one that snapshots are taken to."""
+    """Return whether a folder is a project's package, or a copy made for snapshots."""
     if holds("library.json") is None:
         return False
     objects = holds("objects")
@@ -76,7 +78,7 @@ def _is_package(holds: Callable[[str], os.stat_result | None]) -> bool:
 
 
 def _homes() -> set[Identity]:
-    """The homes of who runs the engine and of the system's owner."""
+    """Return the homes of the user who runs the engine and of root."""
     places = {os.path.expanduser("~"), os.path.expanduser("~root")}
     try:
         import pwd

@@ -1,4 +1,4 @@
-"""XML from strangers: no DOCTYPE, no entity, no network, bounded bytes, tags, depth and text length."""
+"""Untrusted XML: no DOCTYPE, no entity, no network, bounded bytes, tags, depth and text length."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 MAX_XML_BYTES: Final = 64 * 1024 * 1024
 MAX_XML_MARKS: Final = 900_000
-"""Tags and attributes of one document: a tree takes 100 to 220 bytes of memory for each. The densest page file known
-to us has 65,000."""
+"""Tags and attributes of one document: a tree takes 100 to 220 bytes of memory for each. The densest page file known to
+us has 65,000.
+"""
 
 
 _PROLOG = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
@@ -40,12 +41,12 @@ class TooManyMarks(Invalid):
 
 
 def parse_xml(data: bytes, *, name: str = "this file", max_bytes: int = MAX_XML_BYTES) -> etree._Element:
-    """The root element of an XML document, or `Invalid`.
+    """Return the root element of an XML document; raises Invalid.
 
-    Refused: any DOCTYPE (so no entity of any kind), more than `max_bytes`, more than 900,000 tags and
-    attributes, elements nested more than 256 deep, one text longer than 10 MB, and what is not well formed.
-    Nothing is fetched. Comments and processing instructions are left out of the tree. An `xml:id` that stands twice or
-    begins with a digit is for the caller to judge: such a file is well formed.
+    Refused: any DOCTYPE (so no entity of any kind), more than `max_bytes`, more than 900,000 tags and attributes,
+    elements nested more than 256 deep, one text longer than 10 MB, and what is not well formed. Nothing is fetched.
+    Comments and processing instructions are left out of the tree. An `xml:id` that occurs twice or begins with a digit
+    is left to the caller: such a file is well formed.
     """
     from lxml import etree
 
@@ -80,14 +81,14 @@ def parse_xml(data: bytes, *, name: str = "this file", max_bytes: int = MAX_XML_
         raise Invalid(f"{name} cannot be read as XML: {fault}.", code="xml_malformed") from None
     if root is None:
         raise Invalid(f"{name} holds no XML element.", code="not_xml")
-    # A declared UTF-7 or EBCDIC hides the word from the scan above; the parser then tells.
+    # A declared UTF-7 or EBCDIC hides the word from the scan above; the parser then finds it.
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype_refused(name)
     return root
 
 
 def _has_doctype(data: bytes) -> bool:
-    """Whether a document type declaration stands before the root element, in any Unicode encoding."""
+    """Return whether a document type declaration precedes the root element, in any Unicode encoding."""
     for mark, encoding in _WIDE.items():
         if data.startswith(mark):
             data = data.decode(encoding, errors="replace").lstrip("\ufeff").encode("utf-8", errors="replace")
@@ -107,7 +108,7 @@ def _doctype_refused(name: str) -> Invalid:
 
 
 def _xml_fault(name: str, fault: str) -> str:
-    """The parser's message as a sentence; its own advice to lift the limits is left out."""
+    """Return the parser's message as a sentence, without its advice to lift the limits."""
     if "depth" in fault:
         return f"{name} nests its elements more than 256 deep; no page does."
     if "XML_PARSE_HUGE" in fault or "huge" in fault.lower():

@@ -1,4 +1,4 @@
-"""HTML from strangers: tag soup and XHTML alike, under the limits that XML has; nothing is fetched, no entity is made."""
+"""Untrusted HTML: tag soup and XHTML alike, under the same limits as XML; nothing is fetched, no entity is expanded."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _HEAD = 65_536
 
 
 def parse_html(text: str, *, name: str = "this file", max_bytes: int = MAX_XML_BYTES) -> etree._Element:
-    """The root element of an HTML or XHTML document, or `Invalid`. Elements of XHTML keep their namespace.
+    """Return the root element of an HTML or XHTML document; raises Invalid. Elements of XHTML keep their namespace.
 
-    Well-formed XHTML is read as the XML it is, all else as a browser reads it: unclosed, misnested and unknown tags are
-    mended. Refused: a DOCTYPE that declares anything itself, more than `max_bytes`, more than 900,000 tags and
-    attributes, elements nested more than 256 deep, one text longer than 10 MB. Comments, processing instructions and
-    NUL characters are left out. The encoding is the caller's: it has the bytes and what they declare.
+    Well-formed XHTML is read as XML, all else as a browser reads it: unclosed, misnested and unknown tags are repaired.
+    Refused: a DOCTYPE that contains declarations, more than `max_bytes`, more than 900,000 tags and attributes,
+    elements nested more than 256 deep, one text longer than 10 MB. Comments, processing instructions and NUL characters
+    are left out. The encoding is the caller's task: it has the bytes and what they declare.
     """
     from lxml import etree
 
@@ -58,7 +58,7 @@ def parse_html(text: str, *, name: str = "this file", max_bytes: int = MAX_XML_B
         try:
             return parse_xml(_NAMED.sub(_character, text).encode("utf-8", "replace"), name=name)
         except Invalid:
-            pass  # tag soup under a flag of XHTML, as most of it is
+            pass  # tag soup that claims to be XHTML, as most of it does
     data = text.encode("utf-8", "replace")
     parser = etree.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=False
@@ -81,7 +81,7 @@ def parse_html(text: str, *, name: str = "this file", max_bytes: int = MAX_XML_B
 
 
 class _Watch:
-    """Looks at every tag before a tree is made: the time for one of many attributes grows with their square."""
+    """Checks every tag before a tree is built: the time for a tag grows with the square of its attributes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -107,6 +107,8 @@ class _Watch:
 
 
 def _character(found: re.Match[str]) -> str:
-    """A named character of HTML as itself; the five of XML stay, an unknown name stays and is then refused as XML."""
+    """Replace a named character reference of HTML; the five of XML stay, an unknown name stays and is then refused as
+    XML.
+    """
     word = found.group(1)
     return found.group() if word in _OF_XML else html5.get(word + ";", found.group())

@@ -1,4 +1,4 @@
-"""Images from strangers: the size is read before anything is decoded, and none is passed off as whole that is not."""
+"""Untrusted images: the size is read before anything is decoded, and a truncated image is never accepted as whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_IMAGE_PIXELS: Final = 200_000_000
 MAX_FRAMES: Final = 10_000
 SUSPECT_PIXELS: Final = 40_000_000
 MAX_PIXELS_A_BYTE: Final = 4_000
-"""A photograph keeps 5 to 50 pixels in a byte of file, a bilevel scan a few hundred, a bomb many thousand."""
+"""A photograph has 5 to 50 pixels per byte of file, a bilevel scan a few hundred, a bomb many thousands."""
 
 IMAGE_FORMATS: Final = {
     "JPEG": "image/jpeg",
@@ -35,14 +35,14 @@ IMAGE_FORMATS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image file says of itself, read without decoding it. Width and height are stored pixels."""
+    """What an image file's header says, read without decoding it. Width and height are stored pixels."""
 
     format: str
     width: int
     height: int
     frames: int = 1
     orientation: int = 1
-    """EXIF orientation 1 to 8; 5 to 8 mean that width and height change places when the picture is upright."""
+    """EXIF orientation 1 to 8; with 5 to 8 width and height are swapped when the picture is upright."""
 
     @property
     def mime_type(self) -> str:
@@ -57,9 +57,9 @@ class ImageInfo:
 def image_info(
     source: Path | str | bytes, *, max_pixels: int | None = None, name: str | None = None
 ) -> ImageInfo:
-    """Format, size, frames and orientation of an image from its header alone. `Invalid` as `open_image`.
+    """Return format, size, frames and orientation of an image from its header alone. Raises Invalid as `open_image`.
 
-    Every frame of a multi-page TIFF is counted, the size is that of the first.
+    Every frame of a multi-page TIFF is counted; the size is that of the first.
     """
     name = name or name_of(source)
     with open_source(source, name) as file:
@@ -75,13 +75,13 @@ def open_image(
     box: tuple[int, int, int, int] | None = None,
     name: str | None = None,
 ) -> Image.Image:
-    """One decoded frame of an image, or `Invalid`.
+    """Return one decoded frame of an image; raises Invalid.
 
-    The size is read before anything is decoded; more than `max_pixels` (200 million unless told) is refused, and so
-    is a file that claims thousands of pixels for each of its bytes. A cut or damaged file is refused, never filled
-    with grey. `shrink_to` lets a JPEG be decoded at 1/2, 1/4 or 1/8 of its size, not below the size given.
-    EXIF orientation is not applied, except that TIFF pages come upright. `box` (left, top, right, bottom) asks for a
-    part of the (shrunk) picture: it is the answer, and a JPEG or PNG is decoded no further down than it goes.
+    The size is read before anything is decoded; more than `max_pixels` (200 million by default) is refused, and so is a
+    file that claims thousands of pixels for each of its bytes. A truncated or damaged file is refused, never filled
+    with grey. `shrink_to` allows a JPEG to be decoded at 1/2, 1/4 or 1/8 of its size, not below the size given. EXIF
+    orientation is not applied, except that TIFF pages come upright. `box` (left, top, right, bottom) selects a part of
+    the (shrunk) picture, which is returned; a JPEG or PNG is decoded no further down than the box reaches.
     """
     name = name or name_of(source)
     limit = max_pixels or MAX_IMAGE_PIXELS
@@ -107,17 +107,17 @@ def open_image(
                 "fit its header. Copy it again from the original.",
                 code="image_damaged",
             ) from None
-        # A frame of a longer file would read on from it later, and the file is closed here.
+        # A frame of a multi-page file would be read later, when the file is closed.
         return _in_native_order(image.copy() if info.frames > 1 or info.format == "WEBP" else image)
 
 
 def _in_native_order(image: Image.Image) -> Image.Image:
-    """Sixteen bits in the order of bytes that Pillow counts with: of others it tells no lightest pixel."""
+    """Return an image with 16-bit samples in native byte order: Pillow cannot compute extrema of the other one."""
     return image.convert("I").convert("I;16") if image.mode in ("I;16B", "I;16L", "I;16N") else image
 
 
 def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFile.ImageFile]:
-    """What the header says and the image, not yet decoded."""
+    """Return the header's information and the image, not yet decoded."""
     head = file.read(32)
     kind = _image_kind(head)
     if kind is None:
@@ -127,7 +127,7 @@ def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFi
     if kind == "WEBP" and head[12:16] == b"VP8X":
         wide = int.from_bytes(head[24:27], "little") + 1
         high = int.from_bytes(head[27:30], "little") + 1
-        _check_size(name, wide, high, limit, length_of(file))  # its decoder claims the canvas at once
+        _check_size(name, wide, high, limit, length_of(file))  # the decoder allocates the canvas at once
     factory = _factories(limit)[kind]
     file.seek(0)
     try:
@@ -138,7 +138,7 @@ def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFi
         return ImageInfo(kind, width, height, frames, _orientation(kind, image)), image
     except Invalid:
         raise
-    except Exception as fault:  # header parsers raise nearly anything on damaged bytes
+    except Exception as fault:  # header parsers raise almost any exception on damaged bytes
         raise Invalid(
             f"{name} begins like a {kind} image, but its header cannot be read ({plain(fault)}). "
             "Copy it again from the original.",
@@ -204,10 +204,10 @@ _raising = threading.Lock()
 
 
 def _factories(limit: int) -> dict[str, Any]:
-    """The Pillow classes of the formats taken, asked directly: no other format's parser ever sees the bytes.
+    """Return the Pillow classes of the accepted formats, used directly so that no other format's parser sees the bytes.
 
-    Pillow's own ceiling (warning above, error above twice as much) is raised once to ours and never lowered, so
-    that a page this module has let through does not fail or warn in a later crop; ours is checked first.
+    Pillow's own limit (a warning above it, an error above twice as much) is raised to ours and never lowered, so that a
+    page this module accepted does not fail or warn in a later crop; ours is checked first.
     """
     from PIL import (
         BmpImagePlugin,
@@ -236,7 +236,7 @@ def _factories(limit: int) -> dict[str, Any]:
 
 def _count_frames(file: BinaryIO, name: str, kind: str, image: ImageFile.ImageFile) -> int:
     if kind != "TIFF":
-        return 1  # an animation has one page: its first picture
+        return 1  # of an animation only the first picture counts
     at = file.tell()
     try:
         return _count_tiff_pages(file, name)
@@ -245,7 +245,7 @@ def _count_frames(file: BinaryIO, name: str, kind: str, image: ImageFile.ImageFi
 
 
 def _count_tiff_pages(file: BinaryIO, name: str) -> int:
-    """Pages of a TIFF by walking its directories; a loop or an endless chain is refused."""
+    """Count the pages of a TIFF by following its directories; a loop or an endless chain is refused."""
     file.seek(0)
     head = file.read(16)
     end = "<" if head[:2] == b"II" else ">"
@@ -266,16 +266,16 @@ def _count_tiff_pages(file: BinaryIO, name: str) -> int:
             file.seek(entries * (20 if big else 12), os.SEEK_CUR)
             (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
         except (struct.error, OSError, OverflowError, ValueError):
-            break  # the chain is cut; decoding says so for the page it hits
+            break  # the chain is cut short; decoding the page concerned reports it
     return max(1, len(seen))
 
 
 def _orientation(kind: str, image: ImageFile.ImageFile) -> int:
-    """EXIF orientation from the header; a PNG is not decoded to find one after its pixels."""
+    """Return the EXIF orientation from the header; a PNG is not decoded to find one behind its pixels."""
     if kind == "PNG" and "exif" not in image.info:
         return 1
     try:
         value = int(image.getexif().get(0x0112, 1))
-    except Exception:  # a damaged EXIF block says nothing about the picture
+    except Exception:  # a damaged EXIF block is ignored
         return 1
     return value if 1 <= value <= 8 else 1

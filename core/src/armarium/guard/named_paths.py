@@ -1,8 +1,8 @@
-"""Paths that callers name: types of their own for parameters, and the rules they are checked by.
+"""Paths that callers name: types for parameters, and the rules by which they are checked.
 
 A parameter that names a file or folder of this machine is a `MaterialPath`, one that names a project a `PackagePath`.
-The bus checks them before an action runs, routes before their body does, and jobs when they look at their arguments;
-so a family, ours or a stranger's, declares the type and cannot forget the check.
+The bus checks them before an action runs, routes before their body runs, and jobs when they read their arguments; so
+any family, ours or third-party, declares the type and cannot forget the check.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
     from armarium.engine import Engine
 
 OWN_FILES_KNOWN_FOR = 5.0
-"""Seconds for which the files that the engine and the projects keep are not listed anew."""
+"""Seconds for which the list of files kept by the engine and the projects is cached."""
 
 SYSTEM = ("/dev", "/proc", "/sys")
-"""Folders whose files are no files: what lies there is the machine, or this process."""
+"""Pseudo file systems: their entries are the machine, or this process."""
 
 
 class NamedPath(str, ABC):
-    """A path that a caller sent, as it was sent; `real` is where it leads, once it was checked."""
+    """A path that a caller sent, as it was sent; `real` is where it leads, once checked."""
 
     described_as: ClassVar[str]
-    """Its format in the description of the API."""
+    """Its format in the OpenAPI description."""
     longest: ClassVar[int | None] = 4096
     _real: Path | None = None
 
     @property
     def real(self) -> Path:
-        """The place it leads to, links followed, which the caller may use. Broken where nothing has checked it."""
+        """The path with links resolved, which the caller may use. Raises Broken where it was not checked."""
         if self._real is None:
             raise Broken(
                 f"A path parameter ({self.described_as}) was used before it was checked; its model was made by hand. "
@@ -67,7 +67,7 @@ class NamedPath(str, ABC):
 
     @abstractmethod
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """Where it leads, when *principal* may use that; else the refusal."""
+        """Return where the path leads if *principal* may use that; else raise the refusal."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
@@ -83,53 +83,58 @@ class NamedPath(str, ABC):
 
 
 class MaterialPath(NamedPath):
-    """A parameter that names a file or folder of this machine to read from or write to: pictures, layout files, a
-    folder for copies. Checked for who names it before an action, a route or a job sees it; `real` is where it leads."""
+    """A parameter that names a file or folder of this machine to read or write: pictures, layout files, a folder for
+    copies. Checked for its caller before an action, a route or a job sees it; `real` is where it leads.
+    """
 
     described_as = "material-path"
 
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """Where it leads, when *principal* may read and write there."""
+        """Return where the path leads if *principal* may read and write there."""
         return rules.material(self, principal)
 
 
 class NameOrMaterialPath(MaterialPath):
-    """A parameter that is a name, or the full path of a file of this machine: checked as a `MaterialPath` when it is one."""
+    """A parameter that is a name or the full path of a file of this machine, checked as a `MaterialPath` if it is a
+    path.
+    """
 
     described_as = "name-or-material-path"
 
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """As of `MaterialPath` for a full path; a name leads nowhere by itself."""
+        """As `MaterialPath.check` for a full path; a name needs no check."""
         return super().check(rules, principal) if os.path.isabs(self) else Path(self)
 
 
 class PackagePath(NamedPath):
-    """A parameter that names a project by the full path of its package. Checked for who names it before an action, a
-    route or a job sees it."""
+    """A parameter that names a project by the full path of its package. Checked for its caller before an action, a
+    route or a job sees it.
+    """
 
     described_as = "package-path"
     longest = None
 
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """The package's place in its one spelling, when *principal* may use it."""
+        """Return the package's path in its canonical spelling if *principal* may use it."""
         return rules.package(self, principal)
 
 
 class FolderToOpen(NamedPath):
-    """A folder that the owner opens to the engine: it need not lie in one that is open already."""
+    """A folder that the owner grants to the engine; it need not lie within one that is granted already."""
 
     described_as = "folder-to-open"
 
     def check(self, rules: PathRules, principal: Principal) -> Path:
-        """Where it leads, unless that is closed to every caller."""
+        """Return where the path leads, unless that is closed to every caller."""
         return rules.folder_to_open(self)
 
 
 ShownPath = Annotated[str, Field(max_length=4096, json_schema_extra={"format": "shown-path"})]
-"""Words that say where something lay, to be shown: nothing ever opens or writes what they name."""
+"""Text that says where something was, for display only: nothing opens or writes what it names."""
 
 RecipePath = Annotated[str, Field(max_length=4096, json_schema_extra={"format": "recipe-path"})]
-"""A file within the folder `recipe` of the project, by its place there: what opens it looks in that folder alone."""
+"""A file within the folder `recipe` of the project, by its relative path: whatever opens it looks in that folder only.
+"""
 
 DECLARED = frozenset(
     {"material-path", "name-or-material-path", "package-path", "folder-to-open", "shown-path", "recipe-path"}
@@ -146,20 +151,22 @@ class PathRules:
         self._lock = threading.Lock()
 
     def check(self, value: Any, principal: Principal) -> None:
-        """Check every named path in *value* (a model, a list, a path) for *principal*; the first refusal is raised."""
+        """Check every named path in *value* (a model, a list, a path) for *principal*; raise the first refusal."""
         for path in _paths_in(value):
             path._real = path.check(self, principal)
 
     def check_for_caller(self, value: Any) -> None:
-        """As `check`, for who asks; what the engine looks at for itself, for the person at this machine."""
+        """As `check`, for the current caller; for what the engine reads on its own behalf, for the person at this
+        machine.
+        """
         asks = caller()
         self.check(value, asks.principal if asks is not None else LOCAL_OWNER)
 
     def material(self, text: str, principal: Principal) -> Path:
-        """The place that *text* names, links followed, whether or not something is there.
+        """Return the path that *text* names with links resolved, whether or not it exists.
 
-        Invalid for what is no full path; PathNotAllowed (403) outside the allowed roots, outside the folders granted
-        to a token that has only those, and in what is closed to everyone.
+        Raises Invalid for what is no full path; PathNotAllowed (403) outside the allowed roots, outside the folders
+        granted to a token that has only those, and within what is closed to everyone.
         """
         path, real = _resolve_path(text)
         if not self._engine.allows(path) or any(real.is_relative_to(system) for system in SYSTEM):
@@ -179,9 +186,10 @@ class PathRules:
         return real
 
     def folder_to_open(self, text: str) -> Path:
-        """Where *text* leads, unless that is closed to every caller; it need not lie beneath an allowed root.
+        """Return where *text* leads, unless that is closed to every caller; it need not lie within an allowed root.
 
-        BadRequest for what is no full path. To open a folder reads nothing of it, so a token's folders do not count.
+        Raises BadRequest for what is no full path. Granting a folder reads nothing of it, so a token's folders do not
+        matter.
         """
         try:
             real = _resolve_path(text)[1]
@@ -194,7 +202,7 @@ class PathRules:
         try:
             look_over(real, self.is_closed)
         except PathNotAllowed as refusal:
-            # Named as the caller named it: where a link leads is not told.
+            # Named as the caller named it: where a link leads is not disclosed.
             raise PathNotAllowed(refusal.detail.replace(str(real), text), text) from None
         except OSError as error:
             raise Invalid(f"{text} cannot be read: {error.strerror or error}.", code="bad_path") from None
@@ -202,13 +210,13 @@ class PathRules:
     def package(
         self, text: str, principal: Principal, *, required: Literal["read", "write"] = "write"
     ) -> Path:
-        """*text* as the one spelling of a package's place, which *principal* may use (see `Libraries.checked`).
+        """Return *text* as the canonical path of a package that *principal* may use (see `Libraries.checked`).
 
-        A token bound to projects uses those; another one that has only granted folders also what is registered.
+        A token bound to projects may use those; one that only has granted folders may also use registered projects.
         """
         place = self._engine.libraries.check_path(text)
         if place.parent == self._engine.settings.state_dir and not place.is_dir():
-            # The engine makes its global library itself; callers name it once it is there.
+            # The engine creates its global library itself; callers may name it once it exists.
             raise PathNotAllowed(f"{place} lies in the engine's state folder; choose another folder.", text)
         if not principal.reaches(str(place)):
             raise ProjectOutOfReach(str(place), required=required, role=principal.role)
@@ -225,13 +233,13 @@ class PathRules:
         return place
 
     def open_linked(self, target: Path) -> BinaryIO:
-        """The *target* of a file that a project keeps as a link; refused when no caller could have named it."""
+        """Return the *target* of a file that a project keeps as a link; refused when no caller could have named it."""
         if not self._engine.allows(target):
             raise PathNotAllowed(f"{target} lies outside the folders this engine may read.", str(target))
         return open_plain(target, self.is_closed)
 
     def is_closed(self, status: os.stat_result) -> bool:
-        """Whether a file is one that the engine or a project keeps, whatever the name it was opened by."""
+        """Return whether a file is kept by the engine or a project, by whatever name it was opened."""
         with self._lock:
             if time.monotonic() - self._listed_at >= OWN_FILES_KNOWN_FOR:
                 self._own = frozenset(_files_in([self._engine.settings.state_dir, *self._packages()]))
@@ -249,18 +257,18 @@ class PathRules:
 
 
 def _resolve_path(text: str) -> tuple[Path, Path]:
-    """(the full path that *text* is, where it leads); Invalid in words for what is none."""
+    """Return (the full path that *text* is, where it leads); raises Invalid for what is no path."""
     if "\0" in text:
         raise Invalid("A path holds no null character.", code="bad_path")
     path = Path(os.path.expanduser(text))
     if not path.is_absolute():
         raise Invalid(f"{text!r} is not a full path; name it from the root of the disk.", code="bad_path")
-    # Of a link that leads to itself, `Path.resolve` raises; here it is what it is, and whoever opens it is refused.
+    # `Path.resolve` raises for a link that leads to itself; it is kept unresolved here, and opening it is refused.
     return path, Path(os.path.realpath(path))
 
 
 def _files_in(folders: list[Path]) -> Iterator[Identity]:
-    """What tells the files beneath *folders* apart; links are not followed."""
+    """Return device and inode of the files within *folders*; links are not followed."""
     for folder in folders:
         try:
             device = folder.stat().st_dev
@@ -280,7 +288,7 @@ def _files_in(folders: list[Path]) -> Iterator[Identity]:
 
 
 def _paths_in(value: Any) -> Iterator[NamedPath]:
-    """The named paths in a value, however deep; what can hold none is not looked through."""
+    """Yield the named paths in a value, at any depth; types that can contain none are skipped."""
     if isinstance(value, NamedPath):
         yield value
     elif isinstance(value, BaseModel):
@@ -304,7 +312,7 @@ def _path_fields(model: type[BaseModel]) -> tuple[str, ...]:
 
 
 def holds_paths(annotation: Any, within: frozenset[Any] = frozenset()) -> bool:
-    """Whether a value of the type *annotation* may hold a named path."""
+    """Return whether a value of the type *annotation* may contain a named path."""
     if isinstance(annotation, type):
         if issubclass(annotation, NamedPath):
             return True
@@ -325,11 +333,11 @@ def holds_paths(annotation: Any, within: frozenset[Any] = frozenset()) -> bool:
 PATH_WORDS = frozenset(
     {"path", "paths", "folder", "folders", "file", "files", "directory", "directories", "dir", "destination"}
 )
-"""What the last word of a parameter is called that names a place on the machine."""
+"""Last words of the names of parameters that name a place on the machine."""
 
 
 def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
-    """The plain texts in a JSON Schema of parameters that are called like a path and do not say what kind of one."""
+    """Return the plain strings in a JSON Schema of parameters that are named like a path but not declared as one."""
     definitions: Mapping[str, Any] = schema.get("$defs", {})
 
     def leaves(one: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -344,7 +352,7 @@ def undeclared_paths(schema: Mapping[str, Any]) -> list[str]:
     for part in (schema, *definitions.values()):
         for name, one in part.get("properties", {}).items():
             kinds = [(leaf.get("type"), leaf.get("format")) for leaf in leaves(one)]
-            # What may be bytes is a file's content, not its place.
+            # What may be bytes is a file's content, not its path.
             is_text = any(kind == "string" and form not in DECLARED for kind, form in kinds)
             if (
                 is_text

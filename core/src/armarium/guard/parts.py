@@ -1,4 +1,4 @@
-"""A part of an image, decoded no further down than it goes. What is refused elsewhere is refused here too."""
+"""A part of an image, decoded no further down than it reaches. What is refused elsewhere is refused here too."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
 _BELOW: Final = 32
-"""Rows decoded below the part: the colours of a row are smoothed with those of the next, 16 rows off at most."""
+"""Rows decoded below the part: chroma is smoothed across rows, at most 16 rows away."""
 
 _WATCHED: Final = 8
 _WHOLE_FILE: Final = 64 * 1024 * 1024
-"""Bytes of a JPEG that are taken into memory at once; of a larger one Pillow reads as much as it needs."""
+"""Bytes of a JPEG that are read into memory at once; of a larger one Pillow reads as much as it needs."""
 
 _MARKERS: Final = 200
-"""Marker segments looked through for the size of a JPEG."""
+"""Marker segments searched for the size of a JPEG."""
 
 _SEQUENTIAL: Final = (0xC0, 0xC1)
 _NO_FRAME: Final = (0xC4, *range(0xDB, 0xFF))
-"""Segments before the picture's data: tables, restart interval, application data, words."""
+"""Segments before the picture's data: tables, restart interval, application data, comments."""
 
 _SCAN: Final = 0xDA
 _END: Final = b"\xff\xd9"
 
 
 class _EnoughRows(Exception):
-    """The rows that were asked for are decoded."""
+    """Raised when the requested rows are decoded."""
 
 
 class PartialFile(io.RawIOBase):
-    """A file that is read through, but for the height it states, until the wanted rows are found decoded."""
+    """A file that is read through, except for the height it states, until the requested rows are decoded."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -44,7 +44,7 @@ class PartialFile(io.RawIOBase):
         self.scan = 0
 
     def shorten(self, rows: int) -> bool:
-        """Let a JPEG that is coded from the top down state *rows* as its height; False where it is no such file."""
+        """Make a top-down JPEG state *rows* as its height; return False where it is no such file."""
         found = _frame_of_jpeg(self._file)
         if found is not None:
             self._height, self.scan = (found[0], rows.to_bytes(2, "big")), found[1]
@@ -52,12 +52,12 @@ class PartialFile(io.RawIOBase):
         return found is not None
 
     def restore(self) -> None:
-        """Read it as it is again, from its beginning."""
+        """Read the original file again, from its beginning."""
         self._height = None
         self._file.seek(0)
 
     def complete_jpeg(self) -> bytearray | None:
-        """A shortened JPEG; None where it is cut short, or too large to be taken at once."""
+        """Return a shortened JPEG; None where it is truncated, or too large to be read at once."""
         self._file.seek(0)
         size = length_of(self._file)
         if self._height is None or size > _WHOLE_FILE:
@@ -93,7 +93,9 @@ class PartialFile(io.RawIOBase):
         return self._file.tell()
 
     def _has_rows_below(self, image: ImageFile.ImageFile) -> bool:
-        """Whether something stands below the rows. A page that is black there is read on: nothing is guessed."""
+        """Return whether anything was decoded below the rows. A page that is black there is read on rather than guessed
+        at.
+        """
         try:
             pixels = image.im
         except AssertionError:  # nothing is decoded yet
@@ -110,17 +112,17 @@ def part_of(
     box: tuple[int, int, int, int],
     shrink_to: tuple[int, int] | None,
 ) -> Image.Image:
-    """The pixels in *box* (left, top, right, bottom; made to fit) of *image*, which was opened from *file*."""
+    """Return the pixels in *box* (left, top, right, bottom; clipped) of *image*, which was opened from *file*."""
     left, top = max(0, min(box[0], image.width - 1)), max(0, min(box[1], image.height - 1))
     right = max(left + 1, min(box[2], image.width))
     bottom = max(top + 1, min(box[3], image.height))
     box = (left, top, right, bottom)
-    # A decoder writes rows from the top down in these two, unless they come in passes: then all of it is read.
+    # These two are decoded from the top down unless progressive or interlaced; then the whole file is read.
     if image.format not in ("JPEG", "PNG"):
         image.load()
         return _crop(image, box)
     partial = PartialFile(file)
-    # A picture that ends sooner is all that is decoded, and all that takes memory.
+    # A picture that ends sooner is all that is decoded and allocated.
     height = min(bottom + _BELOW, image.height)
     if image.format == "JPEG" and shrink_to is None and partial.shorten(height):
         found = _part_of_jpeg(image, partial, box, height)
@@ -135,7 +137,7 @@ def part_of(
     try:
         image.load()
     except _EnoughRows:
-        image.tile = []  # nothing more is to be decoded into it
+        image.tile = []  # nothing more is decoded into it
     return _crop(image, box)
 
 
@@ -148,9 +150,9 @@ def _crop(image: ImageFile.ImageFile, box: tuple[int, int, int, int]) -> Image.I
 def _part_of_jpeg(
     image: ImageFile.ImageFile, file: PartialFile, box: tuple[int, int, int, int], height: int
 ) -> Image.Image | None:
-    """The part of a JPEG shortened to *height*, without Pillow's four bytes for each pixel above it; or None.
+    """Return the part of a JPEG shortened to *height*, without Pillow's four bytes for each pixel above it; or None.
 
-    It finds the same pixels. It does not tell a file that is cut short, so such a one is left to Pillow.
+    Its pixels are the same. It does not detect truncated files, so those are left to Pillow.
     """
     import simplejpeg
     from PIL import Image
@@ -162,7 +164,7 @@ def _part_of_jpeg(
         _check_scan(data, file.scan)
         pixels = simplejpeg.decode_jpeg(data, "GRAY" if image.mode == "L" else "RGB", strict=False)
     except ValueError:
-        # Damage, above the part or below it: what stands above could be grey, so the whole is asked.
+        # Damage above the part or below it: pixels could be filled with grey, so the whole file is decoded.
         file.restore()
         whole = type(image)(cast("BinaryIO", file), "")
         whole.load()
@@ -178,7 +180,7 @@ def _part_of_jpeg(
 
 
 def _check_scan(data: bytearray, scan: int) -> None:
-    """ValueError when a marker stands among the colours before their end: the decoder would fill up with grey there."""
+    """Raise ValueError for a marker within the image data: the decoder would fill up with grey from there."""
     import numpy
 
     begin = scan + 2 + int.from_bytes(data[scan + 2 : scan + 4], "big")
@@ -190,7 +192,9 @@ def _check_scan(data: bytearray, scan: int) -> None:
 
 
 def _frame_of_jpeg(file: BinaryIO) -> tuple[int, int] | None:
-    """Where a JPEG states its height, and where its scan begins; None unless it is plain, sequential, and has all its colours in one scan."""
+    """Return where a JPEG states its height, and where its scan begins; None unless it is baseline or sequential with
+    all components in one scan.
+    """
     at, found, colours = 2, None, 0
     for _ in range(_MARKERS):
         file.seek(at)

@@ -1,7 +1,7 @@
-"""Files and folders that a caller named: opened on the way that was looked over, however somebody changes it meanwhile.
+"""Opens files and folders that a caller named along the very path that was checked, even if it is changed meanwhile.
 
-The way is walked folder by folder from the root of the disk, each held open while the next is looked up in it. So what
-is judged (`armarium.guard.closed_places`) and what is opened are the same.
+The path is walked folder by folder from the root of the disk, each held open while the next is looked up in it. So what
+is checked (`armarium.guard.closed_places`) and what is opened are the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STEP: Final = (
 _FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOTHING_THERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
-"""What is there for nobody is judged by whoever opens it, if it comes to be there."""
+"""A path that does not exist yet is checked by whoever opens it once it exists."""
 
 _LOOK: Final = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)) | getattr(
     os, "O_NOFOLLOW", 0
@@ -32,17 +32,17 @@ _BY_STEPS: Final = {os.open, os.stat} <= os.supports_dir_fd and hasattr(os, "O_N
 
 
 IsClosed = Callable[[os.stat_result], bool]
-"""Whether a file with more than one name is one that no caller may have under any of them."""
+"""Tells whether a file with several names is one that no caller may open under any of them."""
 
 
 def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = None) -> BinaryIO:
-    """The ordinary file at *path* for reading; *path* is whole and was resolved when it was looked over.
+    """Open the ordinary file at *path* for reading; *path* is absolute and was resolved when it was checked.
 
-    No link is followed on any part of the way, so that what was allowed then is what is read now: a file or a folder
-    above it that became a link since is `Invalid`, and so is what is no ordinary file (a pipe is not waited for).
-    `PathNotAllowed` where the way leads into a closed place, or where *is_closed* (the engine's or a library's
-    `is_closed`) says so of the file that was opened. *within* is a folder that the engine itself made for what it was
-    sent: only what lies beneath it is judged. OSError where it cannot be opened.
+    No link is followed anywhere on the path, so that what was allowed then is what is read now: a file or folder that
+    has become a link since is `Invalid`, and so is what is no ordinary file (a pipe is not waited for).
+    `PathNotAllowed` where the path leads into a closed place, or where *is_closed* (the engine's or a project's
+    `is_closed`) holds for the opened file. *within* is a folder that the engine itself created for uploads: only what
+    lies beneath it is checked. OSError where it cannot be opened.
     """
     with _worded_faults(path):
         descriptor = _open(path, _FILE, within)
@@ -59,7 +59,7 @@ def open_plain(path: Path, is_closed: IsClosed | None, *, within: Path | None = 
 
 
 def look_over(path: Path, is_closed: IsClosed) -> None:
-    """Judge the way to *path*, which was resolved, as far as it is there; refusals as of `open_plain`."""
+    """Check the resolved *path* as far as it exists; refusals as of `open_plain`."""
     with _worded_faults(path):
         try:
             descriptor = _open(path, _LOOK)
@@ -76,15 +76,15 @@ def look_over(path: Path, is_closed: IsClosed) -> None:
 
 
 def own_file(path: Path) -> PathNotAllowed:
-    """The refusal of a file that is also the engine's, under another name."""
+    """Return the refusal of a file that also belongs to the engine, under another name."""
     return PathNotAllowed(
-        f"{path} is another name of a file that the engine or a project keeps. Copy what is meant and name the copy.",
+        f"{path} is another name of a file that the engine or a project keeps. Copy the file and name the copy.",
         str(path),
     )
 
 
 def is_too_long(path: Path) -> bool:
-    """Whether no disk holds a file of this name or path: any look at it would be an error."""
+    """Return whether no disk can hold a file of this name or path, so that any access to it would be an error."""
     try:
         path.lstat()
     except OSError as error:
@@ -93,7 +93,9 @@ def is_too_long(path: Path) -> bool:
 
 
 def names_in(path: Path) -> list[tuple[str, bool]]:
-    """The names in the folder at *path* and whether each is a folder (not a link to one); refusals as of `open_plain`."""
+    """Return the names in the folder at *path* and whether each is a folder (not a link to one); refusals as of
+    `open_plain`.
+    """
     with _worded_faults(path):
         descriptor = _open(path, _FOLDER)
         try:
@@ -110,7 +112,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _open(path: Path, how: int, within: Path | None = None) -> int:
-    """A descriptor of what lies at *path*, all of whose way was judged."""
+    """Return a descriptor of *path*, of which every folder was checked."""
     steps = Steps(path)
     own = {*within.parents, within} if within is not None and path.is_relative_to(within) else set()
     here = Path(path.anchor)
@@ -167,6 +169,6 @@ def _worded_faults(path: Path) -> Iterator[None]:
                 "It, or a folder above it, became a link while it was being read; nothing of it was taken.",
                 code="became_a_link",
             ) from None
-        if error.errno == errno.ENXIO:  # a socket, or a pipe at whose other end nobody is
+        if error.errno == errno.ENXIO:  # a socket, or a pipe without a reader or writer at the other end
             raise NotAFile() from None
         raise

@@ -1,4 +1,4 @@
-"""How the guard opens a file or bytes, and how it names them in a refusal."""
+"""How the guard opens a file or bytes, and names them in a refusal."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from armarium.errors import Invalid
 
 
 def plain(fault: BaseException) -> str:
-    """What *fault* says, to stand inside a sentence."""
+    """Return the message of *fault* for use inside a sentence."""
     return (str(fault) or type(fault).__name__).rstrip(".")
 
 
 def name_of(source: Path | str | bytes) -> str:
-    """What a refusal calls the file."""
+    """Return the name a refusal gives the file."""
     return "this file" if isinstance(source, bytes) else Path(source).name
 
 
 def length_of(file: IO[bytes]) -> int:
-    """Bytes in *file*, which stays where it is read."""
+    """Return the number of bytes in *file*, whose position stays the same."""
     at = file.tell()
     end = file.seek(0, os.SEEK_END)
     file.seek(at)
@@ -29,7 +29,7 @@ def length_of(file: IO[bytes]) -> int:
 
 
 def open_source(source: Path | str | bytes, name: str) -> BinaryIO:
-    """*source* for reading; Invalid in words where it cannot be."""
+    """Open *source* for reading; raises Invalid with a sentence where that fails."""
     if isinstance(source, bytes):
         return io.BytesIO(source)
     try:

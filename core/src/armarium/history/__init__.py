@@ -1,1 +1,1 @@
-"""What every step changed: capture by triggers, the audit log, row images, and the schema that carries them."""
+"""What every step changed: capture by triggers, the audit log, row images, and the schema that contains them."""

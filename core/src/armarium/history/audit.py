@@ -1,4 +1,4 @@
-"""The audit log: one row a step, chained by hashes; written by the bus, read by the routes and by undo."""
+"""The audit log: one row per step, chained by hashes; written by the bus, read by the routes and by undo."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ audit = Table(
     Column("created_at", Text, nullable=False),
     Column("undone", Boolean, nullable=False, default=False),
     Column("gone", Boolean, nullable=False, default=False),
-    # How many images the step left, by table.
+    # How many row images the step left, by table.
     Column("images", Json, nullable=False),
-    # Kept by triggers of its own (history.audit_triggers): two marks may change, nothing else.
+    # Protected by triggers of its own (capture.audit_triggers): only the marks of undo and purge may change.
     info=operational(),
 )
 Index("ix_audit_action", audit.c.action_name)
@@ -67,13 +67,13 @@ audit_part = Table(
     info=operational(),
     sqlite_with_rowid=False,
 )
-"""The actions that ran inside a step named after another: who takes the step back needs the rights of each."""
+"""The actions that ran inside a step named after another one: undoing the step needs the rights of each."""
 
 GENESIS = "0" * 64
-"""The hash before the first row's."""
+"""The previous hash of the first row."""
 
 MAX_TARGETS = 1000
-"""How many target ids one row names; a step on more says so in its parameters and its history."""
+"""How many target ids one row names; a step on more states so in its parameters and its history."""
 
 _HASHED = (
     "seq",
@@ -102,14 +102,14 @@ _INSERT = (
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where the log ends: the last row's number and hash."""
+    """The end of the log: the last row's number and hash."""
 
     seq: int
     row_hash: str
 
 
 def head(raw: sqlite3.Connection) -> Head:
-    """The end of the log."""
+    """Return the end of the log."""
     row = raw.execute("SELECT seq, row_hash FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
     if row is None:
         return Head(0, GENESIS)
@@ -127,7 +127,7 @@ def append(raw: sqlite3.Connection, before: Head, row: dict[str, Any]) -> Head:
 
 
 def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> None:
-    """Make the row *seq* findable by what it touched."""
+    """Index the row *seq* by the ids it touched."""
     if target_ids:
         raw.executemany(
             "INSERT OR IGNORE INTO audit_target (target_id, seq) VALUES (?, ?)",
@@ -136,7 +136,7 @@ def append_targets(raw: sqlite3.Connection, seq: int, target_ids: list[str]) -> 
 
 
 def append_parts(raw: sqlite3.Connection, seq: int, names: list[str]) -> None:
-    """Note the actions that ran inside the row *seq*, beside the one it is named after."""
+    """Record the actions that ran inside the row *seq*, besides the one it is named after."""
     if names:
         raw.executemany(
             "INSERT INTO audit_part (seq, action_name) VALUES (?, ?)", [(seq, name) for name in names]
@@ -144,21 +144,22 @@ def append_parts(raw: sqlite3.Connection, seq: int, names: list[str]) -> None:
 
 
 def parts_of(raw: sqlite3.Connection, seq: int) -> list[str]:
-    """The actions that ran inside the row *seq*, beside the one it is named after."""
+    """Return the actions that ran inside the row *seq*, besides the one it is named after."""
     return [row[0] for row in raw.execute("SELECT action_name FROM audit_part WHERE seq = ?", (seq,))]
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:
-    """The hash of a row by its hashed columns and `images`."""
+    """Return the hash of a row over its hashed columns and `images`."""
     plain = [*values]
     plain[_UNDOABLE] = bool(plain[_UNDOABLE])
     return hashlib.sha256(previous.encode() + orjson.dumps(plain)).hexdigest()
 
 
 def verify_chain(conn: Connection) -> str | None:
-    """None when every row's hash follows from the row before it, else a sentence naming the first that does not.
+    """Return None when every row's hash follows from the row before it, else a sentence naming the first that does not.
 
-    The mark `undone` changes after a row is written, so no hash holds it; it follows from the rows that took others back.
+    The mark `undone` changes after a row is written, so no hash covers it; it is compared with the rows that undid
+    others.
     """
     previous = GENESIS
     expected = 1
@@ -167,26 +168,22 @@ def verify_chain(conn: Connection) -> str | None:
         f"SELECT {', '.join(_HASHED)}, images, prev_hash, row_hash FROM audit ORDER BY seq"
     ):
         if values[0] != expected:
-            return f"The audit log lacks row {expected}: it goes on at {values[0]}."
+            return f"The audit log lacks row {expected}: it continues at {values[0]}."
         if prev_hash != previous or row_hash != _hash(previous, tuple(values)):
             return f"Row {values[0]} of the audit log ({values[1]}) was changed after it was written."
         previous, expected = row_hash, expected + 1
     undone = _taken_back(raw)
     for seq, identity, marked in raw.execute("SELECT seq, id, undone FROM audit ORDER BY seq"):
         if bool(marked) is not undone.get(identity, False):
-            why = (
-                "undone, and no step took it back"
-                if marked
-                else "in effect, though a later step took it back"
-            )
+            why = "undone, but no step undid it" if marked else "in effect, although a later step undid it"
             return f"Row {seq} of the audit log ({identity}) is marked {why}."
     return None
 
 
 def _taken_back(raw: sqlite3.Connection) -> dict[str, bool]:
-    """Whether each row that another took back is undone, as it follows from the whole log.
+    """Return, for each row that another one undid, whether it is now undone according to the whole log.
 
-    One step may have been taken back, done again and taken back anew: each taking back turns its whole chain about.
+    A step may have been undone, redone and undone again: each of these steps inverts its whole chain.
     """
     took_back: dict[str, str] = {}
     undone: dict[str, bool] = {}
@@ -208,7 +205,7 @@ _VIEW = (
 
 
 def as_answer(row: tuple[Any, ...]) -> dict[str, Any]:
-    """A row selected by `select_rows` as an answer shows it."""
+    """Return a row selected by `select_rows` in the form of an answer."""
     names = [name.strip() for name in _VIEW.split(",")]
     found = dict(zip(names, row, strict=True))
     found["actor"] = {"kind": found.pop("actor_kind"), "name": found.pop("actor_name")}
@@ -220,7 +217,7 @@ def as_answer(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def select_row(conn: Connection, audit_id: str) -> dict[str, Any] | None:
-    """One row of the log by its id."""
+    """Return one row of the log by its id."""
     row = raw_of(conn).execute(f"SELECT {_VIEW} FROM audit WHERE id = ?", (audit_id,)).fetchone()
     return as_answer(row) if row else None
 
@@ -240,7 +237,7 @@ def select_rows(
     limit: int = 100,
     offset: int = 0,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Rows newest first and how many there are in all, under every filter given (A, implied audit route)."""
+    """Return the rows that match every filter given, newest first, and the total."""
     wheres: list[str] = []
     values: list[Any] = []
     for clause, value in (

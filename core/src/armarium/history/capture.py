@@ -1,11 +1,11 @@
 """Capture: the history table and the three triggers of each tracked table, generated from its model.
 
-The database itself copies the row's image before each change, with the step that makes it; outside a step the
-triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unseen.
+The database itself copies the row's image before each change, with the number of the step that makes it; outside a step
+the triggers refuse the write. So no program, ORM, bulk statement or cascade can change a tracked row unrecorded.
 
-An image holds, of an insert, the key; of an update, the key and the columns that moved (`kept` names those that moved
-from null); of a deletion, the whole row. A column that an image does not hold has the value it has in the row's next
-image that holds it, else in the live row.
+An image of an insert holds the key; of an update, the key and the columns that changed (`kept` names those that were
+null before); of a deletion, the whole row. A column that an image does not hold has the value of the row's next image
+that holds it, else of the live row.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ STEP_TABLES = (
     " purging INTEGER NOT NULL DEFAULT 0)",
     "INSERT OR IGNORE INTO audit_current (one, audit_seq) VALUES (1, NULL)",
 )
-"""`audit_current`, one row: the step being made, null between steps; `purging` while Empty Trash removes rows."""
+"""`audit_current`, one row: the step in progress, null between steps; `purging` while Empty Trash removes rows."""
 
 
 OWN_COLUMNS = frozenset({"seq", "audit_seq", "op", "kept"})
-"""Columns that a history table has beside its table's."""
+"""Columns that a history table has in addition to those of its table."""
 
 
 def history_name(table: Table | str) -> str:
-    """The name of a tracked table's history table."""
+    """Return the name of a tracked table's history table."""
     return f"{table if isinstance(table, str) else table.name}__history"
 
 
 def quote_name(name: str) -> str:
-    """*name* as an SQL identifier."""
+    """Return *name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def key_columns(table: Table) -> list[str]:
-    """The names of the primary key's columns."""
+    """Return the names of the primary key's columns."""
     return [column.name for column in table.primary_key.columns]
 
 
 def differ(column: Column[Any], left: str, right: str) -> str:
-    """SQL: two values of *column* are not the same, null among them, letter for letter whatever its collation."""
+    """SQL: two values of *column* differ, null included, byte for byte whatever its collation."""
     exactly = " COLLATE BINARY" if getattr(column.type, "collation", None) else ""
     return f"{left} IS NOT {right}{exactly}"
 
@@ -70,20 +70,20 @@ def holds(column: Column[Any], image: str) -> str:
 
 
 def _quoted_key(name: str, before: str = ",") -> str:
-    """*name* as `kept` lists it, as an SQL string."""
+    """Return *name* as `kept` lists it, as an SQL string."""
     return "'" + f"{before}{name},".replace("'", "''") + "'"
 
 
 def is_counter(column: Column[Any]) -> bool:
-    """Whether a monotonic column counts (grows by one) rather than holding a time."""
+    """Return whether a monotonic column is a counter (grows by one) rather than a time."""
     return isinstance(column.type, Integer)
 
 
 def history_ddl(table: Table) -> list[str]:
-    """The statements that make *table*'s history table and its index.
+    """Return the statements that create *table*'s history table and its index.
 
-    There is no index on the step: one writer appends, so a step's rows stand together and `spans.span` finds them by
-    bisection. That index alone made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
+    There is no index on the step: one writer appends, so a step's rows are adjacent and `spans.span` finds them by
+    bisection; such an index made bulk writes a tenth slower. Nothing here is NOT NULL: see `_tracked_triggers`.
     """
     name = quote_name(history_name(table))
     columns = [
@@ -99,7 +99,7 @@ def history_ddl(table: Table) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def trigger_ddl(table: Table) -> MappingProxyType[str, str]:
-    """Trigger name to its statement, for whatever kind of table *table* is (none for operational and derived)."""
+    """Return trigger name to statement, according to the kind of *table* (none for operational and derived)."""
     kind = rules_of(table).kind
     if kind == "tracked":
         return MappingProxyType(_tracked_triggers(table) | _append_only_triggers(history_name(table), []))
@@ -109,15 +109,15 @@ def trigger_ddl(table: Table) -> MappingProxyType[str, str]:
 
 
 def audit_triggers(columns: Iterable[str]) -> dict[str, str]:
-    """The triggers of the audit log: of its *columns* only the marks of undo and purge ever change."""
+    """Return the triggers of the audit log: of its *columns* only the marks of undo and purge ever change."""
     return _append_only_triggers("audit", [c for c in columns if c not in ("undone", "gone")])
 
 
 def step_triggers() -> dict[str, str]:
-    """The triggers that keep `audit_current` to the steps of the log: it names the next one, and no other.
+    """Return the triggers that tie `audit_current` to the log: it can name only the next step.
 
-    Else anybody at an SQL prompt could make a change in the name of a step that was made long ago, and no row of the
-    log would tell: a step ends only with its audit row.
+    Otherwise anybody at an SQL prompt could make a change in the name of an old step, and no row of the log would show
+    it: a step ends only with its audit row.
     """
     asked = {
         "audit_current__begins": (
@@ -150,9 +150,10 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     columns = [column.name for column in table.columns]
     rules = rules_of(table)
     label = rules.label or table.name
-    # RAISE, not a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that one. And ROLLBACK:
-    # where anything may ABORT, SQLite keeps a copy of each page that a statement changes, to put back that statement
-    # alone; with it a deletion by key took nearly twice as long. A write outside a step is a fault and ends its transaction.
+    # RAISE rather than a NOT NULL of the history's column: a statement's own OR IGNORE would swallow that. And ROLLBACK
+    # rather than ABORT: for ABORT, SQLite copies each page that a statement changes in order to revert that statement
+    # alone; with it a deletion by key took nearly twice as long. A write outside a step is a bug and ends its
+    # transaction.
     current = (
         "COALESCE((SELECT audit_seq FROM audit_current), "
         f"RAISE(ROLLBACK, '{table.name} is a tracked table: a {label} is changed only by an action'))"
@@ -163,7 +164,7 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
     moved = {
         c.name: differ(c, f"OLD.{quote_name(c.name)}", f"NEW.{quote_name(c.name)}") for c in table.columns
     }
-    # What nearly every change moves is looked at first, long values last.
+    # Columns that nearly every change modifies are compared first, long values last.
     changed = " OR ".join(
         moved[c] for c in sorted(columns, key=lambda c: (c not in rules.monotonic, c in rules.large))
     )
@@ -189,7 +190,7 @@ def _tracked_triggers(table: Table) -> dict[str, str]:
 
 
 def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
-    """SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
+    """Return SQL for `kept`: the names of *columns* that were null and no longer are, or null where there are none."""
     if not columns:
         return "NULL"
     moved = {c: f"{old}.{quote_name(c)} IS NULL AND {new}.{quote_name(c)} IS NOT NULL" for c in columns}
@@ -198,12 +199,12 @@ def _moved_from_null(columns: Sequence[str], old: str, new: str) -> str:
 
 
 def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after: list[str]) -> None:
-    """Where the columns *before* of the table *history* were renamed to those *after*, rename them in its images."""
+    """Rename columns in the images of the table *history* from the names *before* to those *after*."""
     renamed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
     if len(before) != len(after) or any(old in after or new in before for old, new in renamed):
         return
     for old, new in renamed:
-        # Made anew by the opening that migrates.
+        # The opening that migrates recreates them.
         raw.execute(f"DROP TRIGGER IF EXISTS {quote_name(f'{history}__no_update')}")
         raw.execute(
             f"UPDATE {quote_name(history)} SET kept = replace(kept, {_quoted_key(old)}, {_quoted_key(new)})"
@@ -211,7 +212,7 @@ def rename_kept(raw: sqlite3.Connection, history: str, before: list[str], after:
 
 
 def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
-    """Triggers that keep rows as they are; *guarded* names the columns that never change (none: all)."""
+    """Return triggers that keep rows unchanged; *guarded* names the columns that never change (none: all)."""
     update, delete = f"{name}__no_update", f"{name}__no_delete"
     of = f" OF {', '.join(map(quote_name, guarded))}" if guarded else ""
     words = f"rows of {name} are never changed"
@@ -224,7 +225,7 @@ def _append_only_triggers(name: str, guarded: Sequence[str]) -> dict[str, str]:
 
 
 def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
-    """Say that the writes from here on belong to step *audit_seq*."""
+    """Attribute the writes from here on to step *audit_seq*."""
     begun = raw.execute(
         "UPDATE audit_current SET audit_seq = ? WHERE audit_seq IS NULL", (audit_seq,)
     ).rowcount
@@ -235,15 +236,15 @@ def begin_step(raw: sqlite3.Connection, audit_seq: int) -> None:
 
 
 def end_step(raw: sqlite3.Connection) -> None:
-    """Say that the step is over: a tracked write is refused again."""
+    """End the step: tracked writes are refused again."""
     raw.execute("UPDATE audit_current SET audit_seq = NULL WHERE one = 1")
 
 
 def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
-    """Every state the row *key* of *table* (single-column key) was ever in, oldest first.
+    """Return every state of the row *key* of *table* (single-column key), oldest first.
 
-    Each is `{"values": {column: stored value}, "audit_seq", "audit_id", "deleted"}`: the values after that
-    step. Values are as stored (JSON columns are text). A row never touched by a step gives an empty list.
+    Each is `{"values": {column: stored value}, "audit_seq", "audit_id", "deleted"}`: the values after that step. Values
+    are as stored (JSON columns are text). A row never touched by a step gives an empty list.
     """
     raw = raw_of(conn)
     columns = [column.name for column in table.columns]
@@ -284,7 +285,7 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def purging(conn: Connection) -> Iterator[None]:
-    """While the block runs, append-only rows and history images may be deleted: for Empty Trash and nothing else."""
+    """Allow the deletion of append-only rows and history images within the block: for Empty Trash and nothing else."""
     raw = raw_of(conn)
     raw.execute("UPDATE audit_current SET purging = 1 WHERE one = 1")
     try:

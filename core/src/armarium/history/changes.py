@@ -22,10 +22,10 @@ _WORDS = {"I": "insert", "U": "update", "D": "delete"}
 def changes_of(
     conn: Connection, schema: Schema, seq: int, *, limit: int, offset: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """(changes, how many in all) of step *seq*: a row each, with what it was before and after that step.
+    """Return (changes, total) of step *seq*: for each row, what it was before and after that step.
 
-    An update lists the columns that differ, an insert and a delete the whole row. Rows are counted table by
-    table, so a step on many rows costs what is shown, not what it touched.
+    An update lists the columns that differ, an insert and a delete the whole row. Rows are counted table by table, so
+    the cost depends on the rows shown, not on those touched.
     """
     raw = raw_of(conn)
     found: list[dict[str, Any]] = []
@@ -47,9 +47,9 @@ def changes_of(
 def images(
     raw: sqlite3.Connection, table: Table, where: tuple[int, int]
 ) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
-    """Each row of *table* that the step with the history rows *where* changed: what it was and what it became.
+    """Yield each row of *table* that the step with the history rows *where* changed: its values before and after.
 
-    None: it was not there. Values are as Python has them.
+    None: the row did not exist. Values are Python values.
     """
     for _, before, after in _rows(raw, table, where, -1, 0):
         yield before, after
@@ -109,7 +109,7 @@ def _change(
 
 
 def values_of(columns: Sequence[Column[Any]], stored: Sequence[Any]) -> dict[str, Any]:
-    """Stored values of a row by column, as Python has them."""
+    """Return the stored values of a row by column, as Python values."""
     return {str(column.name): _value(column, value) for column, value in zip(columns, stored, strict=True)}
 
 

@@ -1,7 +1,7 @@
-"""Derived indexes: virtual tables that follow a table by triggers, made anew wherever they are not what is said.
+"""Derived indexes: virtual tables that follow a table by triggers, rebuilt when they differ from the models.
 
-What an index holds is said with `derived_index` in `tables`. It has no history and is in no digest: it follows the
-rows, whoever writes them, so an undo or a purge brings it along without knowing of it.
+What an index holds is declared with `derived_index` in `tables`. It has no history and is in no digest: it follows the
+rows, whoever writes them, so undo and purge update it without knowing of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from armarium.store.tables import Follows, rules_of
 
 
 def trigger_ddl(table: Table) -> dict[str, str]:
-    """Trigger name to its statement, for a derived index; nothing for any other table."""
+    """Return trigger name to statement for a derived index; nothing for any other table."""
     follows = rules_of(table).follows
     if follows is None:
         return {}
@@ -26,13 +26,13 @@ def trigger_ddl(table: Table) -> dict[str, str]:
     watched = ", ".join(quote_name(column) for column in follows.columns)
     changed = " OR ".join(f"OLD.{quote_name(c)} IS NOT NEW.{quote_name(c)}" for c in follows.columns)
     stands, stood = follows.where.format(row="NEW"), follows.where.format(row="OLD")
-    # OR REPLACE: a row that a damaged index still holds must not stand in the way of anybody's write.
+    # OR REPLACE: a row left over in a damaged index must not block anybody's write.
     put = f"INSERT OR REPLACE INTO {index} ({names}) SELECT {_row(follows, 'NEW')}"
     drop = f"DELETE FROM {index} WHERE number = OLD.rowid"
     if follows.of_words:
         listed = ", ".join(quote_name(name) for name in follows.values)
         put = f"INSERT INTO {index} (rowid, {listed}) SELECT {_row(follows, 'NEW')}"
-        # It keeps no texts: to take a row out it is told the words that were in it.
+        # The index stores no texts: to remove a row it must be given the words that were in it.
         drop = f"INSERT INTO {index} ({index}, rowid, {listed}) SELECT 'delete', {_row(follows, 'OLD')} WHERE {stood}"
     on_insert, on_update, on_delete = (
         f"{table.name}__follows_{verb}" for verb in ("insert", "update", "delete")
@@ -46,7 +46,7 @@ def trigger_ddl(table: Table) -> dict[str, str]:
 
 
 def is_stale(raw: sqlite3.Connection, table: Table) -> bool:
-    """Whether the index is missing, or its table or a trigger of it is not what the models say."""
+    """Return whether the index is missing, or its table or a trigger of it differs from the models."""
     there = dict(
         raw.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'trigger')").fetchall()
     )
@@ -55,7 +55,7 @@ def is_stale(raw: sqlite3.Connection, table: Table) -> bool:
 
 
 def rebuild(conn: Connection, table: Table) -> None:
-    """Make the index anew from the rows it follows, with its triggers; Conflict where SQLite lacks its module."""
+    """Rebuild the index from the rows it follows, with its triggers; raises Conflict where SQLite lacks its module."""
     follows = rules_of(table).follows
     assert follows is not None, table.name
     raw = raw_of(conn)
@@ -81,9 +81,9 @@ def rebuild(conn: Connection, table: Table) -> None:
 
 
 def disagreements(raw: sqlite3.Connection, table: Table) -> int:
-    """How many rows of the index are not what one made anew would hold; 0 when all is well.
+    """Return how many rows of the index differ from those of a rebuilt one; 0 when all is well.
 
-    An index of words says only whether it agrees (0 or 1), and wants the connection of the writer for that.
+    A full-text index only reports whether it agrees (0 or 1), and needs the writer's connection for that.
     """
     follows = rules_of(table).follows
     assert follows is not None, table.name

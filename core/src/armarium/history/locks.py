@@ -1,7 +1,7 @@
 """Locks: which nodes the rows of a step belong to, and the refusal where one of these is locked.
 
-The core knows no family here. One table says that its rows are nodes (`tables.Tree`); every tracked table whose
-`document` column or foreign keys lead there is covered, a stranger's too.
+The core knows no family here. One table states that its rows are nodes (`tables.Tree`); every tracked table whose
+`document` column or foreign keys lead there is covered, third-party tables too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Link(NamedTuple):
 
 
 class Locks:
-    """The lockable nodes of one kind of database, and how its tracked tables lead to them."""
+    """The lockable nodes of one kind of database, and how its tracked tables refer to them."""
 
     def __init__(self, tracked: Sequence[Table], tree: Table) -> None:
         found = rules_of(tree).tree
@@ -45,11 +45,11 @@ class Locks:
         self.tables = [tree, *(table for table in self.links if rules_of(table).heeds_locks)]
 
     def has_any(self, raw: sqlite3.Connection) -> bool:
-        """Whether anything is locked at all."""
+        """Return whether anything is locked at all."""
         return raw.execute(self._any).fetchone() is not None
 
     def refuse(self, raw: sqlite3.Connection, ids: Iterable[str]) -> None:
-        """Refuse (403 node_locked) where one of the nodes *ids* is locked or lies beneath a locked one."""
+        """Raise 403 node_locked where one of the nodes *ids* is locked or lies beneath a locked one."""
         table, parent = quote_name(self.tree.name), quote_name(self.rules.parent)
         locked = raw.execute(
             "WITH RECURSIVE up(id) AS (SELECT value FROM json_each(?)"
@@ -65,17 +65,17 @@ class Locks:
     def refuse_step(self, raw: sqlite3.Connection, audit_seq: int) -> None:
         """Refuse the open step *audit_seq* where a row it changed belongs, or belonged, to a locked node.
 
-        What a step does to a lock is the owner's.
+        Only the owner may change a lock.
         """
         for where in spans(raw, [self.tree], audit_seq).values():
             self._refuse_locking(raw, where)
         self.refuse(raw, self.nodes_touched(raw, audit_seq))
 
     def nodes_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
-        """The nodes that rows changed by step *audit_seq* belong, or belonged, to.
+        """Return the nodes that rows changed by step *audit_seq* belong, or belonged, to.
 
-        A row that moved is looked at where it was and where it is; so is a node, and a node that went or came within
-        the step is looked at itself.
+        A row that moved counts where it was and where it is; so does a node, and a node inserted or deleted within the
+        step counts itself.
         """
         nodes: set[str] = set()
         waiting: list[tuple[Link, set[str]]] = []
@@ -99,7 +99,7 @@ class Locks:
         return nodes
 
     def _refuse_locking(self, raw: sqlite3.Connection, where: tuple[int, int]) -> None:
-        """A lock that came or went is the owner's; a node that went with its lock was locked."""
+        """Refuse a lock that was set or removed to all but the owner; a deleted node that was locked counts as locked."""
         live, history = quote_name(self.tree.name), quote_name(history_name(self.tree))
         key, locked, name = (quote_name(one) for one in (self.key, self.rules.locked, self.rules.name))
         gone = raw.execute(
@@ -133,7 +133,7 @@ class Locks:
 
 
 def node_locked(node_id: str, name: str) -> Forbidden:
-    """403: somebody who is no owner writes at or beneath a locked node."""
+    """403: somebody other than an owner writes at or beneath a locked node."""
     return Forbidden(
         f"“{name}” is locked: only an owner may change it and what lies beneath. Ask an owner to unlock it.",
         code="node_locked",
@@ -142,19 +142,19 @@ def node_locked(node_id: str, name: str) -> Forbidden:
 
 
 def refuse_locked(conn: Connection, schema: Schema, principal: Principal, ids: Iterable[str]) -> None:
-    """Refuse (403 node_locked) now, for *principal*, what a step that wrote beneath the nodes *ids* would be refused.
+    """Raise 403 node_locked now, for *principal*, where a step that wrote beneath the nodes *ids* would be refused.
 
-    Every step is asked this of its rows when it ends. To ask sooner is for an action that goes on with the others
-    where one is refused, and for work that is long before its first row.
+    Every step is checked for its rows when it ends. An earlier check is for an action that carries on with the others
+    when one is refused, and for work that takes long before its first row.
     """
     if schema.locks is not None and not principal.may("owner"):
         schema.locks.refuse(raw_of(conn), ids)
 
 
 def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
-    """Table to the columns by which its rows belong to nodes; only tables of which some do.
+    """Return table to the columns by which its rows belong to nodes, for tables of which some do.
 
-    A row belongs to what its `document` column names and to what it cannot be without (foreign keys that are never
+    A row belongs to what its `document` column names and to what it cannot exist without (foreign keys that are never
     null). Where a table has neither, every foreign key counts.
     """
     (key,) = key_columns(tree)
@@ -190,7 +190,7 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
 
 
 def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tuple[int, int]) -> set[str]:
-    """What *column* held in the rows of a step, before, between and after its changes."""
+    """Return what *column* held in the rows of a step, before, between and after its changes."""
     live, history, name = quote_name(table.name), quote_name(history_name(table)), quote_name(column)
     keys = ", ".join(quote_name(key) for key in key_columns(table))
     rows = raw.execute(
@@ -203,7 +203,7 @@ def values_of_span(raw: sqlite3.Connection, table: Table, column: str, where: tu
 
 
 def _follow(raw: sqlite3.Connection, link: Link, column: str, values: set[str]) -> set[str]:
-    """What *column* holds in the rows that *link* leads to. One that went in this step is itself among its rows."""
+    """Return what *column* holds in the rows that *link* leads to. A row deleted in this step is itself among its rows."""
     rows = raw.execute(
         f"SELECT DISTINCT {quote_name(column)} FROM {quote_name(link.table.name)}"
         f" WHERE {quote_name(link.key)} IN (SELECT value FROM json_each(?)) AND {quote_name(column)} IS NOT NULL",

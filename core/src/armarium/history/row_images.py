@@ -1,7 +1,8 @@
-"""Row images of a step: what a row was before it, and setting rows back to that by set-based SQL.
+"""Row images of a step: what a row was before it, and restoring rows to that by set-based SQL.
 
-The part of undo that writes; whether a step may be taken back is decided in `armarium.actions.undo`. A row that clashes with
-another ends the transaction (OR ROLLBACK), which spares SQLite a copy of every page: see `history._tracked_triggers`.
+The part of undo that writes; whether a step may be undone is decided in `armarium.actions.undo`. A row that conflicts
+with another ends the transaction (OR ROLLBACK), which spares SQLite copying every page: see
+`capture._tracked_triggers`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def same_key(table: Table, left: str, right: str) -> str:
 
 
 def image_before(table: Table, column: str, alias: str) -> str:
-    """SQL for the value of *column* before history row *alias*: its own, else of the next image that holds it, else live."""
+    """SQL for the value of *column* before history row *alias*: its own, else of the next image that holds it, else the
+    live one.
+    """
     name = quote_name(column)
     one = table.c[column]
     if one.primary_key:
@@ -49,13 +52,15 @@ class ImageContents:
 
     images: int
     once: bool
-    """Each is of another row."""
+    """Each image is of another row."""
     columns: Mapping[str, bool]
-    """The columns beside the key that any of them holds, and whether every image of a change does."""
+    """The columns besides the key that any of them holds, and whether every image of an update holds them."""
 
 
 def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Sequence[object]) -> ImageContents:
-    """What *images* hold: SQL from FROM on, for the history rows *x*, that ends within its WHERE; *given*: its parameters."""
+    """Return what *images* hold: SQL from FROM on, for the history rows *x*, ending within its WHERE; *given*: its
+    parameters.
+    """
     keys = [f"x.{quote_name(key)}" for key in key_columns(table)]
     row = keys[0] if len(keys) == 1 else " || ',' || ".join(f"quote({key})" for key in keys)
     columns = [column.name for column in table.columns if not column.primary_key]
@@ -70,7 +75,7 @@ def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Seque
         return ImageContents(count, once, dict.fromkeys(columns, False))
     values = {column: one == updates for column, one in zip(columns, found, strict=True) if one}
     if kept is not None:
-        # Those that moved from null have no value to be counted by.
+        # Those that changed from null have no value to count.
         named = raw.execute(f"SELECT DISTINCT x.kept {images} AND x.kept IS NOT NULL", given).fetchall()
         known = {name for (names,) in named for name in names.split(",")}
         values |= {column: False for column in columns if column in known and column not in values}
@@ -78,12 +83,14 @@ def contents_of(raw: sqlite3.Connection, table: Table, images: str, given: Seque
 
 
 def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str]) -> None:
-    """Delete the rows that the step made: those whose first image in it is an insert's; *ops* is `ops_of` it."""
+    """Delete the rows that the step inserted: those whose first image in it is an insert's; *ops* is the result of
+    `ops_of`.
+    """
     if "I" not in ops:
         return
     history = quote_name(history_name(table))
     key_list = ", ".join(quote_name(key) for key in key_columns(table))
-    # Without a deletion in the step, no insert can come after another image of its row.
+    # Without a deletion in the step, no insert can follow another image of its row.
     first, given = _is_first(table, where) if "D" in ops else ("1", ())
     raw.execute(
         f"DELETE FROM {quote_name(table.name)} WHERE ({key_list}) IN "
@@ -94,7 +101,7 @@ def delete_inserted(raw: sqlite3.Connection, table: Table, where: tuple[int, int
 
 
 def ops_of(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set[str]:
-    """What the step did to rows of *table*: I, U, D."""
+    """Return what the step did to rows of *table*: I, U, D."""
     return {
         row[0]
         for row in raw.execute(
@@ -104,7 +111,7 @@ def ops_of(raw: sqlite3.Connection, table: Table, where: tuple[int, int]) -> set
 
 
 def _is_first(table: Table, where: tuple[int, int]) -> tuple[str, tuple[int, ...]]:
-    """SQL: *e* is its row's first image in the step; and its parameters."""
+    """SQL: *e* is its row's first image in the step; with its parameters."""
     return (
         f"NOT EXISTS (SELECT 1 FROM {quote_name(history_name(table))} f WHERE {same_key(table, 'f', 'e')} "
         "AND f.seq >= ? AND f.seq < e.seq)"
@@ -114,21 +121,21 @@ def _is_first(table: Table, where: tuple[int, int]) -> tuple[str, tuple[int, ...
 def write_back(
     raw: sqlite3.Connection, table: Table, where: tuple[int, int], ops: set[str], now: str
 ) -> None:
-    """Put the rows that the step changed or deleted back to what they were before its first touch."""
+    """Restore the rows that the step changed or deleted to what they were before it."""
     if ops == {"I"}:
         return
     history, live = quote_name(history_name(table)), quote_name(table.name)
     keys = key_columns(table)
     monotonic = rules_of(table).monotonic
     if ops == {"D"}:
-        # A row deleted in a step that only deletes has one image in it, which need not be counted.
+        # A row deleted in a step that only deletes has one image in it.
         part = ImageContents(0, True, {})
     else:
         part = contents_of(raw, table, f"FROM {history} x WHERE x.seq BETWEEN ? AND ?", where)
     first, given_first = ("1", ()) if part.once else _is_first(table, where)
     chosen = f"e.seq BETWEEN ? AND ? AND e.op <> 'I' AND {first}"
     if "U" in ops or ops >= {"I", "D"}:
-        # A column that is not set costs nothing in the indexes, and asks nothing of the rows it points at.
+        # A column that is not set costs no index update and no check of the rows it refers to.
         sets, values = [], []
         for column in table.columns:
             name = quote_name(column.name)
@@ -163,7 +170,7 @@ def write_back(
             if column.name in monotonic and is_counter(column) and ops == {"D"} and later is None:
                 values.append(f"COALESCE(e.{name}, 0) + 1")
             elif column.name in monotonic and is_counter(column):
-                # A row that is not there was deleted last: its newest image holds the counter it had then.
+                # A missing row was deleted last: its newest image holds the counter it had then.
                 newest = (
                     f"(SELECT g.{name} FROM {history} g WHERE {same_key(table, 'g', 'e')} "
                     "ORDER BY g.seq DESC LIMIT 1)"

@@ -1,4 +1,4 @@
-"""The tables of one database: made, migrated and compared with the models when it is opened."""
+"""The tables of one database: created, migrated and compared with the models when it is opened."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMAT = 1
 """The package format this engine writes; one integer, independent of the version."""
 
 CORE_VERSION = 1
-"""The version of the core's own tables and of the triggers it generates; raising it makes them anew."""
+"""The version of the core's own tables and of the generated triggers; raising it recreates the triggers."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Family:
     metadata: MetaData
     migrations: tuple[Migration, ...] = ()
     stranger: bool = False
-    """Whether it is no part of Armarium itself: a project that it does not fit is opened without it."""
+    """Whether it is third-party: a project that it does not fit is opened without it."""
 
 
 class FamilyFault(Exception):
@@ -55,7 +55,7 @@ class FamilyFault(Exception):
 
 @contextmanager
 def _blaming(family: str) -> Iterator[None]:
-    """What fails in the block is laid to *family*, unless it is the disk's or the engine's own doing."""
+    """Attribute a failure in the block to *family*, unless the disk or the engine itself caused it."""
     try:
         yield
     except FamilyFault:
@@ -68,7 +68,7 @@ def _blaming(family: str) -> Iterator[None]:
 
 
 def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
-    """The families of a library's database; *strangers* names those that are no part of Armarium."""
+    """Return the families of a project's database; *strangers* names those that are not part of Armarium."""
     return [
         Family(p.name, p.version, p.metadata, p.migrations, p.name in strangers)
         for p in plugins
@@ -77,7 +77,7 @@ def library_families(plugins: Iterable[Plugin], strangers: Collection[str] = ())
 
 
 def engine_families(plugins: Iterable[Plugin], strangers: Collection[str] = ()) -> list[Family]:
-    """The families of the engine's own database."""
+    """Return the families of the engine's own database."""
     return [
         Family(p.name, p.engine_version, p.engine_metadata, p.engine_migrations, p.name in strangers)
         for p in plugins
@@ -108,19 +108,19 @@ class Schema:
             for user, column in rules_of(used).used_by
             if user in self.by_name
         ]
-        """(table, another, its column) where rows of the other name one of the table without a foreign key."""
+        """(table, another, its column) where rows of the other refer to the table without a foreign key."""
         tree = next((table for table in self.tracked if rules_of(table).tree is not None), None)
         self.locks = Locks(self.tracked, tree) if tree is not None else None
-        """The nodes that can be locked, where some family brings them."""
+        """The nodes that can be locked, where some family has them."""
         self.defers = all(
             key.deferrable and (key.initially or "").upper() == "DEFERRED"
             for table in self.tables
             for key in table.foreign_key_constraints
         )
-        """Whether every foreign key waits for the commit by itself."""
+        """Whether every foreign key is deferred until the commit."""
 
     def children_of(self, table: Table) -> list[tuple[Table, str, str]]:
-        """(child table, its column, the column of *table* it points at): foreign keys, and what it is `used_by`."""
+        """Return (child table, its column, the column of *table* it refers to): foreign keys and `used_by`."""
         return [
             (child, key.parent.name, key.column.name)
             for child in self.tables
@@ -131,9 +131,10 @@ class Schema:
         ]
 
     def fit(self, db: Database, *, before_change: Callable[[], None] | None = None) -> Schema:
-        """As `ensure`, but a plugin whose tables fail is left out, with those that point at them: the tables that stand.
+        """As `ensure`, but leave out a plugin whose tables fail, and those that refer to them; return the tables that
+        remain.
 
-        What is left out of it stays as it was; `db.left_out` says of each why.
+        Tables left out stay as they were; `db.left_out` gives the reason for each.
         """
         left_out: dict[str, str] = {}
         schema = self
@@ -143,7 +144,7 @@ class Schema:
                 schema.ensure(db, before_change=once)
             except FamilyFault as fault:
                 for name in schema._standing_on(fault.family):
-                    left_out[name] = f"it stands on the tables of {fault.family}, which is left out too"
+                    left_out[name] = f"it depends on the tables of {fault.family}, which is left out too"
                 left_out[fault.family] = fault.why
                 schema = Schema([family for family in self.families if family.name not in left_out])
                 continue
@@ -151,7 +152,7 @@ class Schema:
             return schema
 
     def _standing_on(self, family: str) -> set[str]:
-        """The families with tables that point at those of *family*, at once or through others."""
+        """Return the families with tables that refer to those of *family*, directly or through others."""
         found = {family}
         while True:
             more = {
@@ -165,11 +166,11 @@ class Schema:
             found |= more
 
     def ensure(self, db: Database, *, before_change: Callable[[], None] | None = None) -> bool:
-        """Bring *db* to these tables: make what lacks, migrate what is older. Says whether anything changed.
+        """Bring *db* to these tables: create what is missing, migrate what is older. Return whether anything changed.
 
-        *before_change* (a snapshot) is called once before an existing database is altered; an index that is made
-        anew alters nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version,
-        and FamilyFault where the tables of one plugin are what fails; then nothing was changed.
+        *before_change* (a snapshot) is called once before an existing database is altered; rebuilding an index alters
+        nothing. Raises Conflict (library_too_new) when a family's tables were written by a later version, and
+        FamilyFault when the tables of one plugin fail; then nothing was changed.
         """
         with db.read() as conn:
             raw = raw_of(conn)
@@ -212,7 +213,7 @@ class Schema:
                 if table.name not in present and table.name not in made:
                     self._create_table(conn, table)
             for table in self.indexes:
-                # A migration may have made the followed table anew, which gives its rows other numbers.
+                # A migration may have recreated the followed table, which gives its rows other numbers.
                 home = self.home[table.name]
                 if table in stale or at.get(home) != wanted[home]:
                     with _blaming(home):
@@ -227,7 +228,7 @@ class Schema:
         return True
 
     def _create(self, conn: Connection, present: set[str], at: dict[str, int]) -> None:
-        """The core's tables, and those of families this database has not met yet."""
+        """Create the core's tables, and those of families new to this database."""
         conn.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
         conn.exec_driver_sql(f"PRAGMA user_version = {FORMAT}")
         conn.exec_driver_sql(
@@ -247,7 +248,7 @@ class Schema:
 
     def _make_table(self, conn: Connection, table: Table) -> None:
         if table in self.indexes:
-            # Made from the rows of the table it follows, when all tables stand and are migrated.
+            # Built from the rows of the table it follows, once all tables exist and are migrated.
             return
         keep = frozenset(
             constraint
@@ -274,7 +275,7 @@ class Schema:
                             raise RuntimeError("it ended the transaction in which tables are migrated")
 
     def _regenerate(self, conn: Connection) -> None:
-        """Make every trigger that is not what the models say."""
+        """Recreate every trigger that differs from the models."""
         there = _triggers_in(raw_of(conn))
         for name, statement in self.triggers.items():
             if there.get(name) == statement:
@@ -286,7 +287,7 @@ class Schema:
 
     @cached_property
     def triggers(self) -> dict[str, str]:
-        """Every trigger these models ask for: name to statement."""
+        """Return every trigger these models require: name to statement."""
         found = (
             capture.audit_triggers(column.name for column in audit.audit.columns) | capture.step_triggers()
         )
@@ -298,7 +299,7 @@ class Schema:
         return found
 
     def _compare(self, db: Database) -> None:
-        """Refuse writes in words when triggers or columns are not what the models say."""
+        """Refuse writes when triggers or columns differ from the models."""
         with db.read() as conn:
             raw = raw_of(conn)
             triggers = _triggers_in(raw)
@@ -338,13 +339,13 @@ class Schema:
 
 
 def alter_tracked(operations: Operations, table: str, alter: Callable[[str], None]) -> None:
-    """Change a tracked table and its history alike: *alter* is called with the name of each.
+    """Alter a tracked table and its history alike: *alter* is called with the name of each.
 
     For `Migration.upgrade`: `alter_tracked(op, "segment", lambda name: op.add_column(name, Column(...)))`.
     """
     name = capture.history_name(table)
     raw = raw_of(operations.get_bind())
-    # A trigger that names a column keeps it from going; all are made anew when the migrations are done.
+    # A column that a trigger names cannot be dropped; all triggers are recreated after the migrations.
     for (trigger,) in raw.execute(
         "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (?, ?)", (table, name)
     ).fetchall():
@@ -357,7 +358,7 @@ def alter_tracked(operations: Operations, table: str, alter: Callable[[str], Non
 
 @lru_cache(maxsize=1024)
 def _table_ddl(table: Table, keep: frozenset[ForeignKeyConstraint]) -> tuple[str, ...]:
-    """The statements that make *table* with the foreign keys *keep*, its indexes and its history."""
+    """Return the statements that create *table* with the foreign keys *keep*, its indexes and its history."""
     is_tracked = rules_of(table).kind == "tracked"
     if is_tracked:
         for column in table.columns:
@@ -381,7 +382,8 @@ def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _all_columns(raw: sqlite3.Connection) -> dict[str, set[str]]:
-    # One statement: 250 of them took a third of the time of opening a project. Names in lower case, as SQLite compares them.
+    # One statement: 250 of them took a third of the time of opening a project. Names in lower case, as SQLite compares
+    # them.
     found: dict[str, set[str]] = {}
     for table, column in raw.execute(
         "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table'"

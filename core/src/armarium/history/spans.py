@@ -1,4 +1,4 @@
-"""Where the images of one step stand in the history tables: its first and last row, found by bisection."""
+"""Where the images of one step are in the history tables: its first and last row, found by bisection."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from armarium.errors import Conflict
 from armarium.history.capture import history_name, quote_name
 
 _NO_STEP = 2**63 - 1
-"""Stands for the step of a row that has none: `span` refuses it in words."""
+"""Stands for the step of a row that has none, which `span` refuses."""
 
 
 def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[int, int] | None:
-    """The first and last row of step *audit_seq* in *table*'s history, or None when it did not touch the table.
+    """Return the first and last row of step *audit_seq* in *table*'s history, or None when it did not touch the table.
 
     Rows are appended by one writer, so step numbers never fall along `seq`: each end is found by bisection. Raises
     Conflict when the file holds a row without a step, which the database never wrote.
@@ -32,7 +32,7 @@ def span(raw: sqlite3.Connection, table: Table | str, audit_seq: int) -> tuple[i
 
 
 def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[Table, tuple[int, int]]:
-    """Of those *tables* that step *audit_seq* touched, its `span`; one statement finds out which may be such."""
+    """Return the `span` of each of *tables* that step *audit_seq* touched; one statement selects the candidates."""
     return {
         table: found
         for table in _select_tables(raw, tables, audit_seq)
@@ -41,11 +41,11 @@ def spans(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> d
 
 
 def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> dict[str, int]:
-    """How many images the newest step left, by table: its audit row says so, and the doctor counts them again."""
+    """Return how many images the newest step left, by table: recorded in its audit row, and recounted by the doctor."""
     found: dict[str, int] = {}
     for table in _select_tables(raw, tables, audit_seq):
         name = quote_name(history_name(table))
-        # From the end back to the step before: quicker than bisection where a step is small, and they are all counted.
+        # From the end back to the step before: faster than bisection for small steps, and all rows are counted anyway.
         (found[str(table.name)],) = raw.execute(
             f"SELECT count(*) FROM {name} WHERE seq > IFNULL("
             f"(SELECT seq FROM {name} WHERE audit_seq < ? ORDER BY seq DESC LIMIT 1), -1)",
@@ -55,7 +55,7 @@ def counts(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> 
 
 
 def _select_tables(raw: sqlite3.Connection, tables: Sequence[Table], audit_seq: int) -> list[Table]:
-    """Those *tables* whose newest image is of step *audit_seq* or a later one."""
+    """Return those *tables* whose newest image is of step *audit_seq* or a later one."""
     if not tables:
         return []
     newest = raw.execute(_newest_steps(tuple([table.name for table in tables]))).fetchone()
@@ -82,10 +82,10 @@ def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int]
 
 
 def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: int) -> tuple[int, int] | None:
-    """(seq, audit_seq) of the first row whose step is *audit_seq* or later."""
+    """Return (seq, audit_seq) of the first row whose step is *audit_seq* or later."""
     probe = f"SELECT seq, audit_seq FROM {name} WHERE seq >= ? ORDER BY seq LIMIT 1"
     low, high, found = 0, newest + 1, None
-    # Steps near the end are asked for most: widen from there before halving.
+    # Steps near the end are requested most often: widen from there before bisecting.
     stride = 64
     while low < high - stride:
         row = raw.execute(probe, (high - stride,)).fetchone()

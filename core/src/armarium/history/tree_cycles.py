@@ -1,7 +1,7 @@
-"""Finds what an undo must not make: a row that lies beneath itself, in tables whose rows point at rows of their own.
+"""Detects what an undo must not create: a row beneath itself, in tables whose rows refer to rows of the same table.
 
-An action refuses such a move itself. Taking steps back in another order than they were made can close a circle
-although no row was touched twice: A was put into B after B's move into A was taken back, and then that is done again.
+An action refuses such a move itself. Undoing steps in another order than they were made can close a cycle although no
+row was touched twice: B's move into A is undone, A is put into B, and then the undo is undone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from armarium.store.tables import rules_of
 
 @dataclass(frozen=True)
 class Circle:
-    """Why a step cannot be taken back, and the later step that is in its way."""
+    """Why a step cannot be undone, and the later step that prevents it."""
 
     why: str
     later: str | None
 
 
 def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]:
-    """Of those *tables* whose rows point at rows of their own, the last number of the history."""
+    """Return, for those of *tables* whose rows refer to rows of the same table, the last number of the history."""
     return {
         table: raw.execute(f"SELECT COALESCE(max(seq), 0) FROM {quote_name(history_name(table))}").fetchone()[
             0
@@ -36,12 +36,12 @@ def newest(raw: sqlite3.Connection, tables: Iterable[Table]) -> dict[Table, int]
 
 
 def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> Circle | None:
-    """A circle that the changes after history row *since* closed while step number *step* is taken back, or None."""
+    """Return a cycle that the changes after history row *since* closed while step number *step* is undone, or None."""
     (key,) = (quote_name(name) for name in key_columns(table))
     history, live = quote_name(history_name(table)), quote_name(table.name)
     for name in _own_references(table):
         column = quote_name(name)
-        # Only a row that points elsewhere than before can close one.
+        # Only a row whose parent changed can close one.
         found = raw.execute(
             f"WITH RECURSIVE up(start, at) AS (SELECT t.{key}, t.{column} FROM {history} h JOIN {live} t"
             f" ON t.{key} = h.{key} WHERE h.seq > ? AND h.op = 'U' AND {holds(table.c[name], 'h')}"
@@ -69,7 +69,7 @@ def made_since(raw: sqlite3.Connection, table: Table, since: int, step: int) -> 
 
 
 def _own_references(table: Table) -> list[str]:
-    """The columns of *table* that point at rows of *table*; none where a row's key has several columns."""
+    """Return the columns of *table* that refer to rows of *table*; none where a row's key has several columns."""
     if len(key_columns(table)) != 1:
         return []
     named = [column for user, column in rules_of(table).used_by if user == table.name]

@@ -1,4 +1,4 @@
-"""Whether a step may be taken back: what it wrote must stand as it left it, and no later row may lose what it points at."""
+"""Whether a step may be undone: its rows must be as it left them, and no later row may lose what it refers to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armarium.store.tables import rules_of
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A step as the audit log has it."""
+    """A step as recorded in the audit log."""
 
     seq: int
     id: str
@@ -33,13 +33,13 @@ class Row:
 
 
 def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
-    """The refusal to take back step *audit_id*: its *reason* and *why* in words.
+    """Return the refusal to undo step *audit_id*: its *reason* and *why* in words.
 
     *why* may be another refusal's sentence.
     """
     why = why.removesuffix(" Nothing was changed.").rstrip(".")
     return Conflict(
-        f"This step cannot be taken back: {why}. Nothing was changed.",
+        f"This step cannot be undone: {why}. Nothing was changed.",
         code="undo_refused",
         reason=reason,
         audit_id=audit_id,
@@ -48,7 +48,7 @@ def refusal(reason: str, audit_id: str, why: str, **fields: Any) -> Conflict:
 
 
 def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int]) -> None:
-    """Refuse when some row no longer is what the step left: a later step still in effect touched it."""
+    """Refuse when some row is no longer as the step left it: a later step still in effect touched it."""
     history, live = quote_name(history_name(table)), quote_name(table.name)
     if not raw.execute(f"SELECT 1 FROM {history} WHERE seq > ? LIMIT 1", (where[1],)).fetchone():
         return
@@ -63,7 +63,7 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
     )
     if not since.images:
         return
-    # Only what a later image holds can have another value than the step left.
+    # Only a column held by a later image can differ from what the step left.
     plain = since.columns.keys() - rules_of(table).monotonic
     equal = " AND ".join(
         f"NOT ({differ(table.c[c], f't.{quote_name(c)}', image_before(table, c, 'n'))})"
@@ -91,7 +91,7 @@ def check(raw: sqlite3.Connection, table: Table, row: Row, where: tuple[int, int
 
 
 def check_uses(raw: sqlite3.Connection, schema: Schema, row: Row) -> None:
-    """Refuse where a row that was put back names one that a later step removed, and no foreign key would tell."""
+    """Refuse where a restored row refers to one that a later step removed, and no foreign key would detect it."""
     for used, user, column in schema.uses:
         where = span(raw, user, row.seq)
         if where is None:
@@ -118,7 +118,7 @@ def _changed_conflict(row: Row, table: Table, later: tuple[str, str] | None) -> 
     return refusal(
         "changed",
         row.id,
-        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; take that one back first",
+        f"a later step still in effect ({later[1]}, {later[0]}) touched the same {label}; undo that one first",
         later_audit_id=later[0],
     )
 
@@ -126,7 +126,7 @@ def _changed_conflict(row: Row, table: Table, later: tuple[str, str] | None) -> 
 def check_references(
     raw: sqlite3.Connection, schema: Schema, table: Table, row: Row, where: tuple[int, int]
 ) -> None:
-    """Refuse when a row that a later step made would be left pointing at nothing."""
+    """Refuse when a row that a later step inserted would be left without the row it refers to."""
     history = quote_name(history_name(table))
     keys = key_columns(table)
     if len(keys) != 1:

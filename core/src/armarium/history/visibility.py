@@ -1,12 +1,12 @@
-"""What of a project a caller may see: asked once, here, and answered by the plugin that keeps the records of rights.
+"""What of a project a caller may see: asked only here, and answered by the plugin that keeps the rights records.
 
-Three things rest on it, and no route, query or action asks for itself:
+Three mechanisms enforce it, so that no route, query or action has to:
 
 - a request, or the parameters of an action, that name a row which is withheld from their caller are refused;
 - whoever reads a project for such a caller reads it through views in which those rows are not (`visible_rows`);
 - a step that touched such rows is refused when it ends.
 
-The owner sees all. Where a project holds no record, nothing of this is asked of the database.
+The owner sees everything. Where a project holds no record, none of this costs a query.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 Use = Literal["show", "local-model", "cloud-model", "export"]
-"""What is to be done with a page: shown to the caller, sent to a model on this machine or to one elsewhere, exported."""
+"""What is to be done with a page: shown to the caller, sent to a model on this machine or to one elsewhere, exported.
+"""
 
 LONGEST_ID = 200
-"""Characters of the longest text that is looked at as an id."""
+"""Characters of the longest text that can be an id."""
 
 
 @dataclass(frozen=True)
@@ -46,33 +47,37 @@ class WithheldRows:
 
     everything: bool = False
     nodes: frozenset[str] = frozenset()
-    """Documents; all that lies beneath them goes with them."""
+    """Documents; everything beneath them is withheld with them."""
     parts: frozenset[str] = frozenset()
-    """Parts of pages, those within them included."""
+    """Parts of pages, including those within them."""
 
 
 class Rights(Protocol):
-    """The records of rights of one kind of project; a plugin gives one as its `rights`."""
+    """The rights records of one kind of project; a plugin provides one as its `rights`."""
 
     @property
     def parts(self) -> Table | None:
-        """The table whose rows are parts of a page; its `document` column names the page."""
+        """Return the table whose rows are parts of a page; its `document` column names the page."""
 
     def has_any(self, raw: sqlite3.Connection) -> bool:
-        """Whether a record is in force at all."""
+        """Return whether any record is in force."""
 
     def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
-        """What *principal*, who is no owner, may not see."""
+        """Return what *principal*, who is not an owner, may not see."""
 
     def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
-        """Refuse a machine that moved documents from one parent to another and so loosened what may be done with them."""
+        """Refuse a machine that moved documents from one parent to another and thereby relaxed what may be done with
+        them.
+        """
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
-        """Of the documents and parts *ids*, those that nobody may put to *use*, each with the sentence why."""
+        """Return, of the documents and parts *ids*, those that nobody may put to *use*, each with a sentence giving the
+        reason.
+        """
 
 
 def rights_restricted(ids: Iterable[str]) -> Forbidden:
-    """403: what the caller names, or what it would change, is withheld from it."""
+    """403: what the caller names, or would change, is withheld from it."""
     named = sorted(ids)
     return Forbidden(
         "It is restricted: its rights records let only the readers they name see it. Ask the owner to be named there.",
@@ -83,12 +88,12 @@ def rights_restricted(ids: Iterable[str]) -> Forbidden:
 
 @dataclass
 class Visibility:
-    """What of one open project which caller may see."""
+    """Which caller may see what of one open project."""
 
     db: Database
     schema: Schema
     rights: Rights | None
-    """None where the plugin that keeps the records does not work in this project: then nothing is shown but to owners."""
+    """None where the plugin that keeps the records does not work in this project: then only owners see anything."""
     _without: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
@@ -97,15 +102,15 @@ class Visibility:
         self._readers = self.db.readers(self.rows.lay)
 
     def close(self) -> None:
-        """Close the connections it reads by."""
+        """Close its reading connections."""
         self._readers.close()
 
     def surely_all(self, principal: Principal) -> bool:
-        """Whether *principal* sees everything, as far as is known without a look at the database."""
+        """Return whether *principal* sees everything, as far as is known without a query."""
         return principal.may("owner") or self._without == self.db.commits
 
     def limits(self, principal: Principal) -> bool:
-        """Whether there may be anything that *principal* does not see."""
+        """Return whether there may be anything that *principal* does not see."""
         if self.surely_all(principal):
             return False
         commits = self.db.commits
@@ -118,7 +123,7 @@ class Visibility:
 
     @contextmanager
     def read(self, principal: Principal) -> Iterator[Connection]:
-        """A connection as `Database.read` gives it, in which the rows that *principal* does not see are not."""
+        """Lend a connection as `Database.read` does, without the rows that *principal* may not see."""
         with self._readers.lend() as (conn, raw):
             who = " ".join(sorted(principal.reader_ids)) or "nobody"
             self.rows.begin(raw)
@@ -141,7 +146,7 @@ class Visibility:
         self.rows.fill(raw, who, found.everything, found.nodes, found.parts)
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
-        """Those of *ids* that are ids of rows which *principal* does not see."""
+        """Return those of *ids* that are ids of rows which *principal* may not see."""
         wanted = [one for one in dict.fromkeys(ids) if one and len(one) <= LONGEST_ID and "\0" not in one]
         if not wanted or not self.limits(principal):
             return set()
@@ -149,13 +154,13 @@ class Visibility:
             return self.rows.find_hidden(raw_of(conn), wanted)
 
     def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
-        """Refuse (403 rights_restricted) *principal* where one of *ids* is the id of a row that it does not see."""
+        """Raise 403 rights_restricted where one of *ids* is the id of a row that *principal* may not see."""
         hidden = self.find_hidden(principal, ids)
         if hidden:
             raise rights_restricted(hidden)
 
     def shows_part(self, principal: Principal, ids: Iterable[str]) -> bool:
-        """Whether one of *ids* names a page, or a part of one, of which *principal* does not see all."""
+        """Return whether one of *ids* names a page, or a part of one, of which *principal* sees only a part."""
         wanted = [one for one in ids if "\0" not in one]
         if not wanted or not self.limits(principal):
             return False
@@ -163,14 +168,14 @@ class Visibility:
             return self.rows.is_partial(raw_of(conn), wanted)
 
     def refuse_step(self, raw: sqlite3.Connection, audit_seq: int, principal: Principal) -> None:
-        """Refuse the step *audit_seq*, open or made long ago, where it touched what *principal* does not see."""
+        """Refuse the step *audit_seq*, open or past, where it touched what *principal* may not see."""
         if self.limits(principal) and self.find_hidden(principal, self._ids_touched(raw, audit_seq)):
             raise rights_restricted(())
 
     def refuse_loosening(
         self, conn: Connection, raw: sqlite3.Connection, audit_seq: int, principal: Principal
     ) -> None:
-        """Refuse the open step of a machine that moved documents from beneath what limits them."""
+        """Refuse the open step of a machine that moved documents away from what restricts them."""
         tree = self.rows.tree
         if principal.kind != "machine" or tree is None or self.rights is None or not self.rights.has_any(raw):
             return
@@ -196,7 +201,7 @@ class Visibility:
         return set() if self.schema.locks is None else self.schema.locks.nodes_touched(raw, audit_seq)
 
     def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
-        """The ids of the rows that the step touched, and of the nodes they belong to."""
+        """Return the ids of the rows that the step touched, and of the nodes they belong to."""
         found = self._nodes(raw, audit_seq)
         for table, where in spans(raw, self.rows.tracked, audit_seq).items():
             key = quote_name(identity(table) or "")
@@ -207,7 +212,7 @@ class Visibility:
         return found
 
     def reasons(self, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
-        """As `withheld` of this project."""
+        """Return the reasons of this project, see `Rights.reasons`."""
         if self.rights is None:
             why = "Its rights cannot be read: the plugin that keeps them does not work in this project."
             return {} if principal.may("owner") and use == "show" else dict.fromkeys(ids, why)
@@ -225,7 +230,7 @@ class Visibility:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text within *value* that may be an id, at whatever depth; of one with colons, what stands between them too."""
+    """Yield every text within *value* that may be an id, at any depth; of one with colons, the parts between them too."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -241,24 +246,27 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def find_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> dict[str, str]:
-    """Of the documents and segments *ids*, those that *principal* may not put to *use*, each with the sentence why.
+    """Return those of the documents and segments *ids* that *principal* may not put to *use*, each with the reason as a
+    sentence.
 
-    The one answer to "may this be shown, sent to a local model, sent to a cloud model, exported, for this caller".
-    What an HTTP route shows is asked by the engine; work in the background asks for each page when its turn comes.
+    The one answer to "may this be shown, sent to a local model, sent to a cloud model, exported, for this caller". The
+    engine checks what an HTTP route shows; background work asks for each page when its turn comes.
     """
     visibility = library.db.visibility
     return {} if visibility is None else visibility.reasons(principal, ids, use)
 
 
 def refuse_withheld(library: Library, principal: Principal, ids: Iterable[str], use: Use) -> None:
-    """Refuse (403 rights_restricted, with the sentence) what `withheld` names."""
+    """Raise 403 rights_restricted, with the reason, for what `find_withheld` returns."""
     found = find_withheld(library, principal, ids, use)
     if found:
         raise Forbidden(next(iter(found.values())), code="rights_restricted", restricted_ids=sorted(found))
 
 
 def withheld_nodes(conn: Connection) -> frozenset[str]:
-    """The documents that *conn*, lent for a caller, leaves out: for whoever keeps columns of all documents elsewhere."""
+    """Return the documents that *conn*, lent for a caller, leaves out: for code that keeps columns of all documents
+    elsewhere.
+    """
     raw = raw_of(conn)
     there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (NODES,)).fetchone()
     if there is None:
@@ -267,9 +275,10 @@ def withheld_nodes(conn: Connection) -> frozenset[str]:
 
 
 def withheld_pages(conn: Connection) -> frozenset[str] | None:
-    """The documents of which *conn*, lent for a caller, shows a part only; None where it was lent for somebody who sees all.
+    """Return the documents of which *conn*, lent for a caller, shows only a part; None where it was lent for somebody
+    who sees all.
 
-    For whoever keeps texts of whole pages: what of such a page may be seen is read anew.
+    For code that keeps texts of whole pages: the visible part of such a page must be read again.
     """
     raw = raw_of(conn)
     there = raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = ?", (PAGES,)).fetchone()
@@ -279,7 +288,7 @@ def withheld_pages(conn: Connection) -> frozenset[str] | None:
 
 
 def ids_in_event(body: bytes) -> set[str]:
-    """The ids that an event of the change stream names."""
+    """Return the ids that an event of the change stream names."""
     return set(texts_in(orjson.loads(body)))
 
 

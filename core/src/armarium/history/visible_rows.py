@@ -1,10 +1,10 @@
-"""Views of SQLite, in a connection of their own, in which the rows that are withheld from a caller are not.
+"""SQLite views, in a connection of their own, that leave out the rows withheld from a caller.
 
-A temporary view goes before a table of the same name, so every statement of every family reads through them, a
-stranger's too. A row is withheld with the document or part it belongs to: by its `document` column, by a foreign key,
-or by a column that holds an id and says so by its name (`…_id`); a row of a log also when its JSON names one, a job
-where it is about nothing else. What shows a
-page as a whole (`tracked(whole=…)`) is withheld where a part of it is, and where a page beneath it is.
+A temporary view takes precedence over a table of the same name, so every statement of every family reads through them,
+third-party statements too. A row is withheld with the document or part it belongs to: by its `document` column, by a
+foreign key, or by a column that holds an id according to its name (`…_id`); a row of a log also when its JSON names
+one, and a job when it is about nothing else. What shows a page as a whole (`tracked(whole=…)`) is withheld where a part
+of it is, and where a page beneath it is.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 NODES, PARTS, PAGES, FOR = "withheld_node", "withheld_part", "withheld_page", "withheld_for"
 """Temporary tables: the documents and the parts that are withheld, the documents that show such a one as a whole, and
-whom they are withheld from, as of which state of the file."""
+from whom they are withheld in which state of the file.
+"""
 
 _LOGS = ("append-only", "operational")
 _OF_MANY = ("job", "args")
-"""What a job is about: one over many pages is shown for those that are seen; what it says of a page is not."""
+"""What a job is about: one over many pages is shown for those that are visible, without what it says of a page."""
 
 
 class VisibleRows:
@@ -56,7 +57,7 @@ class VisibleRows:
         """The tracked tables of which rows may be withheld, and whose rows have an id."""
 
     def lay(self, raw: sqlite3.Connection) -> None:
-        """Make the views in a connection that was just opened."""
+        """Create the views in a new connection."""
         raw.execute("PRAGMA query_only=OFF")
         for name in (NODES, PARTS, PAGES):
             raw.execute(f"CREATE TEMP TABLE {name} (id TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -71,13 +72,13 @@ class VisibleRows:
         raw.execute("SELECT 1 FROM main.sqlite_schema LIMIT 1").fetchone()
 
     def end(self, raw: sqlite3.Connection) -> None:
-        """End it, and keep what was filled in."""
+        """End the transaction, and keep the filled tables."""
         raw.execute("PRAGMA query_only=OFF")
         raw.execute("COMMIT")
         raw.execute("PRAGMA query_only=ON")
 
     def holds(self, raw: sqlite3.Connection, who: str) -> bool:
-        """Whether what is filled in is what is withheld from *who* in this snapshot."""
+        """Return whether the tables hold what is withheld from *who* in this snapshot."""
         return bool(raw.execute(f"SELECT who, version FROM temp.{FOR}").fetchone() == (who, _version(raw)))
 
     def empty(self, raw: sqlite3.Connection) -> None:
@@ -90,7 +91,7 @@ class VisibleRows:
     def fill(
         self, raw: sqlite3.Connection, who: str, everything: bool, nodes: Iterable[str], parts: Iterable[str]
     ) -> None:
-        """Withhold the documents *nodes* (or all) with what lies beneath them and what stands for them, and *parts*."""
+        """Withhold the documents *nodes* (or all) with everything beneath them and their aliases, and *parts*."""
         raw.execute("PRAGMA query_only=OFF")
         if self.tree is not None:
             tree, (key,) = quote_name(self.tree.name), map(quote_name, key_columns(self.tree))
@@ -116,7 +117,9 @@ class VisibleRows:
         raw.execute("PRAGMA query_only=ON")
 
     def _pages(self, tree: str, key: str, parent: str) -> str:
-        """What may show something withheld: the page of a part with all beneath it (its crops), and all above either."""
+        """Add what may show something withheld: the page of a part with all beneath it (its crops), and all above
+        either.
+        """
         nodes = f"SELECT t.{parent} FROM main.{tree} t JOIN temp.{NODES} n ON n.id = t.{key}"
         pages = "SELECT NULL WHERE 0"
         if self.parts is not None:
@@ -132,12 +135,12 @@ class VisibleRows:
         )
 
     def find_hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
-        """Those of *ids* that are ids of rows which the views leave out."""
+        """Return those of *ids* that are ids of rows which the views leave out."""
         listed = _id_list(ids)
         return {row[0] for statement in self._asked for row in raw.execute(statement, (listed,))}
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
-        """Whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
+        """Return whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
         listed = _id_list(ids)
         of_parts = ""
         if self.parts is not None:
@@ -170,13 +173,13 @@ class VisibleRows:
             yield _view(table, table.name, [*conditions, *_whole_rows(table, rules.whole)], rules.whole)
             if rules.kind == "tracked":
                 yield _history_view(table, rules.whole)
-        # The log names rows by their ids alone: a step that names one withheld is left out.
+        # The log names rows only by their ids: a step that names a withheld one is left out.
         for table in (audit.audit_target, audit.audit):
             self._covered[table.name] = table
             yield _view(table, table.name, list(_log_conditions(table)), None)
 
     def _conditions(self, table: Table) -> Iterator[str]:
-        """SQL of which all must hold for a row of *table*, called `m`, to be seen."""
+        """Return the SQL conditions under which a row of *table*, called `m`, is visible."""
         rules = rules_of(table)
         if table is self.tree or table is self.parts:
             (key,) = key_columns(table)
@@ -203,7 +206,7 @@ class VisibleRows:
                     yield self._names_another(column) if of_many else _names_none(column)
 
     def _names_another(self, column: Column[object]) -> str:
-        """SQL: the JSON of *column* names nothing that is withheld, or a document that is not: work on many pages."""
+        """SQL: the JSON of *column* names nothing that is withheld, or also a document that is not: work on many pages."""
         assert self.tree is not None
         (key,) = key_columns(self.tree)
         name = f"m.{quote_name(column.name)}"
@@ -220,7 +223,7 @@ class VisibleRows:
         elif self.parts is not None and named == self.parts.name:
             yield _not_in(column, PARTS)
         seen = self._covered.get(named)
-        # Tables come parents before children; one that points back is not asked, or the views would go in circles.
+        # Tables come parents before children; references back are skipped, or the views would be circular.
         if seen is not None and seen is not self.tree and seen is not table:
             empty = f"m.{quote_name(column.name)} IS NULL OR " if column.nullable else ""
             yield (
@@ -230,7 +233,7 @@ class VisibleRows:
 
 
 def identity(table: Table) -> str | None:
-    """The column by which callers name a row of *table*; None where it has no id of its own, but that of another row."""
+    """Return the column by which callers name a row of *table*; None where it has no id of its own."""
     if "id" in table.c:
         return "id"
     keys = list(table.primary_key.columns)
@@ -239,7 +242,7 @@ def identity(table: Table) -> str | None:
 
 
 def _weak(table: Table) -> list[Column[object]]:
-    """Columns that hold an id without a foreign key."""
+    """Return the columns that hold an id without a foreign key."""
     return [
         column
         for column in table.columns
@@ -282,7 +285,7 @@ def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
 
 
 def _view_columns(table: Table, whole: Whole | None) -> str:
-    """The columns of a view: a text that shows a page as a whole is null where a part of it is withheld."""
+    """Return the columns of a view: a text that shows a page as a whole is null where a part of it is withheld."""
     hidden = whole.columns if whole is not None else ()
     key = rules_of(table).document
     rowid = [] if table.dialect_options["sqlite"]["with_rowid"] is False else ["m.rowid AS rowid"]
@@ -306,7 +309,7 @@ def _view(table: Table, name: str, conditions: list[str], whole: Whole | None) -
 
 
 def _history_view(table: Table, whole: Whole | None) -> str:
-    """The images of rows that are seen; of a row that is gone, none."""
+    """Return the view of the images of visible rows; of a deleted row, none."""
     name = quote_name(history_name(table))
     same = " AND ".join(f"v.{quote_name(key)} = m.{quote_name(key)}" for key in key_columns(table))
     columns = ", ".join(f"m.{quote_name(name)}" for name in ("seq", "audit_seq", "op", "kept"))
@@ -321,5 +324,5 @@ def _id_list(ids: Iterable[str]) -> str:
 
 
 def _version(raw: sqlite3.Connection) -> int:
-    """A number that is another one after each commit of another connection."""
+    """Return a number that changes with each commit of another connection."""
     return int(raw.execute("PRAGMA data_version").fetchone()[0])

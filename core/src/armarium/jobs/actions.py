@@ -1,6 +1,6 @@
-"""The actions on background work: pause, cancel, retry, clear the failed, and the mode of the whole engine.
+"""The actions on background work: pause, cancel, retry, clear the failed ones, and the mode of the whole engine.
 
-Pause, clear-failed and mode are tracked rows and undone like any other; cancel and retry cannot be undone.
+Pause, clear-failed and mode are tracked rows and can be undone like any other; cancel and retry cannot.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class JobNamed(Params):
 
 
 class PauseJob(JobNamed):
-    """A job, and whether it is to be paused or to go on."""
+    """A job, and whether to pause or resume it."""
 
     paused: bool
 
 
 class JobState(Message):
-    """A job and its state now; a counted row also says how many jobs it applied to."""
+    """A job and its current state; for a counted row also the number of jobs affected."""
 
     id: str
     state: str
@@ -52,7 +52,7 @@ class Cleared(Message):
 
 
 class PauseBackground(Params):
-    """Whether all background work is to pause."""
+    """Whether all background work is paused."""
 
     paused: bool
 
@@ -103,7 +103,7 @@ def _counted_rows(sight: QueueView, job_id: str) -> list[Row]:
 
 
 def _import_state(sight: QueueView) -> str:
-    """The state of the import row: it is shown while one of its jobs runs, though none waits."""
+    """Return the state of the import row: it is shown while one of its jobs runs, even if none waits."""
     return str(derivatives(sight)["state"])
 
 
@@ -122,7 +122,7 @@ def _note_jobs(ctx: ActionContext, ids: list[str]) -> None:
 
 
 def _pause_undone(undone: UndoContext) -> None:
-    """What was paused goes on (or the other way round); bodies, kinds and listeners are told."""
+    """Resume what was paused (or the reverse), and notify bodies, kinds and listeners."""
     step = undone.step
     _note_jobs(step, undone.target_ids)
     sight = _sight(step)
@@ -140,7 +140,7 @@ def _mode_undone(undone: UndoContext) -> None:
 
 
 def _example_job(ex: Example) -> str:
-    """A job that waits for good: no plugin brings its kind."""
+    """Make a job that waits forever: no plugin provides its kind."""
     assert ex.library is not None
     with ex.library.db.write() as conn:
         return enqueue(conn, NewJob("job-example", {}, "An example"), started_by=ex.principal)
@@ -161,14 +161,14 @@ def _example_failed(ex: Example) -> dict[str, Any]:
     name="job.pause",
     params=PauseJob,
     result=JobState,
-    summary="Pause a job, or let it go on; one that runs finishes the item in hand",
-    words=lambda p: "Paused a job" if p.get("paused", True) else "Let a job go on",
+    summary="Pause a job, or resume it; a running job finishes the item in progress first",
+    words=lambda p: "Paused a job" if p.get("paused", True) else "Resumed a job",
     scope="either",
     after_undo=_pause_undone,
     example=lambda ex: {"job_id": _example_job(ex), "paused": True},
 )
 def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
-    """Holds across relaunch. 409 for a page a workflow run waits for, 404 for an unknown id."""
+    """Survives a restart of the engine. 409 for a page a workflow run waits for, 404 for an unknown id."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
         rows = _counted_rows(sight, p.job_id)
@@ -187,7 +187,7 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
 
 
 def _hold(ctx: ActionContext, sight: QueueView, row: Row, paused: bool) -> bool:
-    """Write the hold where it changes anything; says whether it did."""
+    """Write the hold where it changes anything; return whether it did."""
     if sight.state(row) in FINISHED:
         return False
     raw = raw_of(ctx.conn)
@@ -205,7 +205,7 @@ def _hold(ctx: ActionContext, sight: QueueView, row: Row, paused: bool) -> bool:
 def _tell_kinds(
     ctx: ActionContext, sight: QueueView, rows: list[Row], hook: Callable[[Any], Any], *more: object
 ) -> None:
-    """After the commit, tell kinds that look after something elsewhere (a remote service, a run)."""
+    """After the commit, notify kinds that control something elsewhere (a remote service, a run)."""
     for row in rows:
         kind = sight.runner.kinds.get(row.kind)
         told = hook(kind) if kind is not None else None
@@ -217,7 +217,7 @@ def _tell_kinds(
     name="job.cancel",
     params=JobNamed,
     result=JobState,
-    summary="Cancel a job and all under it; one that runs finishes the item in hand first",
+    summary="Cancel a job and all beneath it; a running job finishes the item in progress first",
     words="Cancelled a job",
     scope="either",
     undoable=False,
@@ -250,14 +250,14 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     name="job.retry",
     params=JobNamed,
     result=JobState,
-    summary="Put a failed or cancelled job back in the queue; it carries on from its checkpoint",
+    summary="Put a failed or cancelled job back in the queue; it resumes from its checkpoint",
     words="Put a job back in the queue",
     scope="either",
     undoable=False,
     example=_example_failed,
 )
 def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
-    """409 for a page a run handed in, a remote job, work already waiting; other states are answered unchanged."""
+    """409 for a page a workflow run queued, a remote job, or work already waiting; in other states nothing changes."""
     sight = _sight(ctx)
     if is_counted(p.job_id):
         if not _counted_rows(sight, p.job_id):
@@ -298,14 +298,14 @@ def _refuse_retry(sight: QueueView, row: Row) -> None:
     kind = sight.runner.kinds.get(row.kind)
     if kind is not None and kind.remote:
         raise Conflict(
-            f"{row.title} ran on a remote service and cannot be taken up from here; start it anew.",
+            f"{row.title} ran on a remote service and cannot be resumed from here; start it again.",
             code="remote_job",
         )
     if row.failed_children or row.open_children:
         return
     same = sight.raw.execute(
         "SELECT o.title FROM job o, job j WHERE j.id = ? AND o.state IN ('waiting', 'running') AND o.kind = j.kind "
-        # Each parent waits for a piece of its own, though another's be the same.
+        # Each parent waits for its own job, even if another does the same work.
         "AND o.id <> j.id AND o.parent_id IS j.parent_id AND o.args = j.args AND o.key IS j.key LIMIT 1",
         (row.id,),
     ).fetchone()
@@ -324,7 +324,7 @@ def _refuse_retry(sight: QueueView, row: Row) -> None:
     example=lambda ex: _example_failed(ex) and {},
 )
 def clear_failed_jobs(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
-    """Answers how many were cleared."""
+    """Return how many were cleared."""
     raw = raw_of(ctx.conn)
     ids = [
         row[0]
@@ -371,14 +371,14 @@ def _change_mode(ctx: ActionContext, mode: str) -> dict[str, Any]:
     name="background.pause",
     params=PauseBackground,
     result=BackgroundMode,
-    summary="Pause all background work, or let it go on; what runs is finished",
+    summary="Pause all background work, or resume it; running items are finished first",
     route=Route("PUT", "/api/activity/jobs/paused", refusals=(), name="pause_all"),
     scope="engine",
     after_undo=_mode_undone,
     example=lambda ex: {"paused": True},
 )
 def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
-    """Pausing sets the mode paused; going on returns to the mode held before."""
+    """Pausing sets the mode paused; resuming returns to the previous mode."""
     current = _read(ctx, "mode")
     if p.paused:
         return _change_mode(ctx, "paused")
@@ -389,12 +389,12 @@ def pause_background(ctx: ActionContext, p: PauseBackground) -> dict[str, Any]:
     name="background.mode",
     params=SetMode,
     result=BackgroundMode,
-    summary="Say whether waiting work starts by itself, starts in any case, or does not start",
+    summary="Set whether waiting work starts by itself, starts in any case, or does not start",
     route=Route("PUT", "/api/activity/jobs/mode", refusals=()),
     scope="engine",
     after_undo=_mode_undone,
     example=lambda ex: {"mode": "started"},
 )
 def set_background_mode(ctx: ActionContext, p: SetMode) -> dict[str, Any]:
-    """`started` lets work go ahead though a person is at the machine or it runs on battery."""
+    """`started` lets work run even if a person is at the machine or it runs on battery."""
     return _change_mode(ctx, p.mode)

@@ -1,4 +1,4 @@
-"""The event log of activity: what runs, batches and the system did, append-only; another store than the runs."""
+"""The event log of activity: what runs, batches and the system did, append-only; stored apart from the runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ActivityType = Literal[
     "batch_completed",
     "system_info",
 ]
-"""What an event can be."""
+"""The types of events."""
 
 ACTIVITY_TYPES: frozenset[str] = frozenset(get_args(ActivityType))
 
@@ -79,7 +79,7 @@ def record_activity(
     duration_ms: int | None = None,
     error: str | None = None,
 ) -> str:
-    """Append one event; returns its id. Never page text: ids, names, numbers and words of our own.
+    """Append one event; return its id. Never page text: ids, names, numbers and our own words.
 
     An event of a run (*thread_id*) also becomes a line in the log of the run's row, one of a node in its step's.
     """
@@ -128,7 +128,7 @@ def read_activity(
     limit: int = 100,
     offset: int = 0,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Events newest first under every filter given, and how many there are in all. *search* is in the message."""
+    """Return the events that match every filter given, newest first, and the total. *search* applies to the message."""
     wheres: list[str] = []
     values: list[Any] = []
     for column, words in (("type", types), ("level", levels)):
@@ -148,7 +148,7 @@ def read_activity(
             values.append(value)
     where = f" WHERE {' AND '.join(wheres)}" if wheres else ""
     raw = raw_of(conn)
-    # SQLite's own lower() knows the letters of English alone.
+    # SQLite's own lower() only handles ASCII letters.
     raw.create_function("activity_folded", 1, str.casefold, deterministic=True)
     (total,) = raw.execute(f"SELECT count(*) FROM activity{where}", values).fetchone()
     names = [name.strip() for name in _COLUMNS.split(",")]

@@ -1,4 +1,4 @@
-"""Picking up one job for a lane inside a write transaction: order, conditions, and whose turn it is."""
+"""Picks a job for a lane inside a write transaction: order, conditions, and fairness."""
 
 from __future__ import annotations
 
@@ -25,57 +25,59 @@ if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
 
 RECHECK_SECONDS = 2.0
-"""How soon work that the machine's condition holds is looked at again."""
+"""Seconds after which work held back by the machine's condition is considered again."""
 
 FIRST_PATIENCE = 60.0
 """Seconds heavy work waits for work marked first; then it goes ahead, so that neither starves."""
 
 MOST_AHEAD = 31
-"""Quick jobs that a lane picks up beside one, so that their rows are written in one transaction."""
+"""How many quick jobs a lane picks up together with one, so that their rows are written in one transaction."""
 
 QUICK_SECONDS = 0.005
-"""A body that ends within this time is quick: of its kind more are picked up at once."""
+"""Seconds; a body that ends within this time is quick, and more jobs of its kind are picked up at once."""
 
 TOGETHER_SECONDS = 0.05
-"""How long the end of a quick job may wait to be written together with others."""
+"""Seconds the end of a quick job may wait to be written together with others."""
 
 LATE_SECONDS = 0.5
-"""When jobs that were picked up ahead of their turn and have not begun are put back, as one before them was not quick."""
+"""Seconds after which jobs that were picked up ahead and have not begun are put back, because one before them was not
+quick.
+"""
 
 
 @dataclass
 class Lane:
-    """One lane: how many jobs run at a time, which model it worked with last, and its sense of fairness."""
+    """One lane: how many jobs run at a time, which model it used last, and the state for fairness."""
 
     name: str
     width: int
     model: str | None = None
     served: JobStore | None = None
-    """The library that had the last turn."""
+    """The project that had the last turn."""
     picks: int = 0
     passed_over: dict[int, int] = field(default_factory=dict)
-    """Store (by identity) to how often in a row its oldest job was passed over."""
+    """Store (by identity) to the number of times in a row its oldest job was passed over."""
     running: int = 0
     quick: dict[str, int] = field(default_factory=dict)
-    """Kind to how many of its jobs may be picked up ahead; it doubles as long as they are quick."""
+    """Kind to the number of its jobs that may be picked up ahead; doubled as long as they are quick."""
     ahead: deque[tuple[JobStore, ClaimedJob]] = field(default_factory=deque)
-    """Jobs that were picked up ahead and have not begun. Any thread of the lane begins them."""
+    """Jobs that were picked up ahead and have not begun. Any thread of the lane may begin them."""
     late_at: float = 0.0
     """When these are put back."""
     ended: list[tuple[JobStore, Ending, ClaimedJob]] = field(default_factory=list)
     """Jobs whose bodies have ended, to be written with the next pick."""
     write_at: float = 0.0
-    """When they are written, should more jobs wait in `ahead`."""
+    """When they are written if jobs are still in `ahead`."""
 
     def learn(self, kind: JobKind, seconds: float, how: Ending) -> bool:
-        """Take note of how long a body took; whether it was quick."""
+        """Record how long a body took; return whether it was quick."""
         quick = seconds < QUICK_SECONDS and how.state == "done" and how.reason_code is None
         before = self.quick.get(kind.name, 0)
         self.quick[kind.name] = min(2 * before + 1, MOST_AHEAD) if quick else 0
         return quick
 
     def take_ended(self) -> list[tuple[JobStore, Ending, ClaimedJob]]:
-        """What is to be written; it is the caller's now."""
+        """Return the ends to be written and forget them here."""
         ended, self.ended = self.ended, []
         return ended
 
@@ -90,10 +92,11 @@ class _Option:
 def pick(
     runner: JobRunner, store: JobStore, lane: Lane, conn: Connection, changes: Changes, *, alone: bool = False
 ) -> list[ClaimedJob]:
-    """The next job of *store* for *lane*, its row marked as running; none when none may start.
+    """Return the next job of *store* for *lane*, its row marked as running; none when none may start.
 
-    With it come those that follow it, where it is *alone* in wanting the lane and the last jobs of its kind were quick.
-    One whose body had ended has nothing to run and ends here: *changes* takes what that changes.
+    Together with those that follow it, where *alone* (only this store wants the lane) and the last jobs of its kind
+    were quick. A job whose body had ended already has nothing to run and ends here; *changes* receives the
+    consequences.
     """
     raw = raw_of(conn)
     while not store.closing and runner.mode != "paused":
@@ -103,7 +106,7 @@ def pick(
         chosen = _choose(store, lane, options)
         claim, heavy = chosen.claim, chosen.kind.heavy_in(lane.name)
         if claim.body_done:
-            # Retried for the sake of its children: marked as running it would pass for one that waits for them.
+            # Retried for the sake of its children: marked as running, it would look like one that waits for them.
             at = now()
             ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, at, at, claim.parent_id)
             changes.add(end(conn, [ended]))
@@ -123,9 +126,9 @@ def pick(
 def _following(
     store: JobStore, lane: Lane, raw: sqlite3.Connection, chosen: _Option, options: list[_Option]
 ) -> list[Claim]:
-    """The jobs that come after the chosen one and are as quick, where nothing else waits for the lane.
+    """Return the jobs that follow the chosen one and are expected to be quick, where nothing else waits for the lane.
 
-    One that was interrupted is picked up by itself: what it may do to the engine shall not count against others.
+    An interrupted job is picked up alone: if it is what kills the engine, that must not count against others.
     """
     claim, kind = chosen.claim, chosen.kind
     count = lane.quick.get(kind.name, 0)
@@ -155,7 +158,7 @@ def _take(
     kind: JobKind,
     claims: list[Claim],
 ) -> list[ClaimedJob]:
-    """Mark the rows of the chosen jobs, and know them as picked up."""
+    """Mark the rows of the chosen jobs as running, and register them as picked up."""
     raw = raw_of(conn)
     holder, until = runner.lease()
     at = now()
@@ -177,7 +180,7 @@ def _take(
     if begun:
         write_lines(conn, begun)
     if not kind.first and not select(raw, lane_question(kind, lane.name), limit=1, any_holds=any_holds(raw)):
-        # Found out in the same transaction, so that the lane need not begin another to learn that there is none.
+        # Determined in the same transaction, so that the lane need not begin another one to learn that there is none.
         _none_left(store, lane, kind, raw)
     if claims[0].model is not None:
         lane.model = claims[0].model
@@ -188,7 +191,7 @@ def _take(
 
 
 def _none_left(store: JobStore, lane: Lane, kind: JobKind, raw: sqlite3.Connection) -> None:
-    """No job of *kind* may start now: the lane need not look for one until the keeper finds some."""
+    """Record that no job of *kind* may start now: the lane need not look for one until the keeper finds some."""
     store.maybe.discard((kind.name, lane.name))
     due = next_due(raw)
     if due is not None:
@@ -196,7 +199,7 @@ def _none_left(store: JobStore, lane: Lane, kind: JobKind, raw: sqlite3.Connecti
 
 
 def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connection) -> list[_Option]:
-    """The head of each kind's queue, for the loaded model and for watched work too, where it may start now."""
+    """Return the head of each kind's queue, also for the loaded model and for watched work, where it may start now."""
     holds = any_holds(raw)
     watched = store.list_watched()
     offline = runner.offline
@@ -235,7 +238,7 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
 
 
 def _may_start(runner: JobRunner, store: JobStore, option: _Option) -> bool:
-    """Whether the machine suits a heavy job now; when not, it is looked at again soon."""
+    """Return whether the machine allows a heavy job now; when not, it is checked again soon."""
     code = hindrance(
         runner.conditions.now(), heavy_running=runner.heavy_running, mode=runner.mode, watched=option.watched
     )
@@ -245,7 +248,7 @@ def _may_start(runner: JobRunner, store: JobStore, option: _Option) -> bool:
 
 
 def _first_waits(runner: JobRunner, store: JobStore, raw: sqlite3.Connection, holds: bool) -> bool:
-    """Whether work marked first still waits, so that heavy work does too (a minute at most)."""
+    """Return whether work marked first still waits, so that heavy work waits too (a minute at most)."""
     for kind in runner.kinds:
         if not kind.first:
             continue
@@ -265,7 +268,7 @@ def _first_waits(runner: JobRunner, store: JobStore, raw: sqlite3.Connection, ho
 
 
 def _choose(store: JobStore, lane: Lane, options: list[_Option]) -> _Option:
-    """The option that comes first; the oldest one after it was passed over too often."""
+    """Return the best option; the oldest one after it was passed over too often."""
 
     def order(option: _Option) -> tuple[bool, bool, bool, int]:
         fits = lane.model is not None and option.claim.model == lane.model

@@ -15,7 +15,7 @@ from armarium.jobs.decisions import HELD
 from armarium.jobs.kinds import JobKind
 
 LONGEST_WAIT = 3600
-"""Seconds `RetryLater` may put a job off. A row put off for longer (a clock that jumped) counts as due."""
+"""Seconds by which `RetryLater` may postpone a job. A row postponed for longer (the clock jumped) counts as due."""
 
 PATIENCE = 32
 """How often in a row the oldest job of a lane may be passed over; then it is its turn, whatever is preferred."""
@@ -52,7 +52,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class LaneQuestion:
-    """What a lane asks of one kind: whose turn it is, never who is preferred."""
+    """The part of the query that depends on the lane and the kind, without preferences."""
 
     kind: str
     lane: str
@@ -61,7 +61,7 @@ class LaneQuestion:
 
 
 def lane_question(kind: JobKind, lane: str) -> LaneQuestion:
-    """The question lane *lane* asks about *kind*."""
+    """Return the conditions of lane *lane* for *kind*."""
     return LaneQuestion(kind.name, lane, kind.lane == lane)
 
 
@@ -75,10 +75,10 @@ def select(
     watched: Collection[str] = (),
     any_holds: bool = True,
 ) -> list[Claim]:
-    """The oldest waiting jobs of one kind that may start now, at most *limit*.
+    """Return the oldest waiting jobs of one kind that may start now, at most *limit*.
 
-    *model* with *same_model* keeps to jobs for that model (None: for no model); *watched* to jobs that are or
-    stand under one of these ids, at most two levels deep.
+    *model* with *same_model* selects jobs for that model (None: for no model); *watched* selects jobs that have one of
+    these ids or are at most two levels beneath.
     """
     moment = now()
     far = timestamp(parse_timestamp(moment) + timedelta(seconds=LONGEST_WAIT))
@@ -109,12 +109,12 @@ def select(
 
 
 def any_holds(raw: sqlite3.Connection) -> bool:
-    """Whether any job is paused by a person; when none is, the question need not be asked of each."""
+    """Return whether any job is paused by a person; if none is, the queries can skip that condition."""
     return raw.execute("SELECT 1 FROM job_hold WHERE paused = 1 LIMIT 1").fetchone() is not None
 
 
 def kinds_waiting(raw: sqlite3.Connection, names: Iterable[str]) -> set[str]:
-    """Those of the kinds *names* that have a waiting job, held or not."""
+    """Return those of the kinds *names* that have a waiting job, paused or not."""
     return {
         name
         for name in names
@@ -123,7 +123,7 @@ def kinds_waiting(raw: sqlite3.Connection, names: Iterable[str]) -> set[str]:
 
 
 def next_due(raw: sqlite3.Connection) -> float | None:
-    """Seconds until the first job that was put off is due; None when none was."""
+    """Return the seconds until the first postponed job is due; None when there is none."""
     (first,) = raw.execute(
         "SELECT min(not_before) FROM job WHERE state = 'waiting' AND not_before IS NOT NULL"
     ).fetchone()

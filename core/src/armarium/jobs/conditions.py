@@ -1,6 +1,6 @@
-"""Whether the machine suits heavy work just now: memory, heat, battery, a person at it.
+"""Whether the machine allows heavy work just now: memory, heat, battery, a person at it.
 
-What cannot be measured on a machine counts as no hindrance. A test gives `Conditions` a `Machine` of its own.
+What a machine cannot measure does not hold anything back. A test gives `Conditions` a `Machine` of its own.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ HOT_DEGREES = 95.0
 """Degrees Celsius that count as hot where the sensor states no limit of its own."""
 
 IN_USE_SECONDS = 30.0
-"""A person is at the machine when the last input is not older."""
+"""Seconds since the last input below which a person counts as present."""
 
 KEPT_SECONDS = 2.0
-"""How long one measurement is used."""
+"""Seconds for which one measurement is used."""
 
 
 class Machine(Protocol):
-    """The measurements the conditions rest on; None where the machine does not tell."""
+    """The measurements behind the conditions; None where the machine cannot measure."""
 
     def memory_free(self) -> float | None:
-        """Share of memory that is available, 0 to 1."""
+        """Return the share of memory that is available, 0 to 1."""
 
     def degrees_below_limit(self) -> float | None:
-        """Degrees Celsius between the hottest sensor and its limit; negative above it."""
+        """Return the degrees Celsius between the hottest sensor and its limit; negative above it."""
 
     def on_battery(self) -> bool | None:
-        """Whether the machine runs on its battery."""
+        """Return whether the machine runs on its battery."""
 
     def seconds_since_input(self) -> float | None:
-        """Seconds since a person last touched keyboard or pointer."""
+        """Return the seconds since a person last touched keyboard or pointer."""
 
 
 class ThisMachine:
-    """The machine the engine runs on, through psutil and what the system tells."""
+    """The machine the engine runs on, through psutil and the operating system."""
 
     def memory_free(self) -> float | None:
         """See `Machine`."""
@@ -95,7 +95,9 @@ class ThisMachine:
 
 
 def _terminal_idle() -> float | None:
-    """Since the last key in any logged-in person's terminal: the access time of its device, as `w` reads it."""
+    """Return the seconds since the last key in any logged-in person's terminal: the access time of its device, as `w`
+    reads it.
+    """
     import psutil
 
     touched: list[float] = []
@@ -142,7 +144,7 @@ def _windows_idle() -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The conditions at one moment; True is a hindrance."""
+    """The conditions at one moment; True holds work back."""
 
     memory: bool = False
     """Memory is tight: one heavy job at a time."""
@@ -153,21 +155,21 @@ class Standing:
     in_use: bool = False
 
     def as_answer(self) -> dict[str, bool]:
-        """As `GET /api/activity/jobs` answers them."""
+        """Return them as `GET /api/activity/jobs` shows them."""
         return {"memory": self.memory, "heat": self.heat, "battery": self.battery, "in_use": self.in_use}
 
 
 WORDS = {
-    "memory": "Waits until memory is free: little is left, so heavy work runs one job at a time.",
+    "memory": "Waits until memory is free: little is left, so heavy jobs run one at a time.",
     "heat": "Waits until the machine has cooled down.",
-    "battery": "Waits until the machine is plugged in; mode started lets it go ahead on battery.",
-    "in-use": "Waits while a person is at the machine; mode started lets it go ahead all the same.",
+    "battery": "Waits until the machine is plugged in; mode started lets it run on battery.",
+    "in-use": "Waits while a person is at the machine; mode started lets it run all the same.",
 }
 """Reason code to the sentence a waiting job shows."""
 
 
 class Conditions:
-    """The standing of one machine, measured at most every two seconds."""
+    """The conditions of one machine, measured at most every two seconds."""
 
     def __init__(
         self, machine: Machine | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -179,7 +181,7 @@ class Conditions:
         self._measured_at = 0.0
 
     def now(self) -> Standing:
-        """The standing now, or up to two seconds ago."""
+        """Return the conditions now, or of up to two seconds ago."""
         with self._lock:
             at = self._clock()
             if self._standing is None or at - self._measured_at >= KEPT_SECONDS:
@@ -188,7 +190,7 @@ class Conditions:
             return self._standing
 
     def forget(self) -> None:
-        """Measure anew at the next question."""
+        """Measure again on next use."""
         with self._lock:
             self._standing = None
 
@@ -206,9 +208,9 @@ class Conditions:
 
 
 def hindrance(standing: Standing, *, heavy_running: int, mode: str, watched: bool) -> str | None:
-    """The reason code that keeps a heavy job from starting, or None.
+    """Return the reason code that keeps a heavy job from starting, or None.
 
-    Mode `started`, and a person who watches the job, lift battery and in-use; memory and heat always hold.
+    Mode `started`, and a person who watches the job, override battery and in-use; memory and heat always apply.
     """
     if standing.memory_low or (standing.memory and heavy_running > 0):
         return "memory"

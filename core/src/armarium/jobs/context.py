@@ -1,4 +1,4 @@
-"""What a job's body works with: its arguments, its checkpoint, and writes that keep both in step."""
+"""What a job's body works with: its arguments, its checkpoint, and writes that keep both consistent."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ PROGRESS_EVERY = 0.5
 
 
 class JobStopped(BaseException):
-    """The job was asked to stop and has finished the item in hand; a body lets it pass.
+    """The job was asked to stop and has finished the item in progress; a body does not catch it.
 
-    Not an `Exception`, so that a body which notes what goes wrong with one page does not swallow it.
+    Not an `Exception`, so that a body which catches the errors of one page does not swallow it.
     """
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-        """pause, cancel, aside (the machine no longer suits it) or shutdown."""
+        """pause, cancel, aside (the machine no longer allows it) or shutdown."""
 
 
 class RetryLater(Exception):
-    """Raised by a body that cannot go on now (a remote side is busy): the job waits *seconds* and is run again."""
+    """Raised by a body that cannot continue now (a remote side is busy): the job waits *seconds* and is run again."""
 
     def __init__(self, reason: str, *, seconds: float = 60.0, code: str = "retry-later") -> None:
         super().__init__(reason)
@@ -54,16 +54,16 @@ class RetryLater(Exception):
 
 
 class AfterChildren(Exception):
-    """Raised by a body that has put children in the queue and goes on when they have finished.
+    """Raised by a body that has queued children and continues when they have finished.
 
-    Its thread is free meanwhile; the job is shown as running. It is then run again from its checkpoint, and judges
-    itself what became of them: a child that failed does not fail it.
+    Its thread is free meanwhile; the job is shown as running. It is then run again from its checkpoint, and decides
+    itself what to make of them: a failed child does not fail it.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A job under this one, as its row stands."""
+    """A child job, as its row stands."""
 
     seq: int
     id: str
@@ -105,22 +105,22 @@ class JobContext:
         if self._args is None:
             stored = loads(self._claim.args)
             args = self.kind.parse(stored) if self.kind.args is not None else stored
-            # What its starter may reach now counts, not what was so when it was put into the queue.
+            # What its starter may reach counts now, not when the job was queued.
             self.engine.paths.check(args, self.principal)
             self._args = args
         return self._args
 
     @property
     def checkpoint(self) -> dict[str, Any]:
-        """What the job last kept; empty at its first start."""
+        """The last checkpoint; empty at its first start."""
         if self._checkpoint is None:
             self._checkpoint = loads(self._claim.checkpoint) or {}
         return self._checkpoint
 
     @property
     def library(self) -> Library:
-        """The library the job works in; only for kinds of library scope."""
-        assert self._store.library is not None, "a job of the engine has no library"
+        """The project the job works in; only for kinds of library scope."""
+        assert self._store.library is not None, "a job of the engine has no project"
         return self._store.library
 
     @property
@@ -130,7 +130,7 @@ class JobContext:
 
     @property
     def principal(self) -> Principal:
-        """The job as a caller: a machine with the rights of who started it."""
+        """The job as a caller: a machine with the rights of the person or token that started it."""
         told = loads(self._claim.principal) or {}
         libraries = told.get("libraries")
         return Principal(
@@ -148,7 +148,7 @@ class JobContext:
         )
 
     def check(self) -> None:
-        """Call between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
+        """To be called between two items: raises JobStopped when the job was paused, cancelled or is to make room."""
         if self.stop is None and self.kind.steps_aside:
             at = time.monotonic()
             if at - self._looked_aside_at > 2.0:
@@ -159,10 +159,10 @@ class JobContext:
             raise JobStopped(self.stop)
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Say how many of its own items are done, and how many there are.
+        """Report how many of its own items are done, and how many there are.
 
-        Written at most twice a second. A job whose pages are its children's does not call this: what they do is
-        counted into it.
+        Written at most twice a second. A job whose pages are its children's does not call this: their progress is added
+        to its own.
         """
         with self._lock:
             before = self._pending
@@ -182,13 +182,13 @@ class JobContext:
         total: int | None = None,
         set_id: str | None = None,
     ) -> Outcome:
-        """Run the action *name* and keep *checkpoint* and counts in the same transaction: exactly once.
+        """Run the action *name* and save *checkpoint* and counts in the same transaction: exactly once.
 
-        After a crash either both are there or neither is. All actions of a job share its id as set id (those of a
-        workflow run's jobs the run's), so they can be undone together; a child names its parent's as *set_id* where
-        both are one gesture. An engine-wide
-        action called by a library's job is in another database: there the checkpoint follows in a transaction of its
-        own, so such an action must bear being repeated. *checkpoint* may be a function of the action's answer.
+        After a crash either both exist or neither does. All actions of a job share its id as set id (those of a
+        workflow run's jobs the run's), so they can be undone together; a child passes its parent's as *set_id* where
+        both belong together. An engine-wide action called by a project's job is in another database: there the
+        checkpoint follows in a transaction of its own, so such an action must tolerate repetition. *checkpoint* may be
+        a function of the action's result.
         """
         self._refuse_when_closed()
         pending = self._take_pending()
@@ -237,7 +237,7 @@ class JobContext:
         total: int | None = None,
         along: Callable[[Connection], None] | None = None,
     ) -> None:
-        """Keep a checkpoint alone, with what *along* writes to operational tables in the same transaction."""
+        """Save a checkpoint only, with what *along* writes to operational tables in the same transaction."""
         self._refuse_when_closed()
         pending = self._take_pending()
         done, total = (done, total) if done is not None or pending is None else pending
@@ -255,10 +255,10 @@ class JobContext:
             write_lines(conn, [(self.job_id, level, message, data)])
 
     def spawn(self, job: NewJob) -> str:
-        """Put a child job in the queue; returns its id.
+        """Queue a child job; return its id.
 
-        A child is known by its key (default: its kind and arguments), so a body that is run again after a crash gets
-        the child it already has. The job itself is done when its body has ended and all children have finished.
+        A child is identified by its key (default: its kind and arguments), so a body that is run again after a crash
+        gets the existing child. The job itself is done when its body has ended and all children have finished.
         """
         return self.spawn_many([job])[0]
 
@@ -269,13 +269,13 @@ class JobContext:
         checkpoint: Mapping[str, Any] | None = None,
         along: Callable[[Connection, list[str]], None] | None = None,
     ) -> list[str]:
-        """Put many children in the queue in one transaction, with *checkpoint*; see `spawn`.
+        """Queue many children in one transaction, with *checkpoint*; see `spawn`.
 
-        *along* gets their ids, and writes to operational tables in the same transaction.
+        *along* receives their ids, and writes to operational tables in the same transaction.
         """
         self._refuse_when_closed()
         if self.stop == "cancel":
-            # What is under it was cancelled with it; nothing more is put there.
+            # The job was cancelled with everything beneath it; nothing more is queued there.
             raise JobStopped(self.stop)
         kinds = self._runner.kinds
         keyed = [self._add_key(job) for job in jobs]
@@ -291,12 +291,12 @@ class JobContext:
         return ids
 
     def child(self, key: str) -> Child | None:
-        """The child that was put in the queue with this key, as it stands now."""
+        """Return the child that was queued with this key, as it stands now."""
         found = self._children("key = ?", (key,), 1)
         return found[0] if found else None
 
     def children(self, after: int = 0, limit: int = 500) -> list[Child]:
-        """Its children in the order in which they were put in, from the one after row number *after* on."""
+        """Return its children in the order in which they were queued, from the one after row number *after* on."""
         return self._children("seq > ?", (after,), limit)
 
     def _children(self, where: str, values: tuple[object, ...], limit: int) -> list[Child]:
@@ -318,16 +318,16 @@ class JobContext:
         params: Mapping[str, Any],
         on_progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
-        """Ask a worker process (of *runtime*, or of the engine's own environment) for heavy compute.
+        """Run heavy computation in a worker process (of *runtime*, or of the engine's own environment).
 
-        The process keeps its model loaded between calls. A crash or lack of memory there is a refusal here and
-        fails this job in words, never the engine.
+        The process keeps its model loaded between calls. A crash or lack of memory there is a refusal here and fails
+        this job with a sentence, never the engine.
         """
         self._refuse_when_closed()
         from armarium_worker import WorkerStopped
 
         def is_stopped() -> bool:
-            # A page in hand is finished; only the engine's end, or a work that steps aside, cuts a call short.
+            # The page in progress is finished; only the engine's end, or a job that makes room, interrupts a call.
             return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
 
         try:
@@ -344,7 +344,7 @@ class JobContext:
             raise JobStopped(self.stop or "shutdown") from None
 
     def take_pending(self) -> tuple[int, int | None] | None:
-        """Progress that was told and not yet written."""
+        """Return progress that was reported and is not yet written."""
         return self._take_pending()
 
     def _add_key(self, job: NewJob) -> NewJob:

@@ -1,4 +1,4 @@
-"""What a person, or a new start of the engine, makes of queued jobs: cancel, retry, recover, and the tidying after 30 days.
+"""What a person, or a restart of the engine, does to queued jobs: cancel, retry, recover, and the purge after 30 days.
 
 Plain functions on a connection inside a write transaction. Pause is not here: it is a row of `job_hold`.
 """
@@ -24,13 +24,13 @@ _SUBTREE = (
 
 
 def subtree(raw: sqlite3.Connection, job_id: str) -> list[str]:
-    """*job_id* and every job under it, the deepest first."""
+    """Return *job_id* and every job beneath it, the deepest first."""
     rows = raw.execute(_SUBTREE + "SELECT id FROM tree ORDER BY depth DESC", (job_id,))
     return [row[0] for row in rows]
 
 
 def paused_ids(raw: sqlite3.Connection) -> set[str]:
-    """Ids of the jobs a person has paused and of all jobs under them."""
+    """Return the ids of the jobs a person has paused and of all jobs beneath them."""
     if raw.execute("SELECT 1 FROM job_hold WHERE paused = 1 LIMIT 1").fetchone() is None:
         return set()
     return {row[0] for row in raw.execute(f"{HELD} SELECT id FROM held")}
@@ -40,13 +40,13 @@ HELD = (
     "WITH RECURSIVE held (id) AS (SELECT job_id FROM job_hold WHERE paused = 1 UNION "
     "SELECT job.id FROM job JOIN held ON job.parent_id = held.id)"
 )
-"""Common table `held`: the jobs under a hold."""
+"""Common table expression `held`: the jobs under a hold."""
 
 
 def cancel(conn: Connection, job_id: str) -> list[str]:
-    """Cancel *job_id* and all under it: what waits is over at once, what runs stops after the item in hand.
+    """Cancel *job_id* and all beneath it: waiting jobs end at once, running ones stop after the item in progress.
 
-    Returns the ids told to stop while running.
+    Returns the ids of running jobs that were asked to stop.
     """
     raw = raw_of(conn)
     ids = subtree(raw, job_id)
@@ -77,9 +77,9 @@ def cancel(conn: Connection, job_id: str) -> list[str]:
 
 
 def retry(conn: Connection, job_id: str) -> list[str]:
-    """Put *job_id* and what failed or was cancelled under it back in the queue, attempts cleared; returns their ids.
+    """Put *job_id* and what failed or was cancelled beneath it back in the queue, attempts reset; return their ids.
 
-    Each carries on from its checkpoint; a job whose body had ended well only waits for its children again.
+    Each resumes from its checkpoint; a job whose body had succeeded only waits for its children again.
     """
     raw = raw_of(conn)
     again: list[str] = []
@@ -101,7 +101,7 @@ def retry(conn: Connection, job_id: str) -> list[str]:
 
 
 def _reopen_parents(raw: sqlite3.Connection, parents: list[str]) -> None:
-    """Count the children of *parents* (deepest first) afresh; one that had ended well waits for them again."""
+    """Recount the children of *parents* (deepest first); one whose body had succeeded waits for them again."""
     for parent in parents:
         _recount(raw, parent)
         state, body_done, open_children, above = raw.execute(
@@ -114,12 +114,12 @@ def _reopen_parents(raw: sqlite3.Connection, parents: list[str]) -> None:
                 (parent,),
             )
         if above is not None:
-            # The list grows while it is walked: what changed here is counted again above.
+            # The list grows while it is walked: a change here is counted again above.
             parents.append(above)
 
 
 def settle_parents(conn: Connection, parents: Iterable[str]) -> Changes:
-    """Count the children of *parents* afresh (deepest parents first) and finish those with none left."""
+    """Recount the children of *parents* (deepest first) and finish those with none left."""
     raw = raw_of(conn)
     changes = Changes()
     for parent in parents:
@@ -140,10 +140,10 @@ def _recount(raw: sqlite3.Connection, parent_id: str) -> None:
 
 
 def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None = None) -> tuple[int, int]:
-    """Put jobs found running back in the queue; the third interruption fails one, in words. Says how many of each.
+    """Put jobs found running back in the queue; the third interruption fails a job. Return how many of each.
 
-    Rows in *working* are really at work and left alone. With *holder*, rows whose lease that engine holds and
-    whose lease has not run out are left alone too.
+    Rows in *working* are really running and left alone. With *holder*, rows whose lease that engine holds and has not
+    expired are left alone too.
     """
     raw = raw_of(conn)
     at_work = set(working)
@@ -170,7 +170,7 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
             failed += 1
         else:
             one.reason, one.reason_code = (
-                "The engine stopped while this ran; it carries on from where it was.",
+                "The engine stopped while this ran; it resumes where it was.",
                 None,
             )
             back += 1
@@ -181,7 +181,7 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
 
 
 def purge(conn: Connection) -> int:
-    """Remove jobs that finished more than 30 days ago, with their log lines; returns how many.
+    """Remove jobs that finished more than 30 days ago, with their log lines; return how many.
 
     A child stays as long as its parent is unfinished. What a person decided about them stays in the audit log.
     """
@@ -201,7 +201,9 @@ def purge(conn: Connection) -> int:
 
 
 def lend_rights(conn: Connection, jobs: Sequence[str], principal: Principal) -> None:
-    """A job does what its starter may; put back by *principal*, who may less, it does no more than that one may."""
+    """Reduce the rights of a job to those of *principal*, who put it back in the queue, where that principal may do
+    less than its starter.
+    """
     if principal.may("owner"):
         return
     raw_of(conn).executemany(

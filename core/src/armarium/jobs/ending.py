@@ -1,6 +1,6 @@
-"""How bodies end: finished rows, rows put back, and what that means for the jobs above them.
+"""How bodies end: finished rows, rows put back, and the consequences for the jobs above them.
 
-Plain functions on a connection inside a write transaction; the lanes and the decisions of a person use them.
+Plain functions on a connection inside a write transaction; used by the lanes and by the decisions of a person.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GOES_ON = "goes-on"
 
 @dataclass(slots=True)
 class Ending:
-    """How a body ended: the state its row goes to and what is shown."""
+    """How a body ended: the new state of its row and what is shown."""
 
     seq: int
     id: str
@@ -43,16 +43,16 @@ class Ending:
 
 @dataclass(slots=True)
 class Changes:
-    """Ids of jobs whose shown state changed, of those that only moved on, and of whole trees that failed for good."""
+    """Ids of jobs whose shown state changed, of those whose progress changed, and of whole trees that failed for good."""
 
     states: list[str] = field(default_factory=list)
     progress: set[str] = field(default_factory=set)
     failed: list[str] = field(default_factory=list)
     wait_again: bool = False
-    """Whether a job is back in the queue whose children have finished."""
+    """Whether a job whose children have finished is back in the queue."""
 
     def add(self, more: Changes) -> None:
-        """Take in what *more* says."""
+        """Add the changes of *more*."""
         self.states += more.states
         self.progress |= more.progress
         self.failed += more.failed
@@ -73,15 +73,15 @@ _PUT_BACK = (
 
 
 def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
-    """Write how bodies ended, in one go: finished rows, rows put back, and what that means for the jobs above.
+    """Write how bodies ended, in one go: finished rows, rows put back, and the consequences for the jobs above.
 
-    A job whose body ended well stays `running` until its children have finished; it then fails when one failed.
+    A job whose body succeeded stays `running` until its children have finished; it then fails when one failed.
     """
     raw = raw_of(conn)
     changes = Changes()
     for e in ended:
         if e.state in ("waiting", "failed") and _was_cancelled(raw, e.seq):
-            # Cancelled in the very moment in which it stopped for another reason, or met what the cancelling took away.
+            # Cancelled at the moment in which it stopped for another reason, or failed on what the cancelling removed.
             e.state, e.reason, e.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
     finished = [e for e in ended if e.state != "waiting"]
     back = [e for e in ended if e.state == "waiting"]
@@ -105,7 +105,7 @@ def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
         _note_handed_in(conn, finished)
         for e in finished:
             if e.seq in waits:
-                # It is not closed after all: its children are still to come, or one has failed already.
+                # It is not finished after all: its children are still to come, or one has failed already.
                 if e.parent_id is not None:
                     parents[e.parent_id][0] -= 1
                 raw.execute("UPDATE job SET state = 'running', finished_at = NULL WHERE seq = ?", (e.seq,))
@@ -118,7 +118,7 @@ def end(conn: Connection, ended: Sequence[Ending]) -> Changes:
 
 
 def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
-    """Note in the event log what failed for good; of a tree of jobs its top tells."""
+    """Record in the event log what failed for good; for a tree of jobs, its top."""
     for job_id in ids:
         title, kind, reason = (
             raw_of(conn).execute("SELECT title, kind, reason FROM job WHERE id = ?", (job_id,)).fetchone()
@@ -134,7 +134,7 @@ def _tell_failed(conn: Connection, ids: Iterable[str]) -> None:
 
 
 def _note_handed_in(conn: Connection, ended: Iterable[Ending]) -> None:
-    """A line in the log of each job that a workflow run handed in: how it ended, for those who follow the run."""
+    """Add a line to the log of each job that a workflow run queued: how it ended, for those who follow the run."""
     of = {e.seq: e for e in ended}
     lines = []
     for seq, text in raw_of(conn).execute(
@@ -160,7 +160,7 @@ def _was_cancelled(raw: sqlite3.Connection, seq: int) -> bool:
 
 
 def _count_finished(raw: sqlite3.Connection, ended: Sequence[Ending]) -> dict[str, list[int]]:
-    """Parent id to [children finished, of them failed, pages that count as done by it]."""
+    """Return parent id to [children finished, of them failed, pages that they count as done]."""
     parents: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     done = [e.seq for e in ended if e.state == "done"]
     left = dict(
@@ -208,7 +208,7 @@ def _close_children(
 
 
 def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
-    """Finish a job whose body has ended well when its last child has finished."""
+    """Finish a job whose body has succeeded when its last child has finished."""
     row = raw.execute(
         "SELECT state, body_done, open_children, failed_children, stop, parent_id, reason_code FROM job WHERE id = ?",
         (job_id,),
@@ -235,7 +235,7 @@ def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
         end_state, code = "failed", "children"
         reason = (
             f"{failed_children} of {children} parts failed; the log says why each did. "
-            "Retry takes up only what failed."
+            "Retry repeats only what failed."
         )
     raw.execute(
         "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, stop = NULL WHERE id = ?",
@@ -257,7 +257,7 @@ def settle(conn: Connection, job_id: str) -> Changes:
 
 
 def job_states(raw: sqlite3.Connection, ids: Iterable[str]) -> list[tuple[str, str, int, int, str | None]]:
-    """(id, state, done, total, reason) of each of *ids* that exists."""
+    """Return (id, state, done, total, reason) of each of *ids* that exists."""
     wanted = list(dict.fromkeys(ids))
     found: list[tuple[str, str, int, int, str | None]] = []
     for start in range(0, len(wanted), 500):

@@ -1,4 +1,4 @@
-"""Running one body and telling, in words, how it ended."""
+"""Runs one body and reports how it ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
         return not_begun(picked, why)
     ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
     try:
-        # A body sees what who started it may see.
+        # A body sees what its starter may see.
         with asking(context.principal):
             answer = kind.run(context)
         if answer is not None:
@@ -58,15 +58,15 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
             ended.finished_at = now()
             _note_failure(store, ended)
             return ended
-        # Neither the message of the error nor its values: they may hold words of the source.
+        # Neither the message of the error nor its values: they may contain words of the source.
         frames = traceback.extract_tb(error.__traceback__)
         where = "\n".join(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
         log.error("a job of kind %s failed with %s\n%s", kind.name, type(error).__name__, where)
         ended.state, ended.reason_code = "failed", "error"
         whose, spot = runner.engine.plugins.at_fault(error)
         ended.reason = (
-            f"The work {kind.name} met an error that nobody foresaw, inside {whose} ({spot}). Retry it, and report it "
-            "with these words when it fails again."
+            f"The work {kind.name} failed with an unexpected error inside {whose} ({spot}). Retry it; if it fails "
+            "again, report it with this message."
         )
     ended.finished_at = now()
     if ended.state == "failed":
@@ -75,7 +75,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
 
 
 def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
-    """The end of a job that was picked up and is not run now: it waits again, or is cancelled."""
+    """Return the end of a job that was picked up and is not run now: it waits again, or is cancelled."""
     claim, at = picked.claim, now()
     ended = Ending(claim.seq, claim.id, "done", claim.attempts, at, at, claim.parent_id)
     _mark_stopped(ended, picked.context.stop or why)

@@ -17,7 +17,7 @@ DERIVATIVES = "derivatives"
 
 
 def import_goes_on(sight: QueueView) -> bool:
-    """Whether the list shows the import row: something of an import waits or runs."""
+    """Return whether the list shows the import row: a job of an import waits or runs."""
     kinds = sight.runner.kinds.import_kinds()
     if not kinds:
         return False
@@ -31,7 +31,7 @@ def import_goes_on(sight: QueueView) -> bool:
 
 
 def derivatives(sight: QueueView) -> dict[str, Any]:
-    """The latest import of one library: the row `derivatives` with a node for each stage."""
+    """Return the latest import of one project: the row `derivatives` with a node for each stage."""
     kinds = sight.runner.kinds
     since = _import_began(sight)
     stages = [_stage(sight, stage, since) for stage in kinds.stages]
@@ -39,7 +39,7 @@ def derivatives(sight: QueueView) -> dict[str, Any]:
 
 
 def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
-    """`GET /api/activity/jobs/derivatives` over *libraries*, their stages added up."""
+    """Return `GET /api/activity/jobs/derivatives` over *libraries*, with their stages added up."""
     found: list[dict[str, Any]] = []
     for library in libraries:
         with open_sight(runner, library) as sight:
@@ -48,10 +48,10 @@ def derivatives_of(runner: JobRunner, libraries: Iterable[Library | None]) -> di
 
 
 def _import_began(sight: QueueView) -> int | None:
-    """The first row of the import that is going on, or of the last one; None when there was none.
+    """Return the first row of the current import, or of the last one; None when there was none.
 
-    Its stages need not lie under one job: to an import belongs whatever work of its kinds overlaps it in time, so what
-    is counted once stays counted until the next import begins.
+    Its stages need not lie under one job: all work of its kinds that overlaps in time belongs to an import, so what is
+    counted once stays counted until the next import begins.
     """
     kinds = sight.runner.kinds.import_kinds()
     if not kinds:
@@ -114,7 +114,7 @@ def _stage(sight: QueueView, stage: str, since: int | None) -> dict[str, Any]:
 
 
 def _combine_states(states: Counter[str]) -> str:
-    """One state for many jobs: what is still to come is said before what has ended."""
+    """Return one state for many jobs: unfinished states take precedence over final ones."""
     for state in ("running", "waiting", "paused", "failed"):
         if states[state]:
             return state
@@ -122,7 +122,7 @@ def _combine_states(states: Counter[str]) -> str:
 
 
 _REASONS = {
-    "paused": ("Paused by a person; resume it to let it go on.", "paused"),
+    "paused": ("Paused by a person; resume it to continue.", "paused"),
     "failed": ("Some of it failed; the log says what and why.", None),
 }
 
@@ -191,7 +191,7 @@ def _import_row(stages: list[dict[str, Any]], path: str | None) -> dict[str, Any
 
 
 def merged_import(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """The import rows of several libraries as one, stage by stage."""
+    """Merge the import rows of several projects, stage by stage."""
     if len(found) == 1:
         return found[0]
     stages: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The keeper: one thread that wakes lanes for new work, renews leases, and looks again at what waits for a time."""
+"""The keeper: one thread that wakes lanes for new work, renews leases, and checks again what waits for a time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.jobs")
 
 HEARTBEAT_SECONDS = 15.0
-"""How often leases of running jobs are renewed."""
+"""Seconds between renewals of the leases of running jobs."""
 
 GATHER_SECONDS = 0.012
-"""Calls that follow a look this closely are answered by one more, so that many steps at once are not a look each."""
+"""Seconds: calls that follow a check this closely are answered by one more, so that many steps at once are not a check
+each.
+"""
 
 TIDY_SECONDS = 86_400.0
-"""How often jobs that finished long ago are removed from libraries that stay open."""
+"""Seconds between purges of old finished jobs in projects that stay open."""
 
 
 class Keeper:
@@ -41,7 +43,7 @@ class Keeper:
         self._thread.start()
 
     def end(self, deadline: float) -> None:
-        """Let the thread end, until *deadline* (monotonic) at most."""
+        """End the thread, waiting until *deadline* (monotonic) at most."""
         self._called.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(max(0.0, deadline - time.monotonic()))
@@ -49,18 +51,18 @@ class Keeper:
         self._called.clear()
 
     def call(self) -> None:
-        """Have it look around at once."""
-        # Asked first, for it costs a tenth: a step that puts in a job comes here, and most find it called already.
+        """Have it check everything at once."""
+        # Tested first, which costs a tenth: every step that queues a job comes here, and most find it called already.
         if not self._called.is_set():
             self._called.set()
 
     def sleeps_too_long(self) -> bool:
-        """Whether the keeper would not be awake in time to renew the lease of a job that is picked up now."""
+        """Return whether the keeper would not be awake in time to renew the lease of a job that is picked up now."""
         until = self._until
         return until is None or until > time.monotonic() + HEARTBEAT_SECONDS
 
     def _keep(self) -> None:
-        """Wake lanes for new work, renew leases, look again at what waits for a time or a condition."""
+        """Wake lanes for new work, renew leases, check again what waits for a time or a condition."""
         beat_at = time.monotonic() + HEARTBEAT_SECONDS
         tidy_at = time.monotonic() + TIDY_SECONDS
         looked_at = 0.0
@@ -83,14 +85,14 @@ class Keeper:
                     for store in self.runner.stores():
                         with store.db.write() as conn:
                             decisions.purge(conn)
-            except Unavailable:  # a project that began to close after it was looked at
+            except Unavailable:  # a project that began to close after the check
                 time.sleep(0.1)
             except Exception:
-                log.exception("the keeper of the jobs met an error and goes on")
+                log.exception("the keeper of the jobs met an error and continues")
                 time.sleep(1.0)
 
     def _sleep(self, beat_at: float) -> float | None:
-        """Seconds until there is something to do by itself; None: until called."""
+        """Return the seconds until there is something to do without a call; None: until called."""
         at = time.monotonic()
         times: list[float] = []
         for store in self.runner.stores():
@@ -119,7 +121,7 @@ class Keeper:
             self.runner.crew.call(lanes)
 
     def beat(self) -> None:
-        """Renew the leases of running jobs; a row whose lease ran out and that nobody works on waits again."""
+        """Renew the leases of running jobs; put rows back in the queue whose lease expired and that nobody works on."""
         for store in self.runner.stores():
             if store.closing:
                 continue

@@ -1,4 +1,4 @@
-"""Kinds of jobs and the lanes they run in; what a plugin declares so that the runner knows how to treat its work."""
+"""Kinds of jobs and the lanes they run in: what a plugin declares so that the runner can schedule its work."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ FAR_LANES = frozenset({"network", "remote"})
 """Lanes whose work is done elsewhere; this machine only waits for it."""
 
 GROUPING_LANES = frozenset({"cpu", "images", "database"})
-"""Lanes whose jobs may be picked up, and their ends written, several at a time where they are quick: what such a body did is
-its own to keep (`JobContext.act`, `save`), and no other machine is asked in it, so that being begun again costs nothing."""
+"""Lanes whose quick jobs may be picked up, and their ends written, several at a time: what such a body did is saved by
+itself (`JobContext.act`, `save`) and involves no other machine, so that running it again costs nothing.
+"""
 
 IMPORT_STAGES: tuple[str, ...] = ("read-files", "thumbnails", "display-pictures", "text-layers", "embeddings")
-"""The stages an import goes through, in the order they are shown."""
+"""The stages of an import, in the order they are shown."""
 
 STAGE_TITLES: Mapping[str, str] = {
     "read-files": "Read the files",
@@ -51,9 +52,9 @@ STAGE_TITLES: Mapping[str, str] = {
 class JobKind:
     """One kind of job. The body is plain: arguments and checkpoint in, result out; it may be killed at any instant.
 
-    `run` is called in a thread of the lane with a `JobContext`. What it raises fails the job: a `ServiceError`
-    with its own sentence, anything else with a general one. Killed and run again from its checkpoint it must lose
-    nothing and double nothing; `JobContext.act` and `JobContext.spawn` see to that.
+    `run` is called in a thread of the lane with a `JobContext`. An exception fails the job: a `ServiceError` with its
+    own sentence, any other with a general one. Killed and run again from its checkpoint it must lose nothing and repeat
+    nothing; `JobContext.act` and `JobContext.spawn` ensure that.
     """
 
     name: str
@@ -67,44 +68,45 @@ class JobKind:
     """Small work that heavy work waits for, such as thumbnails."""
     scope: Literal["library", "engine"] = "library"
     also_lanes: tuple[str, ...] = ()
-    """Other lanes a single job of this kind may be put in (a cloud model instead of a local one)."""
+    """Other lanes in which a single job of this kind may be queued (a cloud model instead of a local one)."""
     stage: str | None = None
     """The stage of an import it belongs to; its jobs are then shown under the `derivatives` row."""
     needs_network: bool = False
     """Waits while the engine is held offline (SERVICE_LOCAL_ONLY)."""
     steps_aside: bool = False
-    """`check()` also stops it when the machine no longer suits heavy work: a long training, not a page."""
+    """`check()` also stops it when the machine no longer allows heavy work: for a long training, not for a page."""
     handed_in_by_run: bool = False
-    """Its jobs always belong to a workflow run: one is not paused, cancelled or retried by itself."""
+    """Its jobs always belong to a workflow run and cannot be paused, cancelled or retried by themselves."""
     is_run: bool = False
-    """A workflow run or batch: its library is not released while one waits or runs."""
+    """A workflow run or batch: its project is not released while one waits or runs."""
     remote: bool = False
     """Runs on a remote service: it is cancelled there (`on_cancel`) and cannot be retried from here."""
     retries: int = 5
-    """How often `RetryLater` may put one job off before that fails it."""
+    """How often `RetryLater` may postpone one job before it fails."""
     on_pause: Callable[[Engine, Library | None, str, bool], None] | None = None
-    """Told after the commit that a person paused (True) or resumed (False) job *id*; its own pause is done here."""
+    """Called after the commit when a person paused (True) or resumed (False) job *id*; its own pause is handled here.
+    """
     on_cancel: Callable[[Engine, Library | None, str], None] | None = None
-    """Told after the commit that job *id* was cancelled; stops what runs elsewhere for it."""
+    """Called after the commit when job *id* was cancelled; stops what runs elsewhere for it."""
     describe: Callable[[Connection, str], dict[str, Any]] | None = None
-    """What the answer to one job adds for job *id*, as the caller may see it: its `stages` and, once ended, its `summary`."""
+    """Adds to the answer for job *id*, as the caller may see it, its `stages` and, once ended, its `summary`."""
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        """Every lane its jobs may run in, the usual one first."""
+        """Return every lane its jobs may run in, the usual one first."""
         return (self.lane, *self.also_lanes)
 
     @property
     def may_be_grouped(self) -> bool:
-        """Whether several of its jobs may be picked up at once, where they are quick."""
+        """Return whether several of its jobs may be picked up at once if they are quick."""
         return not (self.heavy or self.first or self.steps_aside or self.needs_network or self.remote)
 
     def heavy_in(self, lane: str) -> bool:
-        """Whether a job of this kind weighs on this machine when it runs in *lane*: far away it does not."""
+        """Return whether a job of this kind loads this machine when it runs in *lane*: remote work does not."""
         return self.heavy and lane not in FAR_LANES
 
     def arguments(self, given: BaseModel | Mapping[str, Any] | None) -> dict[str, Any]:
-        """*given* as the JSON object the job row keeps; Invalid when it does not fit the kind's model."""
+        """Return *given* as the JSON object the job row stores; raises Invalid when it does not fit the kind's model."""
         if isinstance(given, BaseModel):
             return given.model_dump(mode="json")
         plain = dict(given or {})
@@ -113,14 +115,14 @@ class JobKind:
         return self.parse(plain).model_dump(mode="json")
 
     def parse(self, stored: Mapping[str, Any]) -> BaseModel:
-        """The kind's model of *stored* arguments; Invalid when they do not fit it."""
+        """Return the kind's model of *stored* arguments; raises Invalid when they do not fit it."""
         assert self.args is not None
         try:
             return self.args.model_validate(stored)
         except ValidationError as error:
             places = ", ".join(".".join(map(str, e["loc"])) or "(whole)" for e in error.errors())
             raise Invalid(
-                f"The arguments do not fit the work {self.name} (at {places}). Start the work anew.",
+                f"The arguments do not fit the work {self.name} (at {places}). Start the work again.",
                 code="invalid_job_arguments",
             ) from None
 
@@ -135,7 +137,7 @@ class KindRegistry:
             self.add(kind)
 
     def add(self, kind: JobKind) -> None:
-        """Take *kind* in; ValueError when its name is taken or a lane does not exist."""
+        """Add *kind*; raises ValueError when its name is taken or a lane does not exist."""
         if kind.name in self._kinds:
             raise ValueError(f"The job kind {kind.name} exists already; names are never overwritten.")
         for lane in kind.lanes:
@@ -148,15 +150,15 @@ class KindRegistry:
             self.stages.append(kind.stage)
 
     def get(self, name: str) -> JobKind | None:
-        """The kind called *name*, or None when no loaded plugin brings it."""
+        """Return the kind called *name*, or None when no loaded plugin provides it."""
         return self._kinds.get(name)
 
     def require(self, name: str) -> JobKind:
-        """The kind called *name*; Invalid when no loaded plugin brings it."""
+        """Return the kind called *name*; raises Invalid when no loaded plugin provides it."""
         kind = self._kinds.get(name)
         if kind is None:
             raise Invalid(
-                f"No loaded plugin brings the work {name}. `armarium plugins` shows which are loaded and why "
+                f"No loaded plugin provides the work {name}. `armarium plugins` shows which are loaded and why "
                 "one was refused.",
                 code="unknown_job_kind",
             )
@@ -169,18 +171,18 @@ class KindRegistry:
         return name in self._kinds
 
     def in_lane(self, lane: str, scope: str) -> list[JobKind]:
-        """Kinds of *scope* whose jobs may run in *lane*."""
+        """Return the kinds of *scope* whose jobs may run in *lane*."""
         return [kind for kind in self._kinds.values() if kind.scope == scope and lane in kind.lanes]
 
     def lane_of(self, name: str, lane: str | None) -> str:
-        """The lane of a row: its own, else its kind's (`cpu` for a kind that is not loaded)."""
+        """Return the lane of a row: its own, else its kind's (`cpu` for a kind that is not loaded)."""
         kind = self._kinds.get(name)
         return lane or (kind.lane if kind else "cpu")
 
     def of_stage(self, stage: str) -> list[str]:
-        """Names of the kinds that do *stage* of an import."""
+        """Return the names of the kinds of *stage* of an import."""
         return [kind.name for kind in self._kinds.values() if kind.stage == stage]
 
     def import_kinds(self) -> list[str]:
-        """Names of all kinds that belong to an import."""
+        """Return the names of all kinds that belong to an import."""
         return [kind.name for kind in self._kinds.values() if kind.stage is not None]

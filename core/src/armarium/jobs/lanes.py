@@ -1,7 +1,7 @@
-"""The crew of the lanes: threads that pick up a job, run its body, and write how it ended with the next pick.
+"""The threads of the lanes: each picks up a job, runs its body, and writes how it ended with the next pick.
 
-A crash between a body's end and that transaction runs the body again; what it did through `JobContext.act` stands
-with its checkpoint, so nothing is lost or doubled.
+After a crash between a body's end and that transaction the body runs again; what it did through `JobContext.act` is
+stored with its checkpoint, so nothing is lost or repeated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger("armarium.jobs")
 
 
 class LaneThreads:
-    """The threads of every lane, made when a lane first has work."""
+    """The threads of every lane, started when a lane first has work."""
 
     def __init__(self, runner: JobRunner) -> None:
         self.runner = runner
@@ -37,7 +37,7 @@ class LaneThreads:
         self._threads: dict[str, list[threading.Thread]] = {name: [] for name in LANES}
 
     def call(self, lanes: set[str]) -> None:
-        """Wake the threads of *lanes*, hiring those that are not there yet."""
+        """Wake the threads of *lanes*, starting those that do not exist yet."""
         with self._lock:
             for name in lanes:
                 threads = self._threads[name]
@@ -55,7 +55,7 @@ class LaneThreads:
             self._work.notify_all()
 
     def end(self, deadline: float) -> None:
-        """Let every thread finish what it has in hand, until *deadline* (monotonic) at most."""
+        """Let every thread finish the item in progress, until *deadline* (monotonic) at most."""
         for lane in self.runner.lanes.values():
             self.put_back_late(lane, lane.late_at)
         with self._lock:
@@ -67,7 +67,7 @@ class LaneThreads:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
     def _serve(self, lane: Lane) -> None:
-        """One thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
+        """Run one thread of a lane: pick up, run, write the end with the next pick; sleep when there is nothing."""
         work_in_background()
         while True:
             found = self._next(lane)
@@ -81,7 +81,7 @@ class LaneThreads:
                     self._work.wait()
 
     def _run(self, lane: Lane, store: JobStore, picked: ClaimedJob) -> None:
-        """Run a body; its end is written with the next pick, that of a quick one with those of others."""
+        """Run a body; its end is written with the next pick, that of a quick one together with others."""
         with self._lock:
             lane.running += 1
         begun = time.monotonic()
@@ -102,7 +102,7 @@ class LaneThreads:
             lane.ended.append((store, how, picked))
 
     def _next(self, lane: Lane) -> tuple[JobStore, ClaimedJob] | None:
-        """The job to run now: one that was picked up ahead, else the next of the queue."""
+        """Return the job to run now: one that was picked up ahead, else the next of the queue."""
         if self.runner.mode == "paused":
             self.put_back_late(lane, lane.late_at)
         with self._lock:
@@ -116,7 +116,7 @@ class LaneThreads:
     def _turn(
         self, lane: Lane, ended: list[tuple[JobStore, Ending, ClaimedJob]]
     ) -> tuple[JobStore, ClaimedJob] | None:
-        """Write how jobs ended and pick up the next, in one transaction where all are in one library."""
+        """Write how jobs ended and pick up the next, in one transaction where all are in one project."""
         candidates = self._candidates(lane) if self.runner.is_started else []
         stores = {id(store) for store, _, _ in ended}
         if ended and (not candidates or stores != {id(candidates[0])}):
@@ -135,12 +135,12 @@ class LaneThreads:
         return None
 
     def _write_all(self, ended: list[tuple[JobStore, Ending, ClaimedJob]]) -> None:
-        """Write how jobs ended, library by library."""
+        """Write how jobs ended, project by project."""
         for store in {id(one): one for one, _, _ in ended}.values():
             self.write_ends(store, [(how, picked) for one, how, picked in ended if one is store])
 
     def put_back_late(self, lane: Lane, at: float) -> None:
-        """Put jobs that were picked up ahead and did not begin in time back in the queue; write the ends that wait."""
+        """Put jobs that were picked up ahead and did not begin in time back in the queue; write pending ends."""
         with self._lock:
             if not lane.ahead or at < lane.late_at:
                 return
@@ -150,11 +150,11 @@ class LaneThreads:
         self._write_all(ended)
 
     def _candidates(self, lane: Lane) -> list[JobStore]:
-        """Libraries that may have work for *lane*: where a person watches first, then in turn."""
+        """Yield projects that may have work for *lane*: first where a person watches, then in turn."""
         with self._lock:
             found = [s for s in self.runner.stores() if not s.closing and _wants(s, lane.name)]
         if len(found) > 1:
-            # Whoever was served last comes last; a person who watches comes first, but not every time.
+            # The project served last comes last; one that a person watches comes first, but not every time.
             found = [s for s in found if s is not lane.served] + [s for s in found if s is lane.served]
             if lane.picks % 4:
                 found.sort(key=lambda s: not (s.all_watched or s.list_watched()))
@@ -168,7 +168,7 @@ class LaneThreads:
 
     @staticmethod
     def _only_held_back(store: JobStore) -> bool:
-        """Whether the library was just looked at in vain and is to be looked at again at a set time."""
+        """Return whether the project was just checked in vain and is to be checked again at a set time."""
         return store.recheck_at is not None and time.monotonic() < store.recheck_at
 
     def write_ends(
@@ -179,11 +179,13 @@ class LaneThreads:
         *,
         alone: bool = False,
     ) -> list[ClaimedJob]:
-        """Write ends and, for *lane*, pick up the next job, or more (`pick`); a disk that refuses leaves the ends for later."""
+        """Write ends and, for *lane*, pick up the next job, or more (`pick`); if the disk refuses, keep the ends for
+        later.
+        """
         picked: list[ClaimedJob] = []
         changes = Changes()
         if store.closed:
-            # Given up at its release: the row counts as interrupted, and whoever holds the package now owns it.
+            # Abandoned at its release: the row counts as interrupted, and the next holder of the package owns it.
             store.put_down(one for _, one in ended)
             return []
         try:
@@ -212,8 +214,8 @@ class LaneThreads:
             for job_id in changes.progress:
                 self.runner.tell_progress(store, job_id)
         except Exception:
-            # A library that is gone the moment its last job ended; nobody is left to be told.
-            log.warning("a change of jobs of %s could not be told", store.path or "the engine")
+            # The project was closed the moment its last job ended; nobody is left to notify.
+            log.warning("a change of jobs of %s could not be published", store.path or "the engine")
         store.put_down(one for _, one in ended)
         if changes.states:
             if store.dependents or changes.wait_again or any(how.state == "waiting" for how, _ in ended):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 MOST_FAILED = 500
-"""How many failed jobs of one library the list shows, the latest of them."""
+"""How many failed jobs of one project the list shows, the latest of them."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class ListParts:
 
 
 def list_jobs(runner: JobRunner, libraries: Iterable[Library | None]) -> dict[str, Any]:
-    """`GET /api/activity/jobs` over *libraries* (None stands for the engine's own jobs)."""
+    """Return `GET /api/activity/jobs` over *libraries* (None stands for the engine's own jobs)."""
     shown = ListParts()
     imports: list[dict[str, Any]] = []
     for library in libraries:
@@ -90,7 +90,7 @@ def _collect(sight: QueueView, shown: ListParts) -> None:
 
 
 def _waiting_counts(sight: QueueView) -> dict[tuple[str, str | None, bool], tuple[int, int]]:
-    """(kind, lane, paused) to (how many wait, the oldest row)."""
+    """Return (kind, lane, paused) to (how many wait, the oldest row)."""
     found: dict[tuple[str, str | None, bool], tuple[int, int]] = {}
     for kind, lane, count, first in sight.raw.execute(
         "SELECT kind, lane, count(*), min(seq) FROM job WHERE state = 'waiting' GROUP BY kind, lane"
@@ -116,7 +116,7 @@ def _waiting_counts(sight: QueueView) -> dict[tuple[str, str | None, bool], tupl
 
 
 def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the same kind from several libraries or lanes as one counted row."""
+    """Merge rows of the same kind from several projects or lanes into one counted row."""
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for node in nodes:
         by_kind.setdefault(node["kind"], []).append(node)
@@ -143,7 +143,9 @@ def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def targets(sight: QueueView, job_id: str) -> list[Row]:
-    """The jobs a counted row or the import row stands for that have not started; empty for any other id."""
+    """Return the jobs that a counted row or the import row stands for and that have not started; empty for any other
+    id.
+    """
     state, _, kind = job_id.partition(":")
     if job_id == DERIVATIVES:
         kinds = sight.runner.kinds.import_kinds()
@@ -155,15 +157,17 @@ def targets(sight: QueueView, job_id: str) -> list[Row]:
 
 
 def is_counted(job_id: str) -> bool:
-    """Whether *job_id* names a row that stands for several jobs."""
+    """Return whether *job_id* names a row that stands for several jobs."""
     return job_id == DERIVATIVES or job_id.startswith(("waiting:", "paused:"))
 
 
 def no_such(job_id: str) -> NotFound:
-    """The refusal for an id that names no job here."""
+    """Return the refusal for an id that names no job here."""
     if is_counted(job_id):
         lacks = "is paused" if job_id.startswith("paused:") else "waits"
-        return NotFound(f"No job stands behind {job_id[:80]} now: none of them {lacks}.", code="unknown_job")
+        return NotFound(
+            f"There is no job behind {job_id[:80]} now: none of them {lacks}.", code="unknown_job"
+        )
     return NotFound(
         f"No job has the id {job_id[:80]} in the open projects. Finished jobs are kept 30 days.",
         code="unknown_job",
@@ -171,7 +175,7 @@ def no_such(job_id: str) -> NotFound:
 
 
 def counted_tree(sights: Iterable[QueueView], job_id: str) -> dict[str, Any]:
-    """A counted row with the jobs it stands for as children; NotFound when there are none."""
+    """Return a counted row with the jobs it stands for as children; raises NotFound when there are none."""
     nodes: list[dict[str, Any]] = []
     head: dict[str, Any] | None = None
     for sight in sights:

@@ -1,4 +1,4 @@
-"""The log of jobs: lines of one row and of the rows under it, in one sequence with the events of runs."""
+"""The log of jobs: lines of one row and of the rows beneath it, in one sequence with the events of runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def write_lines(
 
 
 def data_shown(conn: Connection) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What of the data of a line is shown: all; to a caller from whom documents are withheld no numbers, for they count."""
+    """Return what a caller sees of a line's data: everything; where documents are withheld no numbers, because they
+    count those too.
+    """
     if not withheld_nodes(conn):
         return lambda data: data
     return lambda data: {
@@ -47,10 +49,10 @@ def data_shown(conn: Connection) -> Callable[[dict[str, Any]], dict[str, Any]]:
 def read_lines(
     conn: Connection, row_ids: Iterable[str], *, limit: int = 500, after: int | None = None
 ) -> list[dict[str, Any]]:
-    """Lines of *row_ids* and of every row under them, newest last.
+    """Return lines of *row_ids* and of every row beneath them, newest last.
 
-    The last *limit* lines, or with *after* the first *limit* after that number, so that a reader can follow on.
-    A run's rows are its own (`<run>`), its steps (`<run>:<step>`) and its jobs.
+    The last *limit* lines, or with *after* the first *limit* after that number, so that a reader can continue. A run's
+    rows are its own (`<run>`), its steps (`<run>:<step>`) and its jobs.
     """
     raw, shown = raw_of(conn), data_shown(conn)
     roots = list(dict.fromkeys(row_ids))

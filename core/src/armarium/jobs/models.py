@@ -1,6 +1,6 @@
-"""Tables of background jobs: how a job stands (operational) and what a person decided about it (tracked, undoable).
+"""Tables of background jobs: the state of a job (operational) and what a person decided about it (tracked, undoable).
 
-The same tables are in every library's database and in the engine's own, which holds the jobs of no library.
+The same tables are in every project's database and in the engine's own, which holds the jobs of no project.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class State(StrEnum):
 
 
 FINISHED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
-"""States in which nothing more happens by itself."""
+"""States that no longer change by themselves."""
 
 Mode = Literal["automatic", "started", "paused"]
-"""Whether waiting work starts by itself, starts though a person is at the machine, or does not start."""
+"""Whether waiting work starts by itself, starts even if a person is at the machine, or does not start."""
 
 MODES: tuple[Mode, ...] = ("automatic", "started", "paused")
 
 INTERRUPTIONS_ALLOWED = 2
-"""How often a job may be found running by an engine that did not start it; the next time fails it."""
+"""How often a job may be found running by an engine that did not start it; the next time it fails."""
 
 KEEP_DAYS = 30
-"""How long a finished job stays."""
+"""How long a finished job is kept."""
 
 FAILED_SHOWN_DAYS = 7
 """How long a failed job stays in the list of jobs."""
@@ -60,7 +60,7 @@ job = Table(
     Column("args", Json, nullable=False),
     Column("checkpoint", Json),
     Column("result", Json),
-    # done and total are what is shown: the job's own pages and those of everything under it.
+    # done and total are what is shown: the job's own pages and those of everything beneath it.
     Column("done", Integer, nullable=False),
     Column("total", Integer, nullable=False),
     Column("own_done", Integer, nullable=False),
@@ -68,7 +68,7 @@ job = Table(
     Column("measured", Boolean, nullable=False),
     Column("open_children", Integer, nullable=False),
     Column("failed_children", Integer, nullable=False),
-    # True when the body has ended well and only children are still to finish.
+    # True when the body has succeeded and only children are left to finish.
     Column("body_done", Boolean, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("interruptions", Integer, nullable=False),

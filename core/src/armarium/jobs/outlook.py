@@ -1,4 +1,4 @@
-"""What is still to come of the jobs: whether a queue goes on by itself, and what is going on in words."""
+"""Whether a queue continues by itself, and what is going on, in words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) -> bool:
-    """Whether a job of *store* runs, or will without a person's doing.
+    """Return whether a job of *store* runs, or will run without a person's action.
 
-    Not what a person paused, nor what waits for the network while the engine is held off it. A job that was put off
+    Not jobs that a person paused, nor those that wait for the network while the engine is held offline. A postponed job
     counts when it is due *within* that many seconds (None: whenever it is due).
     """
     if store.picked or store.unwritten:
@@ -26,7 +26,7 @@ def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) 
         raw = raw_of(conn)
         # One snapshot: a job that a lane took after the look at `picked` is running here, not gone.
         running = "SELECT 1 FROM job WHERE state = 'running' AND body_done = 0 LIMIT 1"
-        # Asked through SQLAlchemy, which begins the snapshot.
+        # Queried through SQLAlchemy, which begins the snapshot.
         if conn.exec_driver_sql(running).first() is not None:
             return True
         due = next_due(raw)
@@ -42,7 +42,9 @@ def goes_on(runner: JobRunner, store: JobStore, *, within: float | None = None) 
 
 
 def standing(runner: JobRunner, store: JobStore, *, within: float) -> dict[str, Any]:
-    """One queue for who asks how the engine stands: jobs by state, titles of those in hand, whether it goes on."""
+    """Return one queue for the engine's status: jobs by state, titles of those in progress, whether it continues by
+    itself.
+    """
     executing = store.executing()
     with store.db.read() as conn:
         raw = raw_of(conn)

@@ -1,4 +1,4 @@
-"""The core's jobs as a plugin: tables, actions; on the same road as every other."""
+"""The core's jobs as a plugin like any other: tables and actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from armarium.store.database import raw_of
 
 
 def armarium_plugin() -> Plugin:
-    """What background work contributes: its tables in every library and in the engine's own database."""
+    """Background work: its tables in every project and in the engine's own database, and its actions."""
     return Plugin(
         name="jobs",
         summary="Background work: the queue, what a person decided about it, its log",
@@ -41,7 +41,7 @@ def armarium_plugin() -> Plugin:
 
 
 def count_states(conn: Connection) -> dict[str, int]:
-    """Jobs by state as people see it, as `jobs_<state>`, for the statistics of a library."""
+    """Return the number of jobs by state as people see it, as `jobs_<state>`, for the statistics of a project."""
     raw = raw_of(conn)
     states: dict[str, int] = dict(raw.execute("SELECT state, count(*) FROM job GROUP BY state").fetchall())
     paused = 0

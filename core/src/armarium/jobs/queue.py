@@ -1,6 +1,6 @@
-"""Rows of the queue: put in, spawned, moved on. Plain functions on a connection inside a write transaction.
+"""Rows of the queue: queued, spawned, updated. Plain functions on a connection inside a write transaction.
 
-What to run next is `claims`, how jobs end is `ending`, a person's decisions are `decisions`.
+What to run next is in `claims`, how jobs end in `ending`, a person's decisions in `decisions`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NewJob:
-    """One job to put in the queue. `total` counts its own pages; it falls away when children do the pages."""
+    """One job to queue. `total` counts its own pages; it is dropped when children do the pages."""
 
     kind: str | JobKind
     args: Mapping[str, Any] | BaseModel | None
     title: str
     total: int = 1
     key: str | None = None
-    """Names the job among its parent's children: a second one with the same key is the same job."""
+    """Identifies the job among its parent's children: a second one with the same key is the same job."""
     model: str | None = None
     subject: Mapping[str, Any] | None = None
     lane: str | None = None
@@ -61,10 +61,10 @@ def enqueue(
     started_by: Principal | str | None = None,
     kinds: KindRegistry | None = None,
 ) -> str:
-    """Put one job in the queue inside the caller's transaction; returns its id.
+    """Queue one job inside the caller's transaction; return its id.
 
-    With *kinds* (or a `JobKind`) an unknown kind and arguments that do not fit it are refused (Invalid); else the
-    row waits until a plugin brings the kind. NotFound when *parent_id* or `after_id` names no job.
+    With *kinds* (or a `JobKind`) an unknown kind and arguments that do not fit it are refused (Invalid); otherwise the
+    row waits until a plugin provides the kind. NotFound when *parent_id* or `after_id` names no job.
     """
     return enqueue_many(conn, [new], parent_id=parent_id, started_by=started_by, kinds=kinds)[0]
 
@@ -77,10 +77,10 @@ def enqueue_many(
     started_by: Principal | str | None = None,
     kinds: KindRegistry | None = None,
 ) -> list[str]:
-    """Put *jobs* in the queue, all under *parent_id*; returns their ids in order.
+    """Queue *jobs*, all under *parent_id*; return their ids in order.
 
-    One whose key its parent already knows is not put in again: its id is answered. So a body that is run again
-    spawns nothing twice.
+    One whose key its parent already has is not queued again: its id is returned. So a body that is run again spawns
+    nothing twice.
     """
     raw = raw_of(conn)
     name, principal = _starter(started_by)
@@ -90,7 +90,7 @@ def enqueue_many(
             "SELECT started_by, principal, thread_id FROM job WHERE id = ?", (parent_id,)
         ).fetchone()
         if parent is None:
-            raise NotFound(f"No job has the id {parent_id}, so nothing can be put under it.")
+            raise NotFound(f"No job has the id {parent_id}, so nothing can be queued beneath it.")
         name, principal = name or parent[0], principal or parent[1]
         thread_id = parent[2]
     known = _known_keys(raw, parent_id, [job.key for job in jobs if job.key is not None])
@@ -181,7 +181,7 @@ def _known_keys(raw: sqlite3.Connection, parent_id: str | None, keys: list[str])
 
 
 def _adopt(raw: sqlite3.Connection, parent_id: str, children: int, pages: int) -> None:
-    """Count new children in; pages that children do are no longer counted as the parent's own."""
+    """Count new children; pages that children do are no longer counted as the parent's own."""
     (own,) = raw.execute(
         "SELECT CASE WHEN measured OR body_done THEN 0 ELSE own_total END FROM job WHERE id = ?", (parent_id,)
     ).fetchone()
@@ -204,7 +204,8 @@ def roll_up(raw: sqlite3.Connection, job_id: str | None, done: int, total: int) 
 
 
 def reopen(raw: sqlite3.Connection, job_id: str | None) -> None:
-    """A finished job whose body ended well, and that has unfinished children again, runs again; so do those above.
+    """Set a finished job whose body succeeded, and that has unfinished children again, to running; likewise those
+    above.
 
     One whose body failed stays as it is until a person retries it.
     """
@@ -227,7 +228,7 @@ def reopen(raw: sqlite3.Connection, job_id: str | None) -> None:
 
 
 def require(raw: sqlite3.Connection, job_id: str) -> int:
-    """The row number of job *job_id*; NotFound when there is none."""
+    """Return the row number of job *job_id*; raises NotFound when there is none."""
     row = raw.execute("SELECT seq FROM job WHERE id = ?", (job_id,)).fetchone()
     if row is None:
         raise NotFound(f"No job has the id {job_id}. Finished jobs are kept 30 days.")
@@ -242,7 +243,7 @@ def move_on(
     done: int | None = None,
     total: int | None = None,
 ) -> None:
-    """Keep a running job's checkpoint and counts; what changed in its counts is added to the jobs above it."""
+    """Save a running job's checkpoint and counts; changes of its counts are added to the jobs above it."""
     row = raw.execute("SELECT own_done, own_total, measured FROM job WHERE id = ?", (job_id,)).fetchone()
     if row is None:
         raise NotFound(f"No job has the id {job_id}; it was removed while it ran.")
@@ -263,5 +264,5 @@ def move_on(
 
 
 def loads(text: str | None) -> Any:
-    """A stored JSON value; None for SQL NULL."""
+    """Return a stored JSON value; None for SQL NULL."""
     return None if text is None else orjson.loads(text)

@@ -1,6 +1,6 @@
 """Recipe jobs: pieces of work that a plugin declares once, so that workflows, recipes, the CLI and agents can run them.
 
-What a plugin says of one is here, with the loop over pages that most of them need. Running them is the job queue's.
+Their declaration, and the loop over pages that most of them need. They are run by the job queue.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Layer = Literal[
     "check",
     "output",
 ]
-"""The layers of work in the order in which it happens."""
+"""The layers of work in the order in which they are done."""
 
 Material = Literal[
     "page_image",
@@ -76,12 +76,12 @@ LAYERS: tuple[str, ...] = get_args(Layer)
 MATERIALS: tuple[str, ...] = get_args(Material)
 
 MAX_FAILED = 1000
-"""Failed pages that are named in a job's result; all of them are in its log."""
+"""How many failed pages a job's result names; all of them are in its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a job with certain settings runs: the model it is named by, and a lane other than its kind's own."""
+    """Where a job with certain settings runs: the model it is queued for, and a lane other than its kind's own."""
 
     model: str | None = None
     lane: str | None = None
@@ -89,9 +89,9 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class PageWork:
-    """What was found on a page: the action that writes it, in one step with the job's checkpoint.
+    """The result for a page: the action that writes it, in one step with the job's checkpoint.
 
-    `output` is handed to what follows in a workflow, together with the fields of the action's answer named in `answers`.
+    `output` is passed on in a workflow, together with the fields of the action's result named in `answers`.
     """
 
     action: str
@@ -101,15 +101,15 @@ class PageWork:
 
 
 class PageSkipped(Exception):
-    """Raised for a page on which there is nothing to do, with the reason."""
+    """Raised, with the reason, for a page on which there is nothing to do."""
 
 
 @dataclass(frozen=True)
 class RecipeJob:
     """A piece of work on pages or on a whole scope. Its id is the name of its job kind.
 
-    The arguments of the kind are the settings' fields and `page_ids`. A job of one page answers
-    `output`, an object of at most 8 MiB, beside whatever else its result says.
+    The arguments of the kind are the settings' fields and `page_ids`. The result of a job of one page contains
+    `output`, an object of at most 8 MiB, besides whatever else it says.
     """
 
     kind: JobKind
@@ -120,34 +120,34 @@ class RecipeJob:
     gives: tuple[Material, ...]
     settings: type[Params]
     writes: tuple[str, ...]
-    """The actions through which it writes; every one that its body calls."""
+    """The actions through which it writes: every one that its body runs."""
     takes_any: bool = False
     """One of what it takes is enough; otherwise all of it is needed."""
     compare: str | None = None
     """What is measured when two ways of doing it are compared."""
     since: str = "0.1.0"
     topic: str | None = None
-    """The help topic about it; none: one of its own id."""
+    """The help topic about it; by default one named after its id."""
     each: Literal["page", "scope"] = "page"
     """Whether a workflow gives it one page at a time, or all pages together."""
     uses_llm: bool = False
     """Whether it sends text or pictures to a language model."""
     provider_setting: str | None = None
-    """The setting that a workflow's choice of a provider goes to."""
+    """The setting that receives a workflow's choice of a provider."""
     model_setting: str | None = None
-    """The setting that a workflow's choice of a model goes to."""
+    """The setting that receives a workflow's choice of a model."""
     place: Callable[[Engine, Library, Any], Placement] | None = None
-    """Asked with parsed settings before anything is queued: where it runs; raises a refusal when it cannot."""
+    """Called with parsed settings before anything is queued: returns where it runs; raises a refusal when it cannot."""
     example: Callable[[Example], Mapping[str, Any]] | None = None
-    """Makes a page that it can work on; answers `page_id`, and `settings` where the defaults do not do."""
+    """Makes a page that it can work on; returns `page_id`, and `settings` where the defaults do not suffice."""
 
     @property
     def id(self) -> str:
-        """Its id, which is the name of its job kind too."""
+        """Its id, which is also the name of its job kind."""
         return self.kind.name
 
     def parse(self, given: Mapping[str, Any]) -> Params:
-        """Its settings from *given*; Invalid, naming each place, when they do not fit."""
+        """Validate its settings from *given*; raises Invalid, naming each faulty field."""
         from pydantic import ValidationError
 
         try:
@@ -161,15 +161,15 @@ class RecipeJob:
             ) from None
 
     def arguments(self, page_ids: Iterable[str], settings: Params) -> dict[str, Any]:
-        """The arguments of one of its jobs."""
+        """Return the arguments of one of its jobs."""
         return {**settings.model_dump(mode="json"), "page_ids": list(page_ids)}
 
     def find_placement(self, engine: Engine, library: Library, settings: Params) -> Placement:
-        """Where a job with *settings* runs; the refusal of `place` when it cannot run here."""
+        """Return where a job with *settings* runs; raises the refusal of `place` when it cannot run here."""
         return self.place(engine, library, settings) if self.place is not None else Placement()
 
     def entry(self) -> dict[str, Any]:
-        """How it is listed: id, name, description, layer, takes, gives, compare, settings, since, topic."""
+        """Return its entry in lists: id, name, description, layer, takes, gives, compare, settings, since, topic."""
         schema = self.settings.model_json_schema()
         asked = schema.get("properties", {})
         return {
@@ -209,7 +209,7 @@ class RecipeJobs(Mapping[str, RecipeJob]):
         self._jobs = {job.id: job for job in ordered}
 
     def require(self, job_id: str) -> RecipeJob:
-        """The job called *job_id*; NotFound names those there are."""
+        """Return the job called *job_id*; NotFound lists the existing ones."""
         if job_id not in self._jobs:
             raise NotFound(
                 f"There is no recipe job called {job_id}. There are: {', '.join(self._jobs) or 'none'}.",
@@ -229,7 +229,7 @@ class RecipeJobs(Mapping[str, RecipeJob]):
 
 @cache
 def page_arguments(settings: type[Params]) -> type[Params]:
-    """The arguments of a job kind that works page by page with *settings*: those, and `page_ids`."""
+    """Return the arguments model of a job kind that works page by page with *settings*: those, and `page_ids`."""
     return create_model(
         f"{settings.__name__}OnPages",
         __base__=settings,
@@ -248,11 +248,11 @@ def page_kind(
     lane: str = "cpu",
     **more: Any,
 ) -> JobKind:
-    """A job kind whose body calls *work* with its context and one page's id after the other.
+    """Return a job kind whose body calls *work* with its context and the id of one page after the other.
 
-    *work* reads what it needs and answers what is to be written, without writing itself; None or `PageSkipped` where there
-    is nothing to write. A page that is refused is named and the rest goes on. `job.args` has the settings. *more* is
-    given to `JobKind` (`heavy`, `also_lanes` and so on).
+    *work* reads what it needs and returns what is to be written, without writing itself; None or `PageSkipped` where
+    there is nothing to write. A page that is refused is named and the others continue. `job.args` has the settings.
+    *more* is passed to `JobKind` (`heavy`, `also_lanes` and so on).
     """
     return JobKind(
         name=name,
@@ -265,7 +265,7 @@ def page_kind(
 
 
 def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | None]) -> dict[str, Any]:
-    """Work page by page, each one step with the checkpoint; killed anywhere it loses nothing and doubles nothing."""
+    """Work page by page, each one step with the checkpoint; killed at any instant it loses nothing and repeats nothing."""
     pages: list[str] = job.args.page_ids
     kept: dict[str, Any] = {"next": 0, "pages": 0, "skipped": 0, "failed": [], **job.checkpoint}
     for page_id in pages[kept["next"] :]:
@@ -305,7 +305,7 @@ def _with_output(
 
 
 def faults_of_recipe_job(job: Any) -> Iterator[str]:
-    """What is wrong with *job* as it is declared: each a sentence that says what to do."""
+    """Return the faults of *job* as it is declared, each a sentence that says what to do."""
     what = f"Its recipe job {job.id}"
     if job.layer not in LAYERS:
         yield f"{what} names the layer {job.layer!r}; layers are {', '.join(LAYERS)}."

@@ -45,9 +45,9 @@ JobId = Annotated[
 
 
 def _places(engine: Engine, principal: Principal, library: Library | None) -> list[Library | None]:
-    """Where to look: the project that was named, else every open one the caller reaches; and the engine itself.
+    """Return where to look: the named project, else every open one the caller reaches; and the engine itself.
 
-    A token bound to some projects has nothing to do with the engine's own work.
+    A token bound to some projects cannot see the engine's own work.
     """
     itself: list[Library | None] = [None] if principal.libraries is None else []
     if library is not None:
@@ -56,7 +56,7 @@ def _places(engine: Engine, principal: Principal, library: Library | None) -> li
 
 
 def _imports(places: list[Library | None]) -> list[Library | None]:
-    """Where an import may go on: not in the engine itself, which stands in where no project is open."""
+    """Return where an import may be running: not in the engine itself, which is only included where no project is open."""
     return [place for place in places if place is not None] or [None]
 
 
@@ -71,9 +71,10 @@ def _sights(engine: Engine, places: list[Library | None]) -> Iterator[list[Queue
 
 
 def _homes(sights: list[QueueView], job_id: str) -> list[QueueView]:
-    """Those that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
+    """Return the places that hold *job_id*: one for a job, perhaps several for a counted row. NotFound when none does."""
     if is_counted(job_id):
-        # The import row is shown while one of its jobs runs, though none waits: it is decided about all the same.
+        # The import row is shown while one of its jobs runs, even if none waits: decisions about it must work all the
+        # same.
         shown = [job_id == DERIVATIVES and import_goes_on(sight) for sight in sights]
         found = [sight for sight, on in zip(sights, shown, strict=True) if on or targets(sight, job_id)]
     else:
@@ -91,7 +92,7 @@ def _decide(
     job_id: str,
     **params: Any,
 ) -> Response:
-    """Run a decision about *job_id* wherever the job is; counted rows in several projects are decided in each."""
+    """Run a decision about *job_id* wherever the job is; a counted row in several projects is decided in each."""
     answer: dict[str, Any] = {}
     with _sights(engine, _places(engine, principal, library)) as sights:
         homes = [sight.library for sight in _homes(sights, job_id)]
@@ -155,7 +156,7 @@ def list_activity(
     "/jobs", response_model=JobList, responses=REFUSALS(404, 409), summary="Jobs that run, wait or failed"
 )
 def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
-    """Each with a reason in words; several waiting jobs of a kind are one counted row."""
+    """Each with a reason as a sentence; several waiting jobs of a kind are one counted row."""
     return json_response(list_jobs(engine.jobs, _places(engine, principal, library)))
 
 
@@ -166,7 +167,7 @@ def jobs(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLi
     summary="Take failed jobs out of the list (job.clear_failed)",
 )
 def clear_failed(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
-    """The rows are kept, and a later retry lists one again. Without a project: in every open one."""
+    """The rows are kept, and a retry lists a job again. Without a project: in every open one."""
     cleared = 0
     audit_id = ""
     places = _places(engine, principal, library)
@@ -194,7 +195,7 @@ def _has_failed(engine: Engine) -> bool:
     summary="The import by its stages",
 )
 def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary) -> Response:
-    """The import that is going on, or the last one: a node for each stage, read files first."""
+    """The current import, or the last one: a node for each stage, reading the files first."""
     return json_response(derivatives_of(engine.jobs, _imports(_places(engine, principal, library))))
 
 
@@ -202,7 +203,7 @@ def import_tree(engine: CurrentEngine, principal: CurrentPrincipal, library: Opt
     "/jobs/{job_id}/paused",
     response_model=written(JobState),
     responses=REFUSALS(404, 409),
-    summary="Pause a job, or let it go on (job.pause)",
+    summary="Pause a job, or resume it (job.pause)",
 )
 def pause(
     job_id: JobId,
@@ -211,7 +212,7 @@ def pause(
     principal: CurrentPrincipal,
     library: OptionalLibrary,
 ) -> Response:
-    """Stays paused across relaunch. A running job finishes the item in hand: the answer says running."""
+    """Stays paused across restarts of the engine. A running job finishes the item in progress: the answer says running."""
     return _decide(engine, principal, library, "job.pause", job_id, paused=body.paused)
 
 
@@ -224,7 +225,7 @@ def pause(
 def cancel(
     job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
 ) -> Response:
-    """And everything under it; a job on a remote service is cancelled there."""
+    """And everything beneath it; a job on a remote service is cancelled there."""
     return _decide(engine, principal, library, "job.cancel", job_id)
 
 
@@ -237,12 +238,12 @@ def cancel(
 def retry(
     job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
 ) -> Response:
-    """It carries on from its checkpoint; any state but failed, cancelled and waiting is answered unchanged."""
+    """It resumes from its checkpoint; in any state but failed, cancelled and waiting nothing changes."""
     return _decide(engine, principal, library, "job.retry", job_id)
 
 
 @router.get(
-    "/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all under it"
+    "/jobs/{job_id}", response_model=JobTree, responses=REFUSALS(404, 409), summary="A job and all beneath it"
 )
 def one_job(
     job_id: JobId, engine: CurrentEngine, principal: CurrentPrincipal, library: OptionalLibrary
@@ -276,7 +277,7 @@ def job_log(
     limit: Annotated[int, Query(ge=1, le=5000)] = 500,
     after: Annotated[int | None, Query(ge=0, le=2**62, description="Only lines after this number.")] = None,
 ) -> Response:
-    """Its lines and those of the rows under it, newest last; nothing from another row."""
+    """Its lines and those of the rows beneath it, newest last; nothing from another row."""
     lines: list[dict[str, Any]] = []
     with _sights(engine, _places(engine, principal, library)) as sights:
         for sight in _log_homes(sights, job_id):

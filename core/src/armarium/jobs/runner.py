@@ -1,4 +1,4 @@
-"""The runner of one engine: its libraries' queues, its mode, and what other parts of the engine ask of it.
+"""The runner of one engine: its projects' queues, its mode, and what other parts of the engine need of it.
 
 Threads are elsewhere: `lanes` runs bodies, `keeper` wakes lanes.
 """
@@ -39,11 +39,11 @@ log = logging.getLogger("armarium.jobs")
 
 LEASE_SECONDS = 60.0
 STOP_SECONDS = 20.0
-"""How long a release or the engine's end waits for the items in hand."""
+"""Seconds a release or the engine's end waits for the items in progress."""
 
 
 class JobRunner:
-    """Runs the jobs of every attached library and of the engine itself."""
+    """Runs the jobs of every attached project and of the engine itself."""
 
     def __init__(self, engine: Engine, *, conditions: Conditions | None = None) -> None:
         self.engine = engine
@@ -54,7 +54,7 @@ class JobRunner:
         self.heavy_running = 0
         self.lanes = {name: Lane(name, width) for name, width in LANES.items()}
         self._stores: dict[str | None, JobStore] = {}
-        """By the library's path; None is the engine's own."""
+        """By the project's path; None is the engine's own."""
         self._lock = threading.RLock()
         self._ended = threading.Condition(self._lock)
         self.crew = LaneThreads(self)
@@ -63,7 +63,7 @@ class JobRunner:
         self._resting = False
         self._told: dict[str, float] = {}
 
-    # Life: start, stop, libraries coming and going.
+    # Life cycle: start, stop, projects attached and detached.
 
     @property
     def is_started(self) -> bool:
@@ -71,7 +71,7 @@ class JobRunner:
         return self._running
 
     def start(self) -> None:
-        """Begin to run jobs: the engine's own and those of libraries that are attached or will be."""
+        """Start running jobs: the engine's own and those of projects that are attached or will be."""
         with self._lock:
             if self._running:
                 return
@@ -84,7 +84,7 @@ class JobRunner:
             self.wake(store.library)
 
     def stop(self, timeout: float = STOP_SECONDS) -> None:
-        """Let the items in hand finish, put their jobs back in the queue, and end every thread."""
+        """Let the items in progress finish, put their jobs back in the queue, and end every thread."""
         deadline = time.monotonic() + timeout
         with self._lock:
             self._running = False
@@ -98,7 +98,7 @@ class JobRunner:
             self._stores.clear()
 
     def attach(self, library: Library) -> None:
-        """Take in a library that was opened: what was found running waits again, and waiting jobs carry on."""
+        """Attach a project that was opened: jobs found running wait again, and waiting jobs continue."""
         attached = self.store_of(library)
         if attached is None or attached.db is not library.db:
             self._attach(JobStore(library.db, library))
@@ -112,13 +112,13 @@ class JobRunner:
                 record_activity(
                     conn,
                     "system_info",
-                    f"The engine had stopped while {jobs} ran; what was begun is carried on.",
+                    f"The engine had stopped while {jobs} ran; it is continued.",
                     level="warning",
                     metadata={"jobs": back},
                 )
         if back or failed or gone:
             log.info(
-                "jobs of %s: %d carry on, %d interrupted too often, %d old",
+                "jobs of %s: %d continue, %d interrupted too often, %d old",
                 store.path or "engine",
                 back,
                 failed,
@@ -130,9 +130,9 @@ class JobRunner:
         self.keeper.call()
 
     def detach(self, library: Library, timeout: float = STOP_SECONDS) -> tuple[int, int]:
-        """Stop the jobs of a library that is released; says how many were stopped and how many wait.
+        """Stop the jobs of a project that is released; return how many were stopped and how many wait.
 
-        The item in hand of each is waited for, *timeout* seconds at most; one that takes longer cannot write any
+        The item in progress of each is waited for, *timeout* seconds at most; one that takes longer cannot write any
         more and counts as interrupted.
         """
         store = self.store_of(library)
@@ -152,7 +152,9 @@ class JobRunner:
         return stopped, int(waiting)
 
     def rest(self) -> None:
-        """Begin nothing more, for good: each job finishes its item in hand, however long that takes, and waits again."""
+        """Start nothing more, permanently: each job finishes its item in progress, however long that takes, and waits
+        again.
+        """
         with self._lock:
             self._resting = True
             for store in self._stores.values():
@@ -165,17 +167,17 @@ class JobRunner:
                 picked.context.stop = why
 
     def stores(self) -> list[JobStore]:
-        """Every queue that is attached, the engine's own first."""
+        """Return every queue that is attached, the engine's own first."""
         with self._lock:
             return list(self._stores.values())
 
     def store_of(self, library: Library | None) -> JobStore | None:
-        """The queue of *library* (None: the engine's own), when it is attached."""
+        """Return the queue of *library* (None: the engine's own), when it is attached."""
         with self._lock:
             return self._stores.get(path_of(library))
 
     def holding(self, library: Library) -> list[str]:
-        """In words, the workflow runs and batches that wait or run in *library*: it is not released meanwhile."""
+        """Return in words the workflow runs and batches that wait or run in *library*: it is not released meanwhile."""
         names = [kind.name for kind in self.kinds if kind.is_run]
         if not names:
             return []
@@ -188,17 +190,17 @@ class JobRunner:
             ).fetchall()
         return [f"{title} ({state})" for title, state in rows]
 
-    # What others tell it.
+    # What other parts of the engine report to it.
 
     def wake(self, library: Library | None) -> None:
-        """Jobs of *library* (None: the engine's own) were put in the queue, or may start now."""
+        """Jobs of *library* (None: the engine's own) were queued, or may start now."""
         store = self.store_of(library)
         if store is not None:
             store.dirty = True
         self.keeper.call()
 
     def look_again(self, store: JobStore) -> None:
-        """Ask the keeper to look at *store* again (what was waited for is over)."""
+        """Ask the keeper to check *store* again (what was waited for is over)."""
         store.dirty = True
         self.keeper.call()
 
@@ -212,12 +214,12 @@ class JobRunner:
         started_by: Principal | str | None = None,
         **fields: Any,
     ) -> str:
-        """Put a job of a known kind (*fields*: those of `NewJob`) in the queue in the caller's transaction; its id."""
+        """Queue a job of a known kind (*fields*: those of `NewJob`) in the caller's transaction; return its id."""
         new = NewJob(kind, args, **fields)
         return enqueue(conn, new, parent_id=parent_id, started_by=started_by, kinds=self.kinds)
 
     def refresh(self, library: Library | None) -> None:
-        """A person paused, resumed or cancelled jobs (or took that back): tell the bodies, and look for work."""
+        """After a person paused, resumed or cancelled jobs (or undid that): notify the bodies, and look for work."""
         store = self.store_of(library)
         if store is None:
             return
@@ -245,7 +247,7 @@ class JobRunner:
         self.keeper.call()
 
     def watch(self, library: Library | None, job_id: str) -> None:
-        """A person looks at *job_id*: it goes before other work for half a minute."""
+        """Record that a person looks at *job_id*: it goes before other work for half a minute."""
         store = self.store_of(library)
         if store is not None:
             store.watch(job_id)
@@ -253,11 +255,11 @@ class JobRunner:
             self.keeper.call()
 
     def note_ended(self) -> None:
-        """Jobs have ended, and their ends are written: whoever waits looks again."""
+        """Wake whoever waits for jobs to end: some have ended, and their ends are written."""
         with self._lock:
             self._ended.notify_all()
 
-    # What the lanes and the contexts ask.
+    # What the lanes and the contexts need.
 
     @property
     def offline(self) -> bool:
@@ -265,7 +267,7 @@ class JobRunner:
         return bool(self.engine.settings.local_only)
 
     def lease(self) -> tuple[str, str]:
-        """Holder and end of a lease taken now."""
+        """Return holder and end of a lease taken now."""
         return self.holder, timestamp(datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS))
 
     def take_heavy(self, store: JobStore, watched: bool) -> bool:
@@ -281,7 +283,7 @@ class JobRunner:
             return True
 
     def give_heavy_back(self) -> None:
-        """A heavy job has ended or did not start: another may, perhaps in another lane."""
+        """Release the place of a heavy job that ended or did not start: another may start, perhaps in another lane."""
         with self._lock:
             self.heavy_running -= 1
             for store in self._stores.values():
@@ -289,8 +291,9 @@ class JobRunner:
         self.keeper.call()
 
     def must_step_aside(self, store: JobStore, kind: JobKind, job_id: str) -> bool:
-        """Whether a long job makes room: background work is paused, the machine no longer suits it, or a person
-        waits for other work of its lane."""
+        """Return whether a long job must make room: background work is paused, the machine no longer allows it, or a
+        person waits for other work of its lane.
+        """
         if self.mode == "paused":
             return True
         watched = store.list_watched()
@@ -339,10 +342,10 @@ class JobRunner:
         if due:
             self.tell(store, due)
 
-    # Waiting for the end, for tests and the command line.
+    # Waiting for jobs to end, for tests and the command line.
 
     def wait(self, library: Library | None, job_id: str, timeout: float = 60.0) -> str:
-        """Wait until job *job_id* has finished; its state then (or when *timeout* seconds are over)."""
+        """Wait until job *job_id* has finished; return its state then (or when *timeout* seconds are over)."""
         store = self._started_store(library)
         deadline = time.monotonic() + timeout
         while True:
@@ -357,10 +360,10 @@ class JobRunner:
                 self._ended.wait(min(0.25, max(0.0, deadline - time.monotonic())))
 
     def run_until_idle(self, library: Library | None, timeout: float = 60.0) -> bool:
-        """Run the jobs of *library* as a person who waits for them would have it, until none can go on.
+        """Run the jobs of *library* as if a person waited for them, until none can continue.
 
-        Jobs that a person paused, or that wait for something which will not come by itself, are left. False when
-        *timeout* seconds were not enough, or would not be because a job was put off for longer.
+        Jobs that a person paused, or that wait for something which will not come by itself, are left. Returns False
+        when *timeout* seconds were not enough, or would not be because a job was postponed for longer.
         """
         store = self._started_store(library)
         store.watch_all(timeout)
@@ -368,7 +371,7 @@ class JobRunner:
         self.wake(library)
         while True:
             left = deadline - time.monotonic()
-            # What was put off beyond the deadline is not waited for: the answer would be no different then.
+            # A job postponed beyond the deadline is not waited for: the result would be the same then.
             if left <= 0 or not goes_on(self, store, within=left):
                 return not goes_on(self, store)
             with self._lock:
@@ -383,7 +386,7 @@ class JobRunner:
         return store
 
     def counts(self) -> dict[str, Any]:
-        """How many jobs each lane runs now."""
+        """Return how many jobs each lane runs now."""
         running: dict[str, int] = dict.fromkeys(LANES, 0)
         for store in self.stores():
             for picked in store.executing().values():

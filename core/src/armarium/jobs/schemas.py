@@ -1,4 +1,4 @@
-"""What the routes of background work answer and take."""
+"""What the routes of background work receive and answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Can(Message):
 
 
 class JobNode(Message):
-    """A job; `done` and `total` count pages, rolled up over everything under it."""
+    """A job; `done` and `total` count pages, including everything beneath it."""
 
     id: str
     state: ShownState
@@ -48,15 +48,16 @@ class JobNode(Message):
 
 
 class JobTree(JobNode):
-    """A job and everything under it; an import also names its stages."""
+    """A job and everything beneath it; an import also names its stages."""
 
     children: list[JobTree] = []
     result: dict[str, Any] | None = None
-    """What it answered when it was done (of the job asked for alone): counts, what was refused and why."""
+    """The result of a finished job (only of the job that was requested): counts, what was refused and why."""
     stages: list[JobNode | dict[str, Any]] | None = None
-    """Of an import its stages, as jobs; else the parts of the work, where its kind describes them (`JobKind.describe`)."""
+    """Of an import its stages, as jobs; else the parts of the work, where its kind describes them (`JobKind.describe`).
+    """
     summary: dict[str, Any] | None = None
-    """What the work made in all, once it has ended, where its kind describes it."""
+    """What the work produced in all, once it has ended, where its kind describes it."""
 
 
 class LaneState(Message):
@@ -101,7 +102,7 @@ class LogLine(Message):
 
 
 class JobLog(Message):
-    """The lines of one row and of the rows under it, newest last."""
+    """The lines of one row and of the rows beneath it, newest last."""
 
     id: str
     lines: list[LogLine]
@@ -136,6 +137,6 @@ class ActivityPage(Message):
 
 
 class Paused(BaseModel, extra="forbid"):
-    """Whether it is to be paused."""
+    """Whether to pause it (true) or resume it (false)."""
 
     paused: StrictBool

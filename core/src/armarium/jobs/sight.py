@@ -1,4 +1,4 @@
-"""One queue seen at one moment: the state of each job as a person sees it, why it waits, and what may be done to it."""
+"""One queue at one moment: the state of each job as a person sees it, why it waits, and what may be done to it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Row:
 
 
 class QueueView:
-    """The queue of one library (or of the engine, `library` None) as its rows and the runner tell at this moment."""
+    """The queue of one project (or of the engine, `library` None) according to its rows and the runner at this moment."""
 
     def __init__(self, runner: JobRunner, library: Library | None, conn: Connection) -> None:
         self.runner = runner
@@ -93,23 +93,23 @@ class QueueView:
         return above
 
     def row(self, job_id: str) -> Row | None:
-        """The row of *job_id*, or None."""
+        """Return the row of *job_id*, or None."""
         found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
         return Row(*found) if found else None
 
     def rows(self, where: str, values: Iterable[object] = ()) -> list[Row]:
-        """Rows under an SQL condition, oldest first."""
+        """Return rows under an SQL condition, oldest first."""
         found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
         return [Row(*row) for row in found]
 
     def waiting(self, kinds: list[str]) -> list[Row]:
-        """The rows of *kinds* that have not started, paused ones too, oldest first."""
+        """Return the rows of *kinds* that have not started, paused ones too, oldest first."""
         if not kinds:
             return []
         return self.rows(f"state = 'waiting' AND kind IN ({', '.join('?' * len(kinds))})", kinds)
 
     def state(self, row: Row) -> str:
-        """The state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
+        """Return the state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
         if row.state == "waiting":
             return "paused" if row.id in self.held else "waiting"
         if (
@@ -122,7 +122,7 @@ class QueueView:
         return row.state
 
     def of_a_run(self, row: Row) -> bool:
-        """Whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""
+        """Return whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""
         kind = self.runner.kinds.get(row.kind)
         if kind is not None and kind.is_run:
             return False
@@ -140,7 +140,7 @@ class QueueView:
         return self._runs[job_id]
 
     def node(self, row: Row) -> dict[str, Any]:
-        """*row* as a job node."""
+        """Return *row* as a job node."""
         state = self.state(row)
         reason, code = self.reason(row, state)
         by_run = self.of_a_run(row)
@@ -176,31 +176,32 @@ class QueueView:
         }
 
     def progress(self, row: Row) -> tuple[int, int]:
-        """How far *row* is: done and total; in parts of a hundred for a caller from whom documents are withheld, since a job
-        that is about many counts those too."""
+        """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
+        since a job about many documents counts those too.
+        """
         return hundredths(row.done, row.total) if self.is_limited else (row.done, row.total)
 
     def as_seen(self, line: dict[str, Any]) -> dict[str, Any]:
-        """A line of a log, without the words in which a job about many pages failed where some are withheld."""
+        """Return a line of a log, without the words in which a job about many pages failed where some are withheld."""
         if not self.is_limited or line["level"] != "error":
             return line
         row = self.row(line["row_id"])
         return line if row is None or row.total == 1 else {**line, "message": WITHHELD_WHY}
 
     def tree(self, row: Row) -> dict[str, Any]:
-        """*row* as a job node with everything under it as `children`."""
+        """Return *row* as a job node with everything beneath it as `children`."""
         children = self.rows("parent_id = ?", (row.id,))
         return {**self.node(row), "children": [self.tree(child) for child in children]}
 
     def result(self, row: Row) -> Any:
-        """What *row*'s body answered when it ended; None before."""
+        """Return the result of *row*'s body; None before it ended."""
         found = self.raw.execute("SELECT result FROM job WHERE id = ?", (row.id,)).fetchone()
         return None if found is None or found[0] is None else loads(found[0])
 
     def reason(self, row: Row, state: str) -> tuple[str | None, str | None]:
-        """(sentence, reason code) of what is shown for *row*."""
+        """Return (sentence, reason code) to be shown for *row*."""
         if state == "paused":
-            return "Paused by a person; resume it to let it go on.", "paused"
+            return "Paused by a person; resume it to continue.", "paused"
         if state == "running":
             if row.body_done and row.open_children:
                 parts = "part is" if row.open_children == 1 else "parts are"
@@ -212,13 +213,13 @@ class QueueView:
         return self.why_waiting(row)
 
     def why_waiting(self, row: Row) -> tuple[str, str]:
-        """(sentence, reason code) for a waiting job: the first hindrance that applies."""
+        """Return (sentence, reason code) for a waiting job: the first hindrance that applies."""
         kind = self.runner.kinds.get(row.kind)
         if self.runner.mode == "paused":
-            return "Background work is paused; switch it on again to let it go on.", "paused-globally"
+            return "Background work is paused; resume it to continue.", "paused-globally"
         if kind is None:
             return (
-                f"No loaded plugin brings the work {row.kind}; `armarium plugins` shows which are loaded.",
+                f"No loaded plugin provides the work {row.kind}; `armarium plugins` shows which are loaded.",
                 "dependency",
             )
         if row.after_id is not None:
@@ -227,7 +228,7 @@ class QueueView:
                 return words, "dependency"
         if row.not_before is not None and row.not_before > now():
             left = (parse_timestamp(row.not_before) - parse_timestamp(now())).total_seconds()
-            return f"{row.reason or 'It was put off.'} Tried again in {left:.0f} seconds.", "retry-later"
+            return f"{row.reason or 'It was postponed.'} Tried again in {left:.0f} seconds.", "retry-later"
         if kind.needs_network and self.runner.offline:
             return "Waits for the network: the engine is held offline (SERVICE_LOCAL_ONLY).", "offline"
         if kind.heavy_in(self.runner.kinds.lane_of(row.kind, row.lane)):
@@ -239,7 +240,7 @@ class QueueView:
     def _dependency(self, job_id: str) -> str | None:
         row = self.raw.execute("SELECT title, state FROM job WHERE id = ?", (job_id,)).fetchone()
         if row is None:
-            return "Waits for a job that is no longer kept; cancel it and start it anew."
+            return "Waits for a job that is no longer kept; cancel it and start it again."
         title, state = row
         if state == "done":
             return None
@@ -270,7 +271,7 @@ class QueueView:
         return f"Waits for its turn: the lane {name} runs {jobs} at a time.", "lane"
 
     def summary_row(self, row: Row, count: int, state: str) -> dict[str, Any]:
-        """One row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
+        """Return one row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
         kind = self.runner.kinds.get(row.kind)
         node = self.node(row)
         reason, code = self.reason(row, state)
@@ -296,6 +297,6 @@ class QueueView:
 
 @contextmanager
 def open_sight(runner: JobRunner, library: Library | None) -> Iterator[QueueView]:
-    """The queue of *library*, or the engine's own, as one snapshot of it."""
+    """The queue of *library*, or the engine's own, in one snapshot."""
     with (library.db if library is not None else runner.engine.state).read() as conn:
         yield QueueView(runner, library, conn)

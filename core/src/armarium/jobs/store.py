@@ -1,4 +1,4 @@
-"""One database's queue as the runner sees it in memory: what is picked up, what may be waiting, who watches."""
+"""One database's queue as the runner holds it in memory: what is picked up, what may be waiting, who watches."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from armarium.store.database import Database
 
 WATCH_SECONDS = 30.0
-"""How long a job counts as watched after a person last looked at it."""
+"""Seconds a job counts as watched after a person last looked at it."""
 
 
 def path_of(library: Library | None) -> str | None:
-    """The path of *library*; None stands for the engine itself."""
+    """Return the path of *library*; None stands for the engine itself."""
     return None if library is None else str(library.path)
 
 
 @dataclass(slots=True)
 class ClaimedJob:
-    """A job whose row the runner has marked as running: at work, or waiting for its end to be written."""
+    """A job whose row the runner has marked as running: in progress, or waiting for its end to be written."""
 
     claim: Claim
     kind: JobKind
@@ -39,15 +39,15 @@ class ClaimedJob:
 
 @dataclass
 class JobStore:
-    """The queue of one library, or of the engine itself (`library` None)."""
+    """The queue of one project, or of the engine itself (`library` None)."""
 
     db: Database
     library: Library | None
     lock: threading.Lock = field(default_factory=threading.Lock)
     picked: dict[int, ClaimedJob] = field(default_factory=dict)
-    """Row number to job, for whoever asks a body to stop or renews its lease. Whether a row is picked up, the row says."""
+    """Row number to job, for stopping a body or renewing its lease. Whether a row is picked up, the row says."""
     maybe: set[tuple[str, str]] = field(default_factory=set)
-    """(kind, lane) with possibly a job to start. Dropped inside a write transaction that found none."""
+    """(kind, lane) pairs with possibly a job to start. Removed inside a write transaction that found none."""
     dirty: bool = True
     recheck_at: float | None = None
     unwritten: list[tuple[Ending, ClaimedJob]] = field(default_factory=list)
@@ -57,25 +57,25 @@ class JobStore:
     closing: bool = False
     closed: bool = False
     first_since: float | None = None
-    """Since when heavy work of this library waits for work marked first."""
+    """Since when heavy work of this project waits for work marked first."""
     _watched: dict[str, float] = field(default_factory=dict)
     _watched_all_until: float = 0.0
 
     @property
     def path(self) -> str | None:
-        """The library's path, as events and answers name it; the runner knows the queue by it."""
+        """The project's path, as in events and answers; the runner's key for the queue."""
         return path_of(self.library)
 
     def watch(self, job_id: str, seconds: float = WATCH_SECONDS) -> None:
-        """A person looks at *job_id*: it and what is under it go before other work for a while."""
+        """Record that a person looks at *job_id*: it and what is beneath it go before other work for a while."""
         self._watched[job_id] = time.monotonic() + seconds
 
     def watch_all(self, seconds: float) -> None:
-        """A person waits for everything in this library."""
+        """Record that a person waits for everything in this project."""
         self._watched_all_until = max(self._watched_all_until, time.monotonic() + seconds)
 
     def list_watched(self) -> list[str]:
-        """Ids a person looks at now."""
+        """Return the ids a person looks at now."""
         at = time.monotonic()
         for job_id in [one for one, until in self._watched.items() if until < at]:
             self._watched.pop(job_id, None)
@@ -83,17 +83,17 @@ class JobStore:
 
     @property
     def all_watched(self) -> bool:
-        """Whether a person waits for everything in this library."""
+        """Whether a person waits for everything in this project."""
         return time.monotonic() < self._watched_all_until
 
     def recheck_in(self, seconds: float) -> None:
-        """Look at the queue again in *seconds* at the latest."""
+        """Check the queue again in *seconds* at the latest."""
         at = time.monotonic() + seconds
         if self.recheck_at is None or at < self.recheck_at:
             self.recheck_at = at
 
     def executing(self) -> dict[str, ClaimedJob]:
-        """Job id to job for every one that is picked up and whose end is not written."""
+        """Return job id to job for every one that is picked up and whose end is not written."""
         with self.lock:
             return {p.claim.id: p for p in self.picked.values()}
 
@@ -101,12 +101,12 @@ class JobStore:
         """Forget jobs: their end is written, or their pick was not."""
         with self.lock:
             for one in picked:
-                # Another lane may hold the row by now, when it was put back in the queue.
+                # Another lane may have the row by now, when it was put back in the queue.
                 if self.picked.get(one.claim.seq) is one:
                     del self.picked[one.claim.seq]
 
     def look(self, kinds: KindRegistry) -> set[str]:
-        """Find out which kinds may have jobs to start; returns the lanes they want."""
+        """Find out which kinds may have jobs to start; return the lanes they need."""
         self.dirty = False
         self.recheck_at = None
         with self.db.read_all() as conn:

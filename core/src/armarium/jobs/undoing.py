@@ -1,4 +1,4 @@
-"""What the undo of a step does with the jobs that the step put in the queue; what they did are steps of their own."""
+"""What the undo of a step does with the jobs that the step queued; what they wrote are steps of their own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def cancel_with_undo(undo: UndoContext) -> None:
-    """For `after_undo` of an action that starts jobs: cancel those that are not done; a redo puts them in the queue again.
+    """For `after_undo` of an action that starts jobs: cancel those that are not done; a redo queues them again.
 
-    The action names its jobs among its targets. What they have done by then stays, and is undone by their set.
+    The action names its jobs among its targets. What they have written by then stays, and is undone by their set.
     """
     jobs = undo.step.conn.exec_driver_sql(
         "SELECT id, state FROM job WHERE id IN (SELECT value FROM json_each(?))",
@@ -25,7 +25,7 @@ def cancel_with_undo(undo: UndoContext) -> None:
             try:
                 undo.step.run("job.retry", {"job_id": job_id})
             except Conflict as refused:
-                # Somebody has started the same anew meanwhile: it is done once.
+                # Somebody has started the same work again meanwhile: it is done once.
                 if refused.code != "already_waiting":
                     raise
         elif not undo.redo and state in ("waiting", "paused", "running"):

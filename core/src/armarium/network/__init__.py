@@ -1,1 +1,1 @@
-"""The one gate to the network."""
+"""The only way to the network."""

@@ -1,7 +1,7 @@
-"""The one gate to the network: nothing else in the engine opens a connection that leaves it.
+"""The only way to the network: nothing else in the engine opens a connection to other machines.
 
-A destination is checked when the connection is made, on the very address that is connected to, so neither a
-redirect nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
+A destination is checked when the connection is made, on the very address that is connected to, so neither a redirect
+nor a name that changes its answer leads elsewhere. Sizes, times and redirects are bounded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Resolver = Callable[[str, int], list[str]]
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
-"""What stays as it is where other characters of an address are written with their bytes."""
+"""Characters that are not percent-encoded in an address."""
 
 MAX_REDIRECTS = 5
 _ELSEWHERE = (301, 302, 303, 307, 308)
@@ -38,7 +38,7 @@ MIB = 1024 * 1024
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of *host*, by the system's resolver."""
+    """Return the addresses of *host*, from the system's resolver."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -54,14 +54,14 @@ class Answer:
     _read: bytes | None = field(default=None, repr=False)
 
     def read(self) -> bytes:
-        """The whole body; TooLarge when it is longer than the request's limit."""
+        """Return the whole body; raises TooLarge when it is longer than the request's limit."""
         if self._read is None:
             self._read = b"".join(self.chunks)
         return self._read
 
 
 class Egress:
-    """Makes requests for one engine. Everything is refused while SERVICE_LOCAL_ONLY is set, but this machine itself."""
+    """Makes requests for one engine. While SERVICE_LOCAL_ONLY is set, everything but this machine itself is refused."""
 
     def __init__(
         self, *, local_only: bool, resolver: Resolver = resolve, user_agent: str = "armarium"
@@ -81,11 +81,7 @@ class Egress:
         reach: Reach = "public",
         limits: Limits | None = None,
     ) -> Iterator[Answer]:
-        """Send a request and read its answer as it comes; redirects of GET and HEAD are followed, each checked anew.
-
-        Raises Forbidden (held offline, a destination out of reach), BadRequest (not an http address), Unavailable
-        (no answer, too slow, too many redirects) and, while reading, TooLarge.
-        """
+        """Send a request and read its answer as it arrives; redirects of GET and HEAD are followed, each checked again."""
         import httpx
 
         sent = {name.lower(): value for name, value in (headers or {}).items()}
@@ -100,11 +96,11 @@ class Egress:
                     if response.status_code in _ELSEWHERE and "location" in response.headers:
                         if method not in ("GET", "HEAD"):
                             raise Unavailable(
-                                f"{target.hostname} sent the request elsewhere; use the new address itself."
+                                f"{target.hostname} redirected the request; use the new address itself."
                             )
                         url = urljoin(url, response.headers["location"])
                         if urlsplit(url).netloc != target.netloc:
-                            # A secret for one host is not carried to another.
+                            # A secret for one host is not sent to another.
                             sent = {name: value for name, value in sent.items() if name not in _SECRETS}
                         continue
                     assert isinstance(response.stream, httpx.SyncByteStream)
@@ -113,10 +109,10 @@ class Egress:
                     return
                 finally:
                     response.close()
-            raise Unavailable(f"More than {MAX_REDIRECTS} redirects; the address leads in circles.")
+            raise Unavailable(f"More than {MAX_REDIRECTS} redirects; the redirects form a loop.")
 
     def client(self, *, reach: Reach = "public", limits: Limits | None = None) -> httpx.Client:
-        """An httpx client for libraries that want one, with all the refusals of `open`; it follows no redirects."""
+        """Return an httpx client for libraries that need one, with all the refusals of `open`; it follows no redirects."""
         import httpx
 
         headers = {"user-agent": self._user_agent}
@@ -132,7 +128,7 @@ class Egress:
         reach: Reach = "public",
         limits: Limits | None = None,
     ) -> Answer:
-        """As `open`, the body read whole."""
+        """As `open`, with the body read whole."""
         with self.open(method, url, headers=headers, content=content, reach=reach, limits=limits) as answer:
             answer.read()
             return answer
@@ -149,11 +145,12 @@ class Egress:
         on_progress: Callable[[int, int | None], None] | None = None,
         resume: Path | None = None,
     ) -> str:
-        """Fetch *url* into *target* and answer its SHA-256; nothing is there unless all of it is and the digest fits.
+        """Fetch *url* into *target* and return its SHA-256; the file appears only when it is complete and the digest
+        fits.
 
-        *on_progress* is called with bytes so far and, where the server says, in all; what it raises ends the download.
-        *resume*: a file of the same folder in which what has come stays when the download ends early. The next one
-        goes on from there, where the server still has the same file; `forget_partial` removes it.
+        *on_progress* is called with the bytes so far and, if the server states it, the total; an exception from it ends
+        the download. *resume*: a file of the same folder that keeps the received part when the download ends early. The
+        next download resumes from it if the server still has the same file; `forget_partial` removes it.
         """
         digest = hashlib.sha256()
         temporary = resume or target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -207,15 +204,15 @@ class Egress:
         return digest.hexdigest()
 
     def check_url(self, url: str, reach: Reach = "public", *, literal: bool = True) -> SplitResult:
-        """*url* taken apart; Forbidden or BadRequest where its spelling alone forbids it. Resolves no name.
+        """Parse *url*; raises Forbidden or BadRequest where its spelling alone forbids it. Resolves no name.
 
-        *literal* False: an address of numbers is taken wherever it leads.
+        *literal* False: a numeric address is accepted wherever it leads.
         """
         try:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise BadRequest("This is no web address: it cannot be taken apart.") from None
+            raise BadRequest("This is no web address: it cannot be parsed.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRequest("A web address begins with http:// or https:// and names a host.")
         if not parts.netloc.isascii():
@@ -237,7 +234,7 @@ class Egress:
         return parts
 
     def addresses(self, host: str, port: int, reach: Reach) -> list[str]:
-        """The addresses of *host*, all within reach; one that is not refuses the host (a rebinding name)."""
+        """Return the addresses of *host*, all within reach; one that is not refuses the host (a rebinding name)."""
         try:
             found = self._resolve(host, port)
         except OSError as error:
@@ -251,10 +248,11 @@ class Egress:
         return found
 
     def leads_here(self, url: str) -> bool:
-        """Whether *url* leads to this machine and nowhere else. Resolves a name, unless the engine is held offline.
+        """Return whether *url* leads to this machine and nowhere else. Resolves a name, unless the engine is held
+        offline.
 
-        A request that is to stay here is then made with the reach `machine`, which connects to nothing else, whatever
-        the name answers by then. Raises as `checked`, and Unavailable for a name that is not found.
+        A request that must stay here is then made with the reach `machine`, which connects to nothing else, whatever
+        the name resolves to by then. Raises as `check_url`, and Unavailable for a name that is not found.
         """
         parts = self.check_url(url, "network" if not self.local_only else "machine", literal=False)
         host = str(parts.hostname)
@@ -280,19 +278,19 @@ class Egress:
 
 
 def forget_partial(path: Path) -> None:
-    """Remove what a download that ended early has left for the next one."""
+    """Remove what a download that ended early left for the next one."""
     for one in (path, _card_path(path)):
         with suppress(OSError):
             one.unlink()
 
 
 def _card_path(partial: Path) -> Path:
-    """Where it stands which file of the server's a part is of."""
+    """Return the file that says of which file on the server a part is."""
     return partial.with_name(f"{partial.name}.etag")
 
 
 def _partial_state(partial: Path | None) -> tuple[int, str]:
-    """How many bytes of a download are here, and the server's mark of the file they are of; 0 where that is not known."""
+    """Return how many bytes of a download are here, and the server's ETag of their file; 0 where that is not known."""
     if partial is None:
         return 0, ""
     try:
@@ -303,7 +301,7 @@ def _partial_state(partial: Path | None) -> tuple[int, str]:
 
 
 def _note_beginning(partial: Path, headers: Mapping[str, str]) -> None:
-    """Note which file a part is of; without a strong mark of the server's no other download goes on from it."""
+    """Record of which file a part is; without a strong ETag no later download resumes from it."""
     forget_partial(partial)
     mark = headers.get("etag", "")
     if mark.startswith('"'):

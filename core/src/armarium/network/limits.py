@@ -1,4 +1,4 @@
-"""What one request to the network may cost."""
+"""Limits of one request to the network."""
 
 from __future__ import annotations
 

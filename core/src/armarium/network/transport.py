@@ -1,6 +1,6 @@
-"""The httpx transport of the network gate: every client of the engine sends through it, and all it refuses is refused here.
+"""The httpx transport of the network gate: every client of the engine sends through it, with all of its refusals.
 
-Loaded with the first request: httpx is no part of what the engine needs to start.
+Loaded with the first request: the engine does not need httpx to start.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from armarium.network.egress import Egress
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline")
-"""When the request in hand must be over, by `time.monotonic`; its waits look here, for connections outlive requests."""
+"""When the current request must be over, by `time.monotonic`; read while waiting, because connections outlive requests.
+"""
 
 _CHECK: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None)
-"""What the request in hand calls while it waits; what that raises ends the request."""
+"""What the current request calls while it waits; an exception from it ends the request."""
 
 CHECK_EVERY = 0.25
-"""Seconds that a request with a check waits before it calls it again."""
+"""Seconds between two calls of a request's check."""
 
 MOST_CONNECTIONS = 100
 """Connections that one client holds at a time."""
@@ -41,9 +42,9 @@ _certificates: weakref.WeakKeyDictionary[Egress, ssl.SSLContext] = weakref.WeakK
 
 
 def _certificates_of(egress: Egress) -> ssl.SSLContext:
-    """What the connections of one gate judge other machines by: the system's certificates, and those that came with httpx.
+    """Return the TLS context of one gate: the system's certificates, and those that came with httpx.
 
-    Kept, since reading them takes as long as many requests.
+    Cached, since reading them takes as long as many requests.
     """
     context = _certificates.get(egress)
     if context is None:
@@ -59,11 +60,12 @@ def _certificates_of(egress: Egress) -> ssl.SSLContext:
 class GuardedTransport(httpx.HTTPTransport):
     """Connects only to addresses that *egress* has checked, within *limits* for each request.
 
-    Raises, beside what `Egress.checked` refuses, Unavailable (no answer, too slow, a packed answer) and, while the body is
-    read, TooLarge. Sends no cookies and follows no redirects; a client that does has each of them checked anew.
+    Raises, besides the refusals of `Egress.check_url`, Unavailable (no answer, too slow, a compressed answer) and,
+    while the body is read, TooLarge. Sends no cookies and follows no redirects; a client that does has each of them
+    checked again.
 
-    A request with the extension `check`, a function, calls it several times a second while it waits for its answer;
-    what it raises ends the request and its connection.
+    A request with the extension `check`, a function, calls it several times a second while it waits for its answer; an
+    exception from it ends the request and its connection.
     """
 
     def __init__(self, egress: Egress, *, reach: Reach = "public", limits: Limits | None = None) -> None:
@@ -72,7 +74,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._egress = egress
         self._reach = reach
         self._limits = limits or Limits()
-        # httpx has no door for a network backend; everything else of its transport is as it is.
+        # httpx has no public parameter for a network backend; the rest of its transport is unchanged.
         self._pool = httpcore.ConnectionPool(
             ssl_context=context, max_connections=MOST_CONNECTIONS, network_backend=_Backend(egress, reach)
         )
@@ -81,7 +83,7 @@ class GuardedTransport(httpx.HTTPTransport):
         """Send one request and read the head of its answer."""
         target = self._egress.check_url(str(request.url), self._reach)
         deadline = time.monotonic() + self._limits.seconds
-        # An answer is bounded by what arrives: unpacking could make a thousandfold of it.
+        # The limit applies to the bytes received: decompressing could multiply them by a thousand.
         request.headers["accept-encoding"] = "identity"
         waits = dict.fromkeys(("connect", "read", "write", "pool"), self._limits.silence)
         check = request.extensions.get("check")
@@ -90,7 +92,9 @@ class GuardedTransport(httpx.HTTPTransport):
             response = super().handle_request(request)
         if response.headers.get("content-encoding", "identity") not in ("identity", ""):
             response.close()
-            raise Unavailable(f"{target.hostname} answers only packed; the engine takes answers as they are.")
+            raise Unavailable(
+                f"{target.hostname} answers only compressed; the engine takes answers as they are."
+            )
         assert isinstance(response.stream, httpx.SyncByteStream)
         declared = response.headers.get("content-length", "")
         response.stream = _Body(response.stream, declared, self._limits, deadline, target, check)
@@ -140,7 +144,7 @@ class _Body(httpx.SyncByteStream):
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Connects to addresses, never to names: to those that the gate looked up and checked itself."""
+    """Connects only to addresses, never to names: to those that the gate resolved and checked itself."""
 
     def __init__(self, egress: Egress, reach: Reach) -> None:
         self._egress = egress
@@ -174,7 +178,7 @@ class _Backend(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection whose every wait ends at the request's deadline: headers that drip do not hold it open."""
+    """A connection whose every wait ends at the request's deadline, so that slowly sent headers do not hold it open."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -209,7 +213,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 def seconds_left(deadline: float) -> float:
-    """Seconds until *deadline*; Unavailable when it is over."""
+    """Return the seconds until *deadline*; raises Unavailable when it has passed."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise Unavailable("The answer took too long; try again later.", code="unreachable")
@@ -233,7 +237,7 @@ def _limit_time(deadline: float, check: Callable[[], None] | None) -> Iterator[N
 
 @contextmanager
 def _worded_failures(target: SplitResult) -> Iterator[None]:
-    """Turn what the network does wrong into a sentence that names the host and nothing else of the address."""
+    """Turn network errors into a sentence that names the host and nothing else of the address."""
     try:
         yield
     except (httpx.TransportError, OSError) as error:

@@ -1,1 +1,1 @@
-"""Plugins and drivers: found, examined, tried in a process of their own, let in or refused."""
+"""Plugins and drivers: discovered, examined, tried in a separate process, loaded or refused."""

@@ -1,4 +1,4 @@
-"""`armarium plugins --check`: the trial for somebody who writes a plugin, of a folder, a wheel or what is installed."""
+"""`armarium plugins --check`: the trial for plugin authors, of a folder, a wheel or an installed distribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from armarium.plugins.trial_processes import CannotTry, Examination, examine_off
 
 @dataclass
 class CheckResult:
-    """What the trial of one distribution found; no faults: an engine lets all of it in."""
+    """The result of the trial of one distribution; without faults, an engine loads all of it."""
 
     distribution: str
     brings: list[str] = field(default_factory=list)
@@ -30,7 +30,7 @@ class CheckResult:
 
 
 def check(target: str, *, seconds: float = TRIAL_SECONDS) -> CheckResult:
-    """Put *target* (a folder with a pyproject.toml, a wheel, or the name of an installed distribution) through the trial.
+    """Try *target* (a folder with a pyproject.toml, a wheel, or the name of an installed distribution).
 
     Nothing is installed, and no project is touched.
     """
@@ -58,7 +58,7 @@ def _check_added(added: Sequence[str], name: str | None, seconds: float) -> Chec
         if normalise_name(name) not in found:
             some = ", ".join(offer.name for offer in found.values()) or "none"
             raise NotFound(
-                f"There is no folder or wheel {name}, and no installed distribution of that name brings a plugin. "
+                f"There is no folder or wheel {name}, and no installed distribution of that name provides a plugin. "
                 f"Installed: {some}.",
                 code="no_plugin",
             )
@@ -84,7 +84,9 @@ def _faults(wanted: Offer, examined: Examination) -> list[dict[str, str]]:
 
 
 def _laid_out(place: Path, folder: Path) -> list[str]:
-    """The folders to put on the path for the source in *place*; what a pyproject.toml says is written down in *folder*."""
+    """Return the folders to add to the path for the source in *place*; the metadata from its pyproject.toml is written
+    into *folder*.
+    """
     if any(one.suffix in (".dist-info", ".egg-info") for one in place.iterdir()):
         return [str(place)]
     file = place / "pyproject.toml"
@@ -109,7 +111,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
         ) from error
     if not any(group.startswith(OURS) for group in groups):
         raise NotFound(
-            f'{place.name} names no entry point of ours; a plugin stands under [project.entry-points."armarium.plugins"].',
+            f'{place.name} names no entry point of ours; a plugin is declared under [project.entry-points."armarium.plugins"].',
             code="no_plugin",
         )
     about = folder / f"{normalise_name(name).replace('-', '_')}-{project.get('version', '0')}.dist-info"

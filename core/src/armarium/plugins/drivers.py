@@ -24,10 +24,11 @@ class RefusedDriver:
 
 
 class Drivers:
-    """The drivers of one engine, by group ("armarium.formats") and name; loaded when first asked for.
+    """The drivers of one engine, by group ("armarium.formats") and name; loaded on first use.
 
-    Of one name the driver counts that comes from the family whose group it is, else one that comes with Armarium. Where
-    only strangers bring it, and several do, it is nobody's: what a name means never hangs on what else is installed.
+    If several drivers have one name, the one of the family that owns the group counts, else one that comes with
+    Armarium. Where only third parties provide it, and several do, nobody gets it: the meaning of a name never depends
+    on what else is installed.
     """
 
     def __init__(self, plugins: PluginRegistry | None = None) -> None:
@@ -38,25 +39,25 @@ class Drivers:
         self._refused: dict[str, dict[tuple[str, str | None], RefusedDriver]] = {}
 
     def give(self, group: str, name: str, driver: Any) -> None:
-        """Hand in a driver class by hand, as a test or an embedding program does."""
+        """Register a driver class directly, as a test or an embedding program does."""
         self._given.setdefault(group, {})[name] = driver
 
     def names(self, group: str) -> list[str]:
-        """The names of the drivers in *group*, sorted."""
+        """Return the names of the drivers in *group*, sorted."""
         return sorted({*self._entries(group), *self._given.get(group, {})})
 
     def is_first_party(self, group: str, name: str) -> bool:
-        """Whether the driver *name* comes with Armarium, and not from a stranger."""
+        """Return whether the driver *name* comes with Armarium and not from a third party."""
         found = self._entries(group).get(name)
         return found is not None and found[0].first_party
 
     def distribution_of(self, group: str, name: str) -> str | None:
-        """The distribution that brings the driver *name*; None where it was handed in."""
+        """Return the distribution that provides the driver *name*; None where it was registered directly."""
         found = self._entries(group).get(name)
         return found[0].name if found is not None else None
 
     def load(self, group: str, name: str) -> Any:
-        """The driver class *name* of *group*; NotFound naming the drivers there are."""
+        """Return the driver class *name* of *group*; NotFound lists the existing ones."""
         if name in self._given.get(group, {}):
             return self._given[group][name]
         if (group, name) in self._loaded:
@@ -85,21 +86,21 @@ class Drivers:
         return driver
 
     def refuse(self, group: str, name: str, why: str, distribution: str | None = None) -> None:
-        """Note that the driver *name* cannot be used."""
+        """Record that the driver *name* cannot be used."""
         refused = self._refused.setdefault(group, {})
         if (name, distribution) not in refused:
             log.warning("driver %s of %s refused: %s", name, group, why)
         refused[name, distribution] = RefusedDriver(name, why, distribution)
 
     def refusals(self, group: str) -> list[RefusedDriver]:
-        """Drivers of *group* that are installed and cannot be used, as far as that is known."""
+        """Return the drivers of *group* that are installed and cannot be used, as far as that is known."""
         self._entries(group)
         return sorted(
             self._refused.get(group, {}).values(), key=lambda one: (one.name, one.distribution or "")
         )
 
     def list_refused(self, group: str) -> dict[str, str]:
-        """Name to reason of the drivers that were refused; one that would have taken a name, with its distribution."""
+        """Return name to reason of the refused drivers; one that would have taken a name, with its distribution."""
         return {
             f"{one.name} ({one.distribution})"
             if one.name in self._entries(group)
@@ -109,14 +110,14 @@ class Drivers:
         }
 
     def _check_driver(self, group: str, name: str, driver: Any) -> str | None:
-        """What the family says that the group belongs to."""
+        """Apply the check of the family that the group belongs to."""
         for plugin in self._plugins.loaded:
             if group in plugin.driver_groups and plugin.check_driver is not None:
                 return plugin.check_driver(group, name, driver)
         return None
 
     def _entries(self, group: str) -> dict[str, tuple[Offer, EntryPoint]]:
-        """What is installed for *group* under each name, found without importing any of it."""
+        """Return what is installed for *group* under each name, without importing any of it."""
         if group not in self._found:
             self._found[group] = self._choose(group)
         return self._found[group]
@@ -143,7 +144,7 @@ class Drivers:
                     self.refuse(
                         group,
                         name,
-                        f"Several bring a {_noun(group)} of this name ({names}), and none takes it from another. "
+                        f"Several provide a {_noun(group)} of this name ({names}), and none takes it from another. "
                         "Remove all but one.",
                         one.name,
                     )
@@ -161,13 +162,14 @@ class Drivers:
 
 
 def _load_entry(group: str, entry: EntryPoint) -> Any:
-    """What *entry* names, loaded by stevedore; whatever that raises is the caller's."""
-    # Here, since most of what asks for names loads none.
+    """Load what *entry* names with stevedore; exceptions are left to the caller."""
+    # Imported here, since most callers only need names.
     from stevedore.driver import DriverManager
 
     class ChosenDrivers(DriverManager[Any]):
-        """Of the group only what was chosen: stevedore's own finding knows no owners of names, keeps what it found in
-        the user's cache folder, and does not see what was installed since."""
+        """A stevedore manager restricted to the chosen entry points: its own discovery knows no owners of names, caches
+        its findings in the user's cache folder, and does not see what was installed since.
+        """
 
         def list_entry_points(self) -> list[EntryPoint]:
             return [entry]

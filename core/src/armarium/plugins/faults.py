@@ -1,4 +1,4 @@
-"""What is wrong with a plugin as it is declared: every fault a sentence that says what to do. Nothing of it is run."""
+"""The faults of a plugin as it is declared, each a sentence that says what to do. Nothing of it is run."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _KEEPS = (None, "NO ACTION", "RESTRICT")
 
 
 def faults_of(plugin: Plugin) -> list[str]:
-    """What is wrong with *plugin* by itself; nothing when it may be tried."""
+    """Return the faults of *plugin* by itself; none when it may be tried."""
     wrong = list(_fields(plugin))
     if wrong:
-        # What follows relies on these types.
+        # The checks below rely on these types.
         return wrong
     return [
         *_tables(plugin),
@@ -45,9 +45,9 @@ def faults_of(plugin: Plugin) -> list[str]:
 
 def _fields(plugin: Plugin) -> Iterator[str]:
     if not isinstance(plugin.name, str) or _NAME.fullmatch(plugin.name) is None:
-        yield f"Its name {plugin.name!r} is none: use lower-case letters, digits and underscores."
+        yield f"Its name {plugin.name!r} is not allowed: use lower-case letters, digits and underscores."
     if not isinstance(plugin.summary, str) or not plugin.summary.strip():
-        yield "Its summary is missing; say in some words what it brings."
+        yield "Its summary is missing; describe in a few words what it provides."
     for name in ("metadata", "engine_metadata"):
         if not isinstance(getattr(plugin, name), MetaData | None):
             yield f"Its {name} is {_kind(getattr(plugin, name))}; give a MetaData of SQLAlchemy."
@@ -109,7 +109,7 @@ def _tables(plugin: Plugin) -> Iterator[str]:
             rules = table.info.get("rules")
             if isinstance(rules, TableRules) and rules.kind == "foreign":
                 continue
-            # SQLite's names do not tell upper from lower case.
+            # SQLite's names are case-insensitive.
             name = table.name.lower()
             if name in seen:
                 yield f"Its table {table.name} is there twice but for upper and lower case; rename one."
@@ -129,7 +129,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
     columns = {column.name for column in table.columns}
     if rules.kind == "tracked":
         for name in sorted(columns & OWN_COLUMNS):
-            yield f"Its tracked table {table.name} has a column {name}, a name the history keeps for itself."
+            yield f"Its tracked table {table.name} has a column {name}, a name reserved for the history."
         if not table.primary_key.columns:
             yield f"Its tracked table {table.name} has no primary key; without one no row of it could be undone."
         if not rules.label:
@@ -171,7 +171,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
         if rules.kind != "tracked" and rules_of(key.column.table).kind in ("tracked", "foreign"):
             yield (
                 f"Its table {table.name} is {rules.kind} and points at {key.column.table.name} by a foreign key, so that "
-                "no undo could take back a row named there. Leave the key out and keep the column."
+                "no undo could remove a row named there. Leave the key out and keep the column."
             )
         if rules.kind in ("tracked", "append-only"):
             for rule in (key.ondelete, key.onupdate):
@@ -185,7 +185,7 @@ def _table(table: Table, rules: TableRules, metadata: MetaData | None) -> Iterat
 def _action(found: Action[Any]) -> Iterator[str]:
     what = f"Its action {found.name}"
     if not isinstance(found.name, str) or _ACTION_NAME.fullmatch(found.name) is None:
-        yield f"{what} is not called as family.verb, in lower-case letters."
+        yield f"{what} is not named family.verb, in lower-case letters."
     if not (isinstance(found.params, type) and issubclass(found.params, Params)):
         yield f"{what} takes {_kind(found.params)}; derive its parameters from Params."
     if found.result is not None and not (
@@ -278,7 +278,7 @@ def _query(function: Any) -> Iterator[str]:
 
 
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
-    """As `routes_of`, of all routers of *plugin* and of its actions."""
+    """As `routes_of`, for all routers of *plugin* and its actions."""
     declared: list[tuple[str, str]] = [
         (one.route.method, one.route.path) for one in plugin.actions if isinstance(one.route, Route)
     ]
@@ -294,7 +294,7 @@ def _any_name(path: str) -> str:
 
 
 def routes_of(router: APIRouter) -> list[tuple[str, str]]:
-    """Each (method, path) of *router*, whatever the parts of a path are called that stand for ids."""
+    """Return each (method, path) of *router*, with placeholders for ids replaced by one and the same name."""
     return [
         (method, _any_name(path))
         for path, route in _flatten_routes(router.routes)
@@ -303,7 +303,7 @@ def routes_of(router: APIRouter) -> list[tuple[str, str]]:
 
 
 def _flatten_routes(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Each route with its whole path, those of routers within routers too, which FastAPI keeps as one entry each."""
+    """Return each route with its whole path, including those of nested routers, which FastAPI keeps as one entry each."""
     for route in routes:
         if hasattr(route, "original_router"):
             context = getattr(route, "include_context", None)
@@ -315,7 +315,7 @@ def _flatten_routes(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[s
 
 
 def _call(what: str, function: Any, *arguments: str) -> Iterable[str]:
-    """A fault where *function* cannot be called with so many arguments, by place."""
+    """Return a fault where *function* cannot be called with so many positional arguments."""
     if not callable(function):
         return [f"Its {what} is {_kind(function)}, and no function."]
     if inspect.iscoroutinefunction(function):
@@ -332,7 +332,7 @@ def _fits(function: Callable[..., Any], arguments: int) -> bool:
     except TypeError:
         return False
     except ValueError:
-        # A function of C that does not say what it takes.
+        # A C function without a signature.
         return True
     return True
 

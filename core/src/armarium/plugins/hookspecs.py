@@ -16,18 +16,18 @@ hookimpl = pluggy.HookimplMarker("armarium")
 
 @hookspec
 def armarium_plugin() -> Plugin:  # type: ignore[empty-body]
-    """Say what the plugin brings.
+    """Return what the plugin contributes.
 
-    Called once, when an engine is assembled, in the main thread, before any library is open. Must be quick and
-    must not touch disk or network. If it raises, the plugin is refused whole and shown with the reason. Every
-    plugin is asked for itself: there is no winner.
+    Called once, when an engine is assembled, in the main thread, before any project is open. Must be quick and must not
+    touch disk or network. If it raises, the plugin is refused whole and shown with the reason. Every plugin answers for
+    itself: there is no winner.
     """
 
 
 @hookspec
 def armarium_step_committed(step: Step) -> None:
-    """Learn of a step that is on disk.
+    """Receive a step that has been committed.
 
-    Called after the commit, outside the transaction, in the thread that ran the action. May enqueue jobs; must
-    not write tracked rows and cannot veto. What it raises is logged under the plugin's name and goes no further.
+    Called after the commit, outside the transaction, in the thread that ran the action. May queue jobs; must not write
+    tracked rows and cannot veto. An exception is logged under the plugin's name and goes no further.
     """

@@ -1,4 +1,4 @@
-"""What the installed distributions offer the engine: their entry points, whose they are, and a fingerprint of each."""
+"""What the installed distributions offer the engine: their entry points, their owners, and a fingerprint of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 PLUGINS = "armarium.plugins"
 COMMANDS = "armarium.commands"
 OURS = "armarium."
-"""What the names of our groups of entry points begin with."""
+"""The prefix of our groups of entry points."""
 
 META = "armarium"
 """The distribution that pins every first-party one."""
@@ -28,7 +28,7 @@ META = "armarium"
 
 @dataclass(frozen=True)
 class Offer:
-    """One distribution that brings plugins, drivers or commands."""
+    """One distribution that provides plugins, drivers or commands."""
 
     name: str
     entries: tuple[EntryPoint, ...]
@@ -38,7 +38,7 @@ class Offer:
     fault: str | None = None
     """Why its list of entry points cannot be read."""
     stamp: tuple[str, ...] = field(default=(), repr=False)
-    """What it says of itself: version, and the hashes of its files where an installer wrote them down."""
+    """Its version, and the hashes of its files where an installer recorded them."""
 
     @property
     def key(self) -> str:
@@ -46,12 +46,14 @@ class Offer:
         return normalise_name(self.name)
 
     def entries_of(self, group: str) -> list[EntryPoint]:
-        """Its entry points of *group*."""
+        """Return its entry points of *group*."""
         return [entry for entry in self.entries if entry.group == group]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes whenever the distribution may behave otherwise: another version, another file, an edit in place."""
+        """Return a text that changes whenever the distribution may behave differently: another version, another file,
+        an edit in place.
+        """
         seen = [self.name, *self.stamp, *(f"{e.group} {e.name} {e.value}" for e in self.entries)]
         for package in sorted({entry.module.partition(".")[0] for entry in self.entries}):
             seen += package_stamp(package)
@@ -59,19 +61,19 @@ class Offer:
 
 
 def normalise_name(requirement: str) -> str:
-    """The normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
+    """Return the normalised name in a requirement such as `Armarium_Core==0.1.0; extra`."""
     return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]).lower()
 
 
 def unit_of(entry: EntryPoint) -> str:
-    """How an entry point is named in verdicts."""
+    """Return the name of an entry point in verdicts."""
     return f"{entry.group}:{entry.name}"
 
 
 def find_offers(path: Sequence[str] | None = None) -> list[Offer]:
-    """The distributions on *path* (the interpreter's own) that offer anything: ours first, then by name.
+    """Return the distributions on *path* (the interpreter's own) that offer anything: ours first, then by name.
 
-    So that nobody takes a name from us by being found earlier.
+    In this order, nobody can take a name from us by being found earlier.
     """
     ours = _first_party()
     found: dict[str, Offer] = {}
@@ -99,7 +101,7 @@ def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | 
         return None
     name = _name_of(distribution)
     try:
-        # Sorted, so that what is found does not hang on the order of a file.
+        # Sorted, so that the result does not depend on the order in a file.
         entries = tuple(
             sorted(
                 (entry for entry in distribution.entry_points if entry.group.startswith(OURS)),
@@ -126,7 +128,7 @@ def _name_of(distribution: Any) -> str:
 
 
 def package_stamp(package: str) -> list[str]:
-    """Each file of a top-level package with its size and time; the package itself is not imported."""
+    """Return each file of a top-level package with its size and time; the package itself is not imported."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError, AttributeError):
@@ -156,9 +158,9 @@ _importing = threading.RLock()
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """While the block runs somebody's code, what that prints goes to stderr, and it is answered nothing.
+    """Send what third-party code prints in the block to stderr, and give it empty input.
 
-    So an answer in JSON stays JSON, and nobody is kept waiting for a line that a person should type.
+    So an answer in JSON stays JSON, and nothing waits for a line that a person should type.
     """
     with _importing, redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
         before, sys.stdin = sys.stdin, nothing

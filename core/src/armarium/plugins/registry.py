@@ -1,4 +1,4 @@
-"""How plugins are found, checked, isolated and reported."""
+"""How plugins are loaded, checked, isolated and reported."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from armarium.plugins.verdicts import Trials
 
 MOST_FAULTS = 200
-"""How many things that plugins failed at an engine remembers."""
+"""How many failures of plugins an engine remembers."""
 
 log = logging.getLogger("armarium.plugins")
 
 
 @dataclass(frozen=True)
 class NotAdmitted:
-    """A plugin that was not let in, and the sentence that says why."""
+    """A plugin that was refused, and the sentence that says why."""
 
     name: str
     why: str
@@ -38,29 +38,29 @@ class NotAdmitted:
 
 
 class PluginRegistry:
-    """The plugins of one engine: those let in, in order, and those refused with their reason."""
+    """The plugins of one engine: those loaded, in order, and those refused with their reason."""
 
     def __init__(self) -> None:
         self.loaded: list[Plugin] = []
         self.refused: list[NotAdmitted] = []
         self.faults: list[NotAdmitted] = []
-        """What a plugin that was let in failed at since, each thing once."""
+        """What loaded plugins failed at since, each failure once."""
         self.distributions: dict[str, str] = {}
         self.packages: dict[str, str] = {}
         """The top-level package of each plugin, with the plugin's name: whose code an error comes from."""
         self.strangers: set[str] = set()
         """The plugins that are not pinned by the distribution of Armarium itself."""
         self.offers: list[Offer] = []
-        """What is installed, in the order in which it is loaded."""
+        """The installed distributions, in the order in which they are loaded."""
         self.failed: Failed = {}
-        """What of it did not pass its trial, and why."""
+        """What did not pass its trial, and why."""
         self.manager = pluggy.PluginManager("armarium")
         self.manager.add_hookspecs(hookspecs)
 
     def find(self, trials: Trials | None = None, *, path: Sequence[str] | None = None) -> None:
         """Load every plugin that an installed distribution names; one that fails is refused, never fatal.
 
-        *trials* are asked first: what did not pass its trial is not imported.
+        What did not pass its trial according to *trials* is not imported.
         """
         self.offers = find_offers(path)
         self.failed = trials.find_failures(self.offers) if trials is not None else {}
@@ -76,7 +76,7 @@ class PluginRegistry:
         self.settle()
 
     def take(self, entry: EntryPoint, offer: Offer) -> Plugin | None:
-        """Import what *entry* names and let it in, or refuse it; the plugin when it is in."""
+        """Import what *entry* names and accept or refuse it; return the plugin when it is accepted."""
         try:
             with quietly():
                 module = entry.load()
@@ -94,7 +94,7 @@ class PluginRegistry:
         return plugin
 
     def add_module(self, name: str, module: object, distribution: str | None = None) -> Plugin | None:
-        """Register *module*'s hooks and take the `Plugin` it answers, which is returned when it is let in."""
+        """Register *module*'s hooks and add the `Plugin` it returns; return that when it is accepted."""
         misspelt = [
             hook
             for hook in dir(module)
@@ -107,7 +107,9 @@ class PluginRegistry:
             return None
         make = getattr(module, "armarium_plugin", None)
         if make is None:
-            self.refuse(name, "It has no armarium_plugin(), the hook that says what it brings.", distribution)
+            self.refuse(
+                name, "It has no armarium_plugin(), the hook that returns what it contributes.", distribution
+            )
             return None
         try:
             plugin = make()
@@ -117,7 +119,7 @@ class PluginRegistry:
             self.refuse(name, f"armarium_plugin() failed: {type(error).__name__}: {error}", distribution)
             return None
         if not isinstance(plugin, Plugin):
-            self.refuse(name, "armarium_plugin() did not answer a Plugin.", distribution)
+            self.refuse(name, "armarium_plugin() did not return a Plugin.", distribution)
             return None
         if not self.add(plugin, distribution):
             return None
@@ -130,7 +132,7 @@ class PluginRegistry:
         return plugin
 
     def add(self, plugin: Plugin, distribution: str | None = None) -> bool:
-        """Let *plugin* in when nothing is wrong with it; otherwise refuse it whole. Says which."""
+        """Accept *plugin* when it has no fault; otherwise refuse it whole. Return which."""
         why = self._fault(plugin)
         if why is not None:
             self.refuse(str(plugin.name), why, distribution)
@@ -141,22 +143,23 @@ class PluginRegistry:
         return True
 
     def refuse(self, name: str, why: str, distribution: str | None = None) -> None:
-        """Note that plugin *name* is not let in."""
+        """Record that plugin *name* is refused."""
         log.warning("plugin %s refused: %s", name, why)
         self.refused.append(NotAdmitted(name, why, distribution))
 
     def note_fault(self, name: str, why: str) -> None:
-        """Note what plugin *name*, which is in, has failed at."""
+        """Record what the loaded plugin *name* has failed at."""
         fault = NotAdmitted(name, why, self.distributions.get(name))
         if fault not in self.faults and len(self.faults) < MOST_FAULTS:
             log.warning("plugin %s: %s", name, why)
             self.faults.append(fault)
 
     def at_fault(self, error: BaseException) -> tuple[str, str]:
-        """In whose code *error* was raised ("the plugin canvas", "the engine"), and its kind with the file and line there.
+        """Return in whose code *error* was raised ("the plugin canvas", "the engine"), and its type with the file and
+        line there.
 
-        Code that a plugin called, in a library or in the engine, counts as the plugin's. What the error says stays out:
-        it may quote a source.
+        Code that a plugin called, in a library or in the engine, counts as the plugin's. The error's message is left
+        out: it may quote a source.
         """
         plugin: str | None = None
         place: tuple[str, int] | None = None
@@ -172,11 +175,11 @@ class PluginRegistry:
         return (f"the plugin {plugin}" if plugin else "the engine"), spot
 
     def words_for(self, error: BaseException) -> str:
-        """What *error* of a plugin is told as: a refusal in its own words, else its kind and where it was raised."""
+        """Return the words for *error* of a plugin: a refusal's own sentence, else its type and where it was raised."""
         return error.detail if isinstance(error, ServiceError) else self.at_fault(error)[1]
 
     def settle(self) -> None:
-        """Order the plugins so that one whose tables point at another's comes after it."""
+        """Order the plugins so that one whose tables refer to another's comes after it."""
         self._refuse_taken_routes()
         self._refuse_dependents()
         home = self._homes()
@@ -190,7 +193,7 @@ class PluginRegistry:
         self.loaded = ordered
 
     def _refuse_dependents(self) -> None:
-        """Refuse, in turn, every plugin that stands on one that was refused."""
+        """Refuse, in turn, every plugin that depends on one that was refused."""
         while True:
             home = self._homes()
             out = {refused.distribution: refused.name for refused in self.refused if refused.distribution}
@@ -207,9 +210,9 @@ class PluginRegistry:
             self._drop(*fallen)
 
     def _refuse_taken_routes(self) -> None:
-        """Refuse a plugin that brings a route which the core has, or another plugin: one of them would never be reached.
+        """Refuse a plugin with a route that the core or another plugin has already: one of them would never be reached.
 
-        Of two plugins the one stays that others' tables point at, else the one found first.
+        Of two plugins, the one that others' tables refer to stays, else the one found first.
         """
         home = self._homes()
         stood_on = {name for p in self.loaded for name in plugins_under(p, home) - {p.name}}
@@ -227,7 +230,7 @@ class PluginRegistry:
             )
 
     def _homes(self) -> dict[str, str]:
-        """Each table with the plugin that brings it."""
+        """Return each table with the plugin that provides it."""
         return {table: p.name for p in self.loaded for table in tables_of(p)}
 
     def _drop(self, plugin: Plugin, why: str) -> None:
@@ -243,11 +246,11 @@ class PluginRegistry:
         wanted = {normalise_name(line) for line in distributions.requires(own) or ()}
         for distribution, name in out.items():
             if normalise_name(distribution) in wanted and distribution != own:
-                return f"It stands on the plugin {name}, which was refused."
+                return f"It depends on the plugin {name}, which was refused."
         return None
 
     def contributions(self, what: str) -> Iterable[tuple[Plugin, Any]]:
-        """Each plugin with each item it puts into `extras[what]`."""
+        """Yield each plugin with each item it puts into `extras[what]`."""
         for plugin in self.loaded:
             for item in plugin.extras.get(what, ()):
                 yield plugin, item

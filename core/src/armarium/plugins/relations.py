@@ -1,4 +1,4 @@
-"""How plugins stand beside one another: which tables each brings, on whose they stand, which names clash."""
+"""Relations between plugins: which tables each provides, which it depends on, and which names clash."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ if TYPE_CHECKING:
 
 
 def lack_of(plugin: Plugin, home: dict[str, str]) -> str | None:
-    """Why a plugin cannot stand: its tables or its rights name a table that no loaded plugin brings."""
+    """Return why a plugin cannot be loaded: its tables or rights name a table that no loaded plugin provides."""
     for action in plugin.actions:
         for rule in action.rules:
             if rule.table not in home:
-                return f"Its action {action.name} asks for rights over {rule.table}, which no loaded plugin brings."
+                return (
+                    f"Its action {action.name} has a rule over {rule.table}, which no loaded plugin provides."
+                )
         for law in action.laws:
             if law.table not in home:
-                return f"Its action {action.name} has a law over {law.table}, which no loaded plugin brings."
+                return (
+                    f"Its action {action.name} has a law over {law.table}, which no loaded plugin provides."
+                )
     for name in targets_of(plugin):
         if name not in home:
-            return f"Its tables point at {name}, which no loaded plugin brings."
+            return f"Its tables refer to {name}, which no loaded plugin provides."
     return None
 
 
@@ -36,7 +40,7 @@ def first_clash(kind: str, names: Sequence[str], taken: set[str]) -> str | None:
 
 
 def trees_of(plugin: Plugin) -> list[str]:
-    """The tables whose rows are the nodes that can be locked."""
+    """Return the tables whose rows are the nodes that can be locked."""
     tables = plugin.metadata.tables.values() if plugin.metadata is not None else ()
     return [table.name for table in tables if rules_of(table).tree is not None]
 
@@ -50,7 +54,7 @@ def tables_of(plugin: Plugin) -> list[str]:
 
 
 def targets_of(plugin: Plugin) -> set[str]:
-    """The tables that the plugin's foreign keys point at, stand-ins left out."""
+    """Return the tables that the plugin's foreign keys refer to, without stand-ins."""
     if plugin.metadata is None:
         return set()
     return {

@@ -152,7 +152,7 @@ NOTES = Rows(notes)
 @query("/api/@DASHED@/notes", summary="The notes", answer=listed(Note))
 def list_notes(conn: Connection) -> dict[str, Any]:
     """All of them, oldest first."""
-    return NOTES.listed(conn, order=(notes.c.id,))
+    return NOTES.list_all(conn, order=(notes.c.id,))
 '''
 
 _TEST = '''"""Its action does what every action must: it is audited, undone, redone, and refused to those without the right."""
@@ -181,14 +181,14 @@ _FILES = {
 
 
 def write_family(name: str, folder: Path) -> list[Path]:
-    """Write a family called *name* into *folder*, which is made and must be empty; the files written."""
+    """Write a family called *name* into *folder*, which is created and must be empty; return the files written."""
     if _NAME.fullmatch(name) is None:
         raise BadRequest(
             f"{name!r} cannot be the name of a plugin: use 2 to 40 lower-case letters, digits and underscores.",
             code="plugin_name",
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Conflict(f"{folder} is there already; name an empty folder, or none.", code="already_exists")
+        raise Conflict(f"{folder} exists already; name an empty folder, or none.", code="already_exists")
     written = []
     for path, text in _FILES.items():
         place = folder / _fill_template(path, name)

@@ -1,7 +1,7 @@
-"""The processes that trials are made in: started, listened to, stopped; and whose fault it is when one does not end well.
+"""The processes in which plugins are tried: started, listened to, stopped; and who is to blame when one fails.
 
-A plugin may hang when it is imported, end its process, or crash it. So it is tried where that costs nothing, with a time
-limit, and what spoils a trial is named by how far it came.
+A plugin may hang when it is imported, end its process, or crash it. So it is tried where that costs nothing, with a
+time limit, and what breaks a trial is named with how far it got.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from armarium.engine_card import TRIAL_SECONDS
 from armarium.plugins.offers import Offer
 
 START_SECONDS = 120.0
-"""How long the process may take to come up, which says nothing of any plugin."""
+"""Seconds the process may take to start, which says nothing about any plugin."""
 
 WITHOUT_PLUGINS_OF_PYDANTIC = "PYDANTIC_DISABLE_PLUGINS"
-"""Set, pydantic does not read the entry points of everything installed, one of which that is malformed would stop it."""
+"""When set, pydantic does not read the entry points of everything installed, one of which may be malformed."""
 
 SAID = "said.txt"
-"""In the folder of a trial: what its process, and the plugins in it, wrote to stderr."""
+"""File in the folder of a trial: what its process, and the plugins in it, wrote to stderr."""
 
 TOGETHER, ONE_BY_ONE, IMPORT = "together", "one by one", "import"
-"""How a trial goes about it: all at once where that passes; one after the other; or only as far as importing goes."""
+"""How a trial proceeds: all at once where that passes; one after the other; or only importing."""
 
 Failed = dict[tuple[str, str], str]
-"""Distribution and unit (`group:name`) to the sentence that says why it is not let in."""
+"""Distribution and unit (`group:name`) to the sentence that says why it is refused."""
 
 
 class CannotTry(Exception):
-    """The process of a trial does not come up here at all."""
+    """The trial process does not start here at all."""
 
 
 @dataclass
 class _End:
-    """How a trial's process ended: what it found, and where it came to grief when it did."""
+    """How a trial process ended: its findings, and where it failed when it did."""
 
     verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
     refused: list[list[str]] = field(default_factory=list)
     others: list[list[str]] = field(default_factory=list)
     done: bool = False
-    """It came to its end."""
+    """Whether it finished."""
     at: tuple[str, str] | None = None
-    """The distribution and unit in hand when it died; None also where several were."""
+    """The distribution and unit in progress when it died; None also where several were."""
     importing: bool = False
     how: str = ""
 
@@ -66,9 +66,10 @@ def try_out(
     seconds: float = TRIAL_SECONDS,
     path: Sequence[str] | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Each of *wanted* with what of it failed and why; *beside* are loaded with them, but for what *known* says failed.
+    """Return for each of *wanted* what of it failed and why; *beside* are loaded with them, except what failed
+    according to *known*.
 
-    All are tried in one process. One that spoils it is tried alone; the others go on without it.
+    All are tried in one process. One that breaks it is tried alone; the others continue without it.
     """
     skip = {(key, unit): why for key, failed in known.items() for unit, why in failed.items()}
     found: dict[str, dict[str, str]] = {}
@@ -83,7 +84,7 @@ def try_out(
         if end.done:
             break
         if end.at is None:
-            # Nobody can be named yet: let them be tried one after the other.
+            # Nobody can be blamed yet: try them one after the other.
             if how == ONE_BY_ONE:
                 raise CannotTry(end.how)
             how = ONE_BY_ONE
@@ -92,7 +93,7 @@ def try_out(
         if suspect is None or left == [suspect] or _spoils_alone(suspect, end, passed, skip, seconds, path):
             skip[end.at] = f"It {end.how}"
             continue
-        # It does so only beside others, who may be to blame: it is judged by itself.
+        # It does so only together with others, who may be to blame: it is judged by itself.
         alone = _run([suspect], passed, skip, ONE_BY_ONE, seconds, path)
         if alone.at is not None:
             skip[alone.at] = f"It {alone.how}"
@@ -111,7 +112,7 @@ def _spoils_alone(
     seconds: float,
     path: Sequence[str] | None,
 ) -> bool:
-    """Whether *suspect* spoils a trial of its own at the same place, where nobody else can be the cause."""
+    """Return whether *suspect* breaks a trial of its own at the same place, where nobody else can be the cause."""
     if end.importing:
         return _run([suspect], [], skip, IMPORT, seconds, path).at == end.at
     return _run([suspect], passed, skip, ONE_BY_ONE, seconds, path).at == end.at
@@ -119,18 +120,20 @@ def _spoils_alone(
 
 @dataclass(frozen=True)
 class Examination:
-    """All that was found wrong with one distribution, for who writes it."""
+    """All faults found in one distribution, for its author."""
 
     failed: dict[str, str]
-    """Unit to what spoiled its trial."""
+    """Unit to what broke its trial."""
     refused: list[tuple[str, str]]
     """Plugin and why an engine refuses it."""
     others: list[tuple[str, str]]
-    """Driver or command and what is wrong with it."""
+    """Driver or command and its fault."""
 
 
 def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: Sequence[str]) -> Examination:
-    """Try *offer* beside those installed, all that is wrong told: also what an engine would see by itself."""
+    """Try *offer* together with those installed and return all its faults, including those an engine would see by
+    itself.
+    """
     skip: Failed = {}
     while True:
         end = _run([offer], beside, skip, ONE_BY_ONE, seconds, path)
@@ -158,7 +161,7 @@ def _run(
     seconds: float,
     path: Sequence[str] | None,
 ) -> _End:
-    """One process: the events it told of, and how it ended."""
+    """Run one process; return the events it reported, and how it ended."""
     places = [place for place in (path or sys.path) if place]
     asked = {
         "path": places,
@@ -192,7 +195,7 @@ def _run(
                 end.how = event["step"]
         if not started:
             lines = Path(folder, SAID).read_text(errors="replace").strip().split("\n")
-            raise CannotTry(f"the process that tries it does not come up. {lines[-1][:300]}")
+            raise CannotTry(f"the process that tries it does not start. {lines[-1][:300]}")
     return end
 
 
@@ -210,7 +213,9 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
 def _process(
     asked: dict[str, Any], folder: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], queue.Queue[dict[str, Any] | None]]]:
-    """The process of a trial and what it tells, None at its end; it and what it started are gone after the block."""
+    """The process of a trial and the events it reports, None at its end; it and what it started are gone after the
+    block.
+    """
     # The path is set before anything of ours is imported: what runs here is what runs there.
     program = f"import sys; sys.path[:] = {asked['path']!r}; from armarium.plugin_trial import main; main()"
     environment = {k: v for k, v in os.environ.items() if not k.upper().startswith("SERVICE_")}

@@ -1,4 +1,4 @@
-"""The verdicts on what is installed: kept by the fingerprint of each distribution, reached by a trial for what is new."""
+"""The verdicts on installed distributions: stored by their fingerprint, reached by a trial for new ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armarium.plugins.trial_processes import CannotTry, Failed, try_out
 log = logging.getLogger("armarium.plugins")
 
 FORMAT = 1
-"""Of the file and of what a trial looks at; raising it has everything tried anew."""
+"""The version of the file and of what a trial checks; raising it repeats all trials."""
 
 
 class Trials:
@@ -34,18 +34,18 @@ class Trials:
 
     @classmethod
     def of_environment(cls) -> Trials:
-        """Those of this user's engine, found without its settings, which take time to load (`Settings.verdicts`)."""
+        """Return those of this user's engine, without loading its settings, which takes time (`Settings.verdicts`)."""
         given = asked_for(os.environ)
         named = given.get("PLUGIN_TRIALS")
         seconds = given.get("PLUGIN_TRIAL_SECONDS", "")
-        # A number that is none is refused by whoever reads the settings.
+        # An invalid number is refused by the code that reads the settings.
         return cls(
             Path(named) if named else state_folder(os.environ) / VERDICTS,
             seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else TRIAL_SECONDS,
         )
 
     def find_failures(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
-        """What of *offers* did not pass; what has no verdict is tried now.
+        """Return what of *offers* did not pass; what has no verdict is tried now.
 
         *trusting_ours*: what comes with Armarium counts as passed where it has no verdict yet.
         """
@@ -68,7 +68,7 @@ class Trials:
         return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
 
     def save(self) -> None:
-        """Write down what was found, where the folder is there; one that takes no file has it tried again."""
+        """Write the verdicts if the folder exists; without a file they are tried again."""
         if not self._fresh or self.file is None or not self.file.parent.is_dir():
             return
         # Read again: another engine may have written meanwhile.
@@ -80,13 +80,13 @@ class Trials:
                 json.dump({"format": FORMAT, "verdicts": verdicts}, written, ensure_ascii=False)
             os.replace(written.name, self.file)
         except OSError as error:
-            log.info("the verdicts on plugins are not kept: %s", error)
+            log.info("the verdicts on plugins could not be saved: %s", error)
             with contextlib.suppress(OSError, UnboundLocalError):
                 os.unlink(written.name)
         self._fresh = {}
 
     def _note(self, offer: Offer, keys: _Keys, failed: dict[str, str]) -> None:
-        # Ours are never held to have failed for good: a machine that was too busy once must not cost a family.
+        # A failure of ours is never final: a machine that was too busy once must not cost a family.
         if not (failed and offer.first_party):
             self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
 
@@ -111,7 +111,7 @@ class Trials:
     def _report_untried(
         wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry
     ) -> Failed:
-        why = f"It could not be tried before it is let in, and is left out: {error}"
+        why = f"It could not be tried before loading, and is left out: {error}"
         found = {(key, unit): said for key, failed in verdicts.items() for unit, said in failed.items()}
         for offer in wanted:
             if not offer.first_party:
@@ -120,7 +120,9 @@ class Trials:
 
 
 class _Keys:
-    """What a verdict on an offer hangs on: its fingerprint, those of the offers it needs, the engine, the interpreter."""
+    """What a verdict on an offer depends on: its fingerprint, those of the offers it needs, the engine, the
+    interpreter.
+    """
 
     def __init__(self, offers: Sequence[Offer]) -> None:
         self._offers = {offer.key: offer for offer in offers}
@@ -133,17 +135,19 @@ class _Keys:
 
     @cached_property
     def _surroundings(self) -> str:
-        """What else is installed, as far as the folders of the path tell: a fault may be cured by what is added there."""
+        """Return what else is installed, according to the folders on the path: installing something there may cure a
+        fault.
+        """
         seen = []
         for place in sys.path:
             with contextlib.suppress(OSError):
-                # Not the folder the program was started in, in which anything may change at any time.
+                # Not the folder the program was started in, where anything may change at any time.
                 if place and os.path.isdir(place) and place != os.getcwd():
                     seen.append(f"{place} {os.stat(place).st_mtime_ns}")
         return "\n".join(seen)
 
     def key_of(self, offer: Offer, failed: dict[str, str]) -> str:
-        """The key of a verdict on *offer*."""
+        """Return the key of a verdict on *offer*."""
         needed = self._list_needed(offer, set())
         parts = [self._engine, *(self._offers[key].fingerprint for key in sorted(needed))]
         if failed:
@@ -158,5 +162,5 @@ class _Keys:
         return seen
 
     def fits(self, offer: Offer, kept: dict[str, Any] | None) -> bool:
-        """Whether a verdict that was kept is still one on what is installed now."""
+        """Return whether a stored verdict still applies to what is installed now."""
         return kept is not None and kept["key"] == self.key_of(offer, kept["failed"])

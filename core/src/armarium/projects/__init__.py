@@ -1,1 +1,1 @@
-"""Projects on disk: packages made, opened, locked, registered, copied, examined."""
+"""Projects on disk: packages created, opened, locked, registered, copied, examined."""

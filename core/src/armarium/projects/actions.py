@@ -43,7 +43,7 @@ class LibraryPath(Params):
 
 
 class CreateLibraryParams(LibraryPath):
-    """A package to make."""
+    """A package to create."""
 
     name: ProperName | None = Field(
         default=None, min_length=1, max_length=200, description="Name shown to people."
@@ -51,7 +51,7 @@ class CreateLibraryParams(LibraryPath):
 
 
 class CreateLibraryResult(Message):
-    """A package that was made."""
+    """The package that was created."""
 
     path: str
     created: bool
@@ -75,7 +75,7 @@ class KnownLibrary(Message):
 
 
 class ReleaseLibraryResult(Message):
-    """What releasing a project did."""
+    """The result of releasing a project."""
 
     status: Literal["released", "not_open"]
     path: str
@@ -93,9 +93,9 @@ class UnregisterResult(Message):
 
 
 def _registration_undone(undone: UndoContext) -> None:
-    """A project that is not registered any more is let go, under release's refusals; its package stays on disk.
+    """Release a project that is no longer registered, under release's refusals; its package stays on disk.
 
-    Whoever may open a project but not write in it does not take it out of the registry this way either.
+    Whoever may open a project but not write in it cannot unregister it this way either.
     """
     step, libraries = undone.step, undone.step.engine.libraries
     if undone.redo:
@@ -115,16 +115,16 @@ def _registration_undone(undone: UndoContext) -> None:
     "library.create",
     params=CreateLibraryParams,
     result=CreateLibraryResult,
-    summary="Make a new project package and open it; its undo takes it out of the registry and leaves the package",
+    summary="Create a new project package and open it; its undo unregisters it and leaves the package",
     route=Route("POST", "/api/library"),
-    words="Made the project",
+    words="Created the project",
     scope="engine",
     bound=True,
     after_undo=_registration_undone,
     example=lambda ex: {"path": str(ex.folder / "example.library"), "name": "Example"},
 )
 def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]:
-    """Make the package under a temporary name, seed it, rename it, register it."""
+    """Create the package under a temporary name, seed it, rename it, register it."""
     library = ctx.engine.libraries.create(p.path, p.name, ctx.principal)
     register(ctx.conn, library)
     ctx.target(library.uuid)
@@ -149,7 +149,7 @@ def create_library(ctx: ActionContext, p: CreateLibraryParams) -> dict[str, Any]
     example=lambda ex: {"path": _example_project(ex)},
 )
 def open_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
-    """Open the package (409 when another engine holds it) and put it into the registry."""
+    """Open the package (409 when another engine holds it) and register it."""
     library = ctx.engine.libraries.open_only(p.path)
     ctx.target(library.uuid)
     return register(ctx.conn, library)
@@ -214,7 +214,7 @@ def release_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
 
 
 def _converting(library: Library) -> bool:
-    """Whether a conversion of older results runs in it, which is shown apart from other work."""
+    """Return whether a conversion of older results runs in it, which is shown apart from other work."""
     with library.db.read() as conn:
         return (
             conn.exec_driver_sql(
@@ -228,13 +228,13 @@ def _converting(library: Library) -> bool:
     "library.unregister",
     params=LibraryPath,
     result=UnregisterResult,
-    summary="Take a project out of the registry; its package stays on disk",
+    summary="Unregister a project; its package stays on disk",
     scope="engine",
     bound=True,
     example=lambda ex: {"path": _example_project(ex)},
 )
 def unregister_library(ctx: ActionContext, p: LibraryPath) -> dict[str, Any]:
-    """An open project is released first, under release's refusals. Its package stays, so this is no owner's act."""
+    """An open project is released first, under release's refusals. Its package stays, so this needs no owner."""
     place = p.path.real
     known = ctx.conn.execute(select(library_known.c.id).where(library_known.c.path == str(place))).first()
     if known is None:
@@ -262,7 +262,12 @@ class LibrarySettings(Params):
     name: ProperName | None = None
     reading_rule: Literal["strict", "relaxed"] | None = None
     local_only_ai: bool | None = None
-    """Whether models of this machine alone are asked for this project, and no catalogue of models elsewhere."""
+    """Whether this project uses only models on this machine, and no catalogue of models elsewhere."""
+    compute_place: ShortName | None = None
+    """Where very many pages are read when a request names no flavor: `local`, `dask:local:4`, `dask:tls://host:8786`, a machine class of
+    the model hub."""
+    trainer: ShortName | None = None
+    """Which trainer trains a line reader that begins from nothing."""
     entity_types: list[ShortName] | None = Field(default=None, max_length=200)
     scripts: list[ScriptRow] | None = Field(default=None, max_length=500)
     snapshot_interval_seconds: int | None = Field(default=None, ge=0, le=31_536_000)
@@ -275,7 +280,7 @@ class LibrarySettings(Params):
         names = [one.code if isinstance(one, ScriptRow) else one for one in named or ()]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"{twice} stands there twice; name it once")
+            raise ValueError(f"{twice} is listed twice; name it once")
         return named
 
 
@@ -283,6 +288,8 @@ SETTING_DEFAULTS: dict[str, Any] = {
     "name": None,
     "reading_rule": "strict",
     "local_only_ai": False,
+    "compute_place": None,
+    "trainer": None,
     "entity_types": [],
     "scripts": [],
     "snapshot_interval_seconds": 0,
@@ -292,7 +299,7 @@ SETTING_DEFAULTS: dict[str, Any] = {
 
 
 def _settings_told(ctx: ActionContext, keys: Collection[str]) -> None:
-    """Have the registry and the planned snapshot follow settings that change."""
+    """Notify the registry and the planned snapshot of changed settings."""
     library, engine = ctx.project, ctx.engine
     if "snapshot_interval_seconds" in keys:
         interval_set(ctx)

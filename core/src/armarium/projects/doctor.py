@@ -1,4 +1,6 @@
-"""The doctor: looks a whole package over and says in sentences what is wrong with it; changes nothing of what is kept."""
+"""The doctor: examines a whole package and reports its faults in sentences; changes nothing but what can be
+regenerated.
+"""
 
 from __future__ import annotations
 
@@ -26,33 +28,33 @@ if TYPE_CHECKING:
     from armarium.projects.libraries import Library
 
 NAMED = 20
-"""Missing files that are named one by one; the rest is counted."""
+"""How many missing files are named one by one; the rest is counted."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found: `error` means something is lost or broken, `note` that something is untidy."""
+    """One finding: `error` means something is lost or broken, `note` that something is untidy."""
 
     level: str
     what: str
 
 
 def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bool = False) -> dict[str, Any]:
-    """Open the package at *path* and check all of it; `{path, healthy, findings[], counts{}}`.
+    """Open the package at *path* and check all of it; return `{path, healthy, findings[], counts{}}`.
 
     Checks: the database's own integrity and foreign keys, the triggers and history, each step's images against its
-    audit row, the audit chain, the derived
-    indexes against the rows they follow, every file's bytes against its name (unless *files* is False), files that
-    rows name and that are missing, leftovers of an interrupted write, and what the plugins add (`extras["doctor"]`:
-    callables from a library to sentences). *rebuild*: the derived indexes are made anew first, and before them what
-    plugins keep for them (`extras["rebuild"]`: callables that take a library). What keeps it from being
-    opened and is no damage is raised as any request is told it.
+    audit row, the audit chain, the derived indexes against the rows they follow, every file's bytes against its name
+    (unless *files* is False), files that rows name and that are missing, leftovers of an interrupted write, and what
+    the plugins add (`extras["doctor"]`: callables from a project to sentences). *rebuild*: the derived indexes are
+    rebuilt first, and before them what plugins keep for them (`extras["rebuild"]`: callables that take a project). What
+    prevents opening without being damage is raised as for any request.
     """
     try:
         library = engine.libraries.get(path)
     except ServiceError as error:
         if error.code != "library_damaged":
-            # Held by another engine, written by a newer one, outside the folders in use: that says nothing of its health.
+            # Held by another engine, written by a newer one, outside the folders in use: that says nothing about its
+            # health.
             raise
         kept = snapshots.list_snapshots(Path(path)) if Path(path).is_dir() else []
         advice = f" The newest snapshot is {kept[0]['path']}." if kept else ""
@@ -98,7 +100,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         yield from _database(raw)
     for table in library.schema.indexes:
         follows = rules_of(table).follows
-        # An index of words answers nobody but the writer whether it agrees; it changes nothing by that.
+        # A full-text index can only be checked by the writer; the check changes nothing.
         of_words = follows is not None and follows.of_words
         with library.db.write() if of_words else library.db.read() as conn:
             wrong = derived_indexes.disagreements(raw_of(conn), table)
@@ -106,7 +108,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
             yield Finding(
                 "error",
                 f"The index {table.name} does not agree with the rows it follows in {wrong} of them. Nothing is lost: "
-                "`armarium doctor --rebuild` makes it anew.",
+                "`armarium doctor --rebuild` rebuilds it.",
             )
     broken = engine.verify_audit(library)
     if broken is not None:
@@ -117,7 +119,8 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
     leftovers = library.objects.root / "tmp"
     if leftovers.is_dir() and any(leftovers.iterdir()):
         yield Finding(
-            "note", "Files of an interrupted write are left; they go when the project is opened next."
+            "note",
+            "Files of an interrupted write are left; they are removed when the project is opened next.",
         )
     for plugin, check in engine.plugins.contributions("doctor"):
         examined: Callable[[Library], Iterator[str]] = check
@@ -129,7 +132,7 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
         except (ServiceError, sqlite3.Error, DBAPIError):
             raise
         except Exception as error:
-            yield Finding("note", f"What the plugin {plugin.name} looks at was left out: {place_of(error)}")
+            yield Finding("note", f"The checks of the plugin {plugin.name} were left out: {place_of(error)}")
 
 
 def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
@@ -156,7 +159,7 @@ def _database(raw: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _find_stray_images(raw: sqlite3.Connection, name: str, steps: int) -> Iterator[Finding]:
-    """Images of a step that is not in the log, or that came after those of a later one."""
+    """Report images of a step that is not in the log, or that came after those of a later one."""
     stray = raw.execute(f"SELECT 1 FROM {quote_name(name)} WHERE audit_seq > ? LIMIT 1", (steps,)).fetchone()
     if stray is not None:
         yield Finding("error", f"{name} holds images of a step that the audit log does not know.")
@@ -169,15 +172,16 @@ def _find_stray_images(raw: sqlite3.Connection, name: str, steps: int) -> Iterat
         yield Finding(
             "error",
             f"{name} holds images {which} that came after those of step {astray[1]}: "
-            "something was changed that no action did. Restore a snapshot.",
+            "something was changed outside an action. Restore a snapshot.",
         )
 
 
 def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[Finding]:
-    """The first step that left more or fewer images than its audit row says; the log and all histories are walked once.
+    """Report the first step that left more or fewer images than its audit row says; one pass over the log and all
+    histories.
 
-    Empty Trash removes images of the steps that it marks `gone`. Where a step tells of a table that is not there by that
-    name any more, a migration renamed it, and what is found under a new name is no surprise.
+    Empty Trash removes images of the steps that it marks `gone`. Where a step names a table that no longer exists, a
+    migration renamed it, and images under a new name are no fault.
     """
     counted = (
         raw.execute(
@@ -196,7 +200,7 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
         try:
             told = dict(orjson.loads(told_text))
         except (ValueError, TypeError):
-            continue  # the chain of hashes says so
+            continue  # the hash chain reports that
         if found == told or any(f"{table}__history" not in histories for table in told):
             continue
         for table in sorted(found.keys() | told.keys()):
@@ -205,13 +209,15 @@ def _find_miscounts(raw: sqlite3.Connection, histories: list[str]) -> Iterator[F
                 yield Finding(
                     "error",
                     f"{table}__history holds {there} images of step {seq}, which left {left}: "
-                    "something was changed that no action did. Restore a snapshot.",
+                    "something was changed outside an action. Restore a snapshot.",
                 )
                 return
 
 
 def _missing(library: Library) -> Iterator[Finding]:
-    """Files that rows or images name (in columns with `info={"object": True}`) and that the project does not have."""
+    """Yield files that rows or images name (in columns with `info={"object": True}`) and that the project does not
+    have.
+    """
     for table in library.schema.tables:
         for column in (one for one in table.columns if one.info.get("object")):
             lost = _find_lost(library, table.name, column.name)
@@ -254,7 +260,7 @@ def _counts(library: Library) -> dict[str, int]:
         "files": sum(1 for _ in library.objects.digests()),
         "snapshots": len(snapshots.list_snapshots(library.path)),
     }
-    # Where the audit log cannot be read the findings say so.
+    # Where the audit log cannot be read, the findings say so.
     with suppress(sqlite3.Error), library.db.read() as conn:
         raw = raw_of(conn)
         counts["steps"] = raw.execute("SELECT count(*) FROM audit").fetchone()[0]

@@ -1,4 +1,4 @@
-"""Projects on disk: packages made, opened, locked, found by name and let go."""
+"""Projects on disk: packages created, opened, locked, found by name and released."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ENGINE_ITSELF = Principal("machine", "engine", "owner", folders=None)
 
 
 def project_setting(conn: Connection, key: str, default: Any = None) -> Any:
-    """As `Library.setting`, out of what *conn* sees of the project."""
+    """As `Library.setting`, from what *conn* shows of the project."""
     row = raw_of(conn).execute("SELECT value FROM library_setting WHERE key = ?", (key,)).fetchone()
     return default if row is None else json.loads(row[0])
 
@@ -76,7 +76,7 @@ class Library:
     schema: Schema
     """The tables it was opened with: without those of a plugin that does not work in it."""
     held: dict[str, Any] = field(default_factory=dict)
-    """What families hold of it in memory, by a name that begins with theirs; let go when it is closed."""
+    """What families keep of it in memory, under names that begin with theirs; dropped when it is closed."""
 
     def __post_init__(self) -> None:
         self._database = str(self.path / DATABASE)
@@ -87,7 +87,7 @@ class Library:
         return self._opened is not None and _file_at(self._database) == self._opened
 
     def is_closed(self, status: os.stat_result) -> bool:
-        """Whether a file that a caller named is one that an engine or a project keeps (`open_plain` asks)."""
+        """Return whether a file that a caller named is kept by an engine or a project (asked by `open_plain`)."""
         return self.objects.rules is not None and self.objects.rules.is_closed(status)
 
     @property
@@ -97,7 +97,7 @@ class Library:
 
     @property
     def derived_folder(self) -> Path:
-        """Files that can be made again (thumbnails); safe to delete."""
+        """Files that can be regenerated (thumbnails); safe to delete."""
         return self._folder("derived")
 
     @property
@@ -116,32 +116,32 @@ class Library:
         return self._folder("snapshots")
 
     def _folder(self, name: str) -> Path:
-        # Whoever makes folders there would make half a package where this one was.
+        # Creating folders there would make half a package where this one was.
         if not self.in_place():
             raise moved_away(self.path.name)
         return self.path / name
 
     def setting(self, key: str, default: Any = None) -> Any:
-        """A project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
+        """Return a project setting (`reading_rule`, `name`, …), or *default* when it was never set."""
         return self.settings().get(key, default)
 
     @property
     def asks_this_machine_alone(self) -> bool:
-        """Whether its setting `local_only_ai` keeps it from models that are not on this machine, and from asking for any."""
+        """Whether its setting `local_only_ai` keeps it from models that are not on this machine, and from listing any."""
         return bool(self.setting("local_only_ai"))
 
     def settings(self) -> dict[str, Any]:
-        """Every setting that was set."""
+        """Return every setting that was set."""
         with self.db.read() as conn:
             rows = raw_of(conn).execute("SELECT key, value FROM library_setting").fetchall()
         return {key: json.loads(value) for key, value in rows}
 
     def snapshot(self, reason: str) -> dict[str, Any]:
-        """Copy the database and list the files it needs; Unavailable when it cannot be made."""
+        """Copy the database and list the files it needs; raises Unavailable when that fails."""
         return snapshots.take(self.path, self.db, self.objects, reason)
 
     def close(self) -> None:
-        """Close the database and let another engine have the package."""
+        """Close the database and release the package for other engines."""
         self.held.clear()
         self.db.close()
         try:
@@ -153,7 +153,7 @@ class Library:
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """What tells the file at *path* from every other, or None where there is none."""
+    """Return device and inode of the file at *path*, or None where there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -171,27 +171,27 @@ class Libraries:
         self._letting_go = threading.Lock()
 
     def open_now(self) -> list[Library]:
-        """The open projects, from a snapshot taken under the lock."""
+        """Return the open projects, from a snapshot taken under the lock."""
         with self._lock:
             return list(self._open.values())
 
     def open_at(self, path: str) -> Library | None:
-        """The open project at exactly *path*, where it still lies, or None: the hot path of every request."""
+        """Return the open project at exactly *path*, where it still lies, or None: the hot path of every request."""
         found = self._open.get(path)
         return found if found is not None and found.in_place() else None
 
     def get(self, path: str | Path) -> Library:
-        """The project at *path*, opened (and registered) when it is not; never makes a package.
+        """Return the project at *path*, opened (and registered) if necessary; never creates a package.
 
-        Refused: wrong suffix or outside the allowed roots 403, no such package 404, held by another
-        engine, damaged or written by a newer one 409.
+        Refused: wrong suffix or outside the allowed roots 403, no such package 404, held by another engine, damaged or
+        written by a newer one 409.
         """
         found = self.open_only(path)
         self._engine.remember(found)
         return found
 
     def open_only(self, path: str | Path) -> Library:
-        """As `get`, without a look at the registry: for actions that register the project themselves."""
+        """As `get`, without the registry: for actions that register the project themselves."""
         wanted = self.check_path(path)
         found = self.open_at(str(wanted))
         if found is not None:
@@ -210,11 +210,11 @@ class Libraries:
     def _let_go_of_moved(self) -> None:
         """Close the projects that were moved, renamed, removed or replaced while they were open.
 
-        What was committed lies in the package, wherever that is now; whoever names it there opens it.
+        What was committed is in the package, wherever that is now; naming it there opens it.
         """
         with self._letting_go:
             for library in [one for one in self.open_now() if not one.in_place()]:
-                log.warning("%s is not where it was opened any more, and is let go", library.path)
+                log.warning("%s is no longer where it was opened, and is closed", library.path)
                 try:
                     self._engine.jobs.detach(library)
                 except (DBAPIError, sqlite3.Error, ServiceError) as error:
@@ -224,7 +224,7 @@ class Libraries:
                         self.release(library.path)
 
     def check_path(self, path: str | Path) -> Path:
-        """*path* as the one spelling of a package's place, or the refusal A 5 gives."""
+        """Return *path* as the canonical spelling of a package's path; raises the refusal."""
         text = unicodedata.normalize("NFC", str(path))
         if "\0" in text:
             raise BadRequest("The project's path holds a null character; send the path of a .library folder.")
@@ -253,17 +253,17 @@ class Libraries:
                 code="library_access_denied",
                 library_path=text,
             )
-        # The engine's own global library is the one project that lies in its state folder.
+        # The engine's own global library is the one project in its state folder.
         if place.parent != self._engine.settings.state_dir:
             look_over(place.resolve().parent, self._engine.paths.is_closed)
         return place
 
     def create(self, path: str | Path, name: str | None, principal: Principal) -> Library:
-        """Make an empty package at *path* and open it; nothing half-made is ever seen under that name."""
+        """Create an empty package at *path* and open it; nothing unfinished is ever visible under that name."""
         place = self.check_path(path)
         if place.exists():
             raise Conflict(
-                f"{place.name} is there already: name it and work in it, which opens it, or choose another name.",
+                f"{place.name} exists already: name it in a request, which opens it, or choose another name.",
                 code="already_exists",
                 path=str(place),
             )
@@ -353,7 +353,7 @@ class Libraries:
         return Library(place, card["library_uuid"], db, objects, lock, schema)
 
     def release(self, path: str | Path) -> Library | None:
-        """Close the project at *path* when it is open; returns it, closed. Its jobs were detached before."""
+        """Close the project at *path* when it is open, and return it. Its jobs were detached before."""
         with self._lock:
             found = self._open.pop(os.path.normpath(str(path)), None)
             if found is not None:
@@ -368,7 +368,7 @@ class Libraries:
             self._open.clear()
 
     def show(self, library: Library) -> None:
-        """Have the registry repeat what *library* is set to now."""
+        """Update the registry's copy of the settings of *library*."""
         shown = registry.shown_settings(library)
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
@@ -380,11 +380,11 @@ class Libraries:
                 registry.note_settings(raw_of(conn), library)
 
     def list_registered(self) -> list[dict[str, Any]]:
-        """The registered projects, by path."""
+        """Return the registered projects, by path."""
         with self._engine.state.read() as conn:
             raw = raw_of(conn)
             return registry.entries(raw, set(self._open))
 
     def resolve(self, name: str) -> dict[str, Any]:
-        """The registered project called *name*: by path first, then by shown name, ignoring case."""
+        """Return the registered project called *name*: by path first, then by shown name, ignoring case."""
         return registry.resolve(self.list_registered(), name)

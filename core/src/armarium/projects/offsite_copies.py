@@ -1,8 +1,8 @@
-"""Snapshots copied to a folder of the owner's choice, each with the files it needs: what is left when the disk is not.
+"""Copies of snapshots in a folder of the owner's choice, each with the files it needs, in case the disk is lost.
 
 In that folder every project has one of its own, named after it and its id: `objects/` as in the package, to which files
-are only added, `snapshots/` with the copies that are kept, and the package's card. What is half copied carries a
-temporary name; a copy that was killed goes on where it was.
+are only added, `snapshots/` with the copies that are kept, and the package's card. Unfinished copies have a temporary
+name; a copy that was killed resumes where it was.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def checked_place(text: str, rules: PathRules) -> Path:
-    """*text* as a folder that may hold copies; Invalid in words for one that is none.
+    """Return *text* as a folder that may hold copies; raises Invalid for one that may not.
 
-    PathNotAllowed for one that is closed, whoever set it: it is checked again whenever a snapshot is copied.
+    Raises PathNotAllowed for a closed folder, whoever set it: it is checked again whenever a snapshot is copied.
     """
     place = Path(text)
     why = None
@@ -52,17 +52,17 @@ def checked_place(text: str, rules: PathRules) -> Path:
 
 
 def home_of(library: Library, place: Path) -> Path:
-    """The folder in *place* that is this project's own."""
+    """Return this project's own folder in *place*."""
     return place / f"{library.path.name.removesuffix(SUFFIX)}-{library.uuid[-8:]}"
 
 
 def copy_away(
     library: Library, snapshot: Path, place: Path, *, keep: int, on_file: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Copy the snapshot in the folder *snapshot* and what it needs; thin the copies there to the newest *keep*.
+    """Copy the snapshot in the folder *snapshot* and what it needs; keep only the newest *keep* copies there.
 
     *on_file(done, total)* is called between two files and may raise to stop. Files that the project itself has lost or
-    finds damaged are counted, not copied. Unavailable, in words, when the place does not take it.
+    finds damaged are counted, not copied. Raises Unavailable when the folder refuses the copy.
     """
     home = home_of(library, place)
     try:
@@ -99,7 +99,7 @@ def copy_away(
 
 
 def _copy_file(source: ObjectStore, target: ObjectStore, digest: str) -> bool:
-    """Whether the file of *digest* is whole here and now there too."""
+    """Return whether the file of *digest* is intact here and now exists there too."""
     try:
         with source.open(digest):
             pass
@@ -107,7 +107,7 @@ def _copy_file(source: ObjectStore, target: ObjectStore, digest: str) -> bool:
     except (NotFound, FileNotFoundError):
         return False
     if found != digest:
-        # Its bytes are not what they were: the copy is no better than the file.
+        # Its bytes have changed: a copy would be no better than the file.
         target.remove(found)
         return False
     return True

@@ -1,4 +1,4 @@
-"""A package as it lies on disk: its folders, card, database and lock, and where packages may lie."""
+"""A package on disk: its folders, card, database and lock, and where packages may lie."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDERS = ("objects", "models", "recipe", "derived", "snapshots")
 
 
 def lay_out(folder: Path) -> None:
-    """A new package's folders and its card; its database is made after them."""
+    """Create a new package's folders and its card; its database is created after them."""
     folder.mkdir()
     for part in FOLDERS:
         (folder / part).mkdir()
@@ -32,21 +32,21 @@ def lay_out(folder: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Conflict for a package whose own parts are links: what it keeps would be read and written somewhere else."""
+    """Raise Conflict for a package whose own parts are links: its contents would be read and written somewhere else."""
     inner = (folder / "objects").glob("[0-9a-f][0-9a-f]")
     parts = [folder / name for name in (*FOLDERS, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", CARD)]
     parts += [folder / "objects" / "tmp", folder / "engine.lock", folder / "engine.json", *inner]
     for part in parts:
         if part.is_symlink():
             raise Conflict(
-                f"{folder.name} is no sound package: its {part.relative_to(folder)} is a link to another place. "
+                f"{folder.name} is not a valid package: its {part.relative_to(folder)} is a link to another place. "
                 "Put the files themselves there; nothing was changed.",
                 code="library_damaged",
             )
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """What `library.json` says; Conflict for a package that is incomplete or of a newer engine."""
+    """Return the contents of `library.json`; raises Conflict for a package that is incomplete or of a newer engine."""
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         library_uuid, written = str(card["library_uuid"]), int(card["format"])
@@ -67,7 +67,7 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def open_database(place: Path, card: dict[str, Any]) -> Database:
-    """The package's database, looked over before it is used; Conflict in words when it is damaged or newer."""
+    """Open the package's database and check it before use; raises Conflict when it is damaged or newer."""
     damaged = Conflict(
         f"The database of {place.name} is damaged or is no SQLite database. "
         "Run `armarium doctor` and restore a snapshot; nothing was changed.",
@@ -110,7 +110,7 @@ def _readable(error: Exception, damaged: ServiceError) -> Exception:
 
 
 def take_lock(place: Path) -> FileLock:
-    """Hold the package for this engine; Conflict that names the one that holds it."""
+    """Lock the package for this engine; raises Conflict that names the holder."""
     # A request opens a project in one thread and another releases it: the lock is the process's, not a thread's.
     lock = FileLock(place / "engine.lock", thread_local=False)
     try:
@@ -130,12 +130,12 @@ def take_lock(place: Path) -> FileLock:
 
 
 def no_lock() -> FileLock:
-    """The lock of a package that is not shared yet."""
+    """Return the lock of a package that is not shared yet."""
     return FileLock(os.devnull)
 
 
 def note_holder(place: Path) -> None:
-    """Write down who holds the package, for the refusal another engine gives."""
+    """Record who holds the package, for the refusal another engine gives."""
 
     card = {"pid": os.getpid(), "host": platform.node(), "since": now()}
     (place / "engine.json").write_text(json.dumps(card), encoding="utf-8")
@@ -150,7 +150,7 @@ def _holder(place: Path) -> str:
 
 
 def allowed_roots(extra: Iterable[Path]) -> list[Path]:
-    """The folders that may hold projects: home, mounted volumes, the temporary folder, and *extra*."""
+    """Return the folders that may hold projects: home, mounted volumes, the temporary folder, and *extra*."""
     import tempfile
 
     roots = [

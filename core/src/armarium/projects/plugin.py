@@ -1,4 +1,4 @@
-"""Projects as a plugin on the one road: their tables, actions, jobs and routes."""
+"""Projects as a plugin like any other: their tables, actions, jobs and routes."""
 
 from __future__ import annotations
 

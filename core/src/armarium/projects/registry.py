@@ -1,4 +1,4 @@
-"""The registry of projects: which this engine knows, what it repeats of their settings, when each was last used."""
+"""The registry of projects: which ones this engine knows, a copy of some of their settings, when each was last used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ library_known = Table(
     Column("id", Text, primary_key=True),
     Column("library_uuid", Text, nullable=False),
     Column("path", Text, nullable=False, unique=True),
-    # As it was registered; what it is called now stands in `library_shown`.
+    # The name when it was registered; its current name is in `library_shown`.
     Column("name", Text),
     Column("added_at", Text, nullable=False),
     info=tracked(label="registered project"),
@@ -51,7 +51,7 @@ library_shown = Table(
     Column("settings", Json, nullable=False),
     info=operational(),
 )
-"""What the registry repeats of a project's settings, so that one that is not open shows them too."""
+"""The copy of some of a project's settings, so that a closed one shows them too."""
 
 SHOWN: dict[str, Any] = {
     "name": None,
@@ -59,11 +59,11 @@ SHOWN: dict[str, Any] = {
     "snapshot_retention_count": 10,
     "snapshot_offsite_path": None,
 }
-"""Settings that the registry repeats, each with what it is where it was never set."""
+"""Settings that the registry copies, each with its default."""
 
 
 def register(conn: Connection, library: Library) -> dict[str, Any]:
-    """See that an open project is in the registry, with what it is set to and that it is used now; its entry."""
+    """Register an open project if necessary, with its settings and the time of use; return its entry."""
     raw, path = raw_of(conn), str(library.path)
     if raw.execute("SELECT 1 FROM library_known WHERE path = ?", (path,)).fetchone() is None:
         raw.execute(
@@ -77,7 +77,7 @@ def register(conn: Connection, library: Library) -> dict[str, Any]:
 
 
 def note_settings(raw: sqlite3.Connection, library: Library) -> None:
-    """Have the registry repeat what *library* is set to now."""
+    """Update the registry's copy of the settings of *library*."""
     raw.execute(
         "INSERT INTO library_shown (path, settings) VALUES (?, ?) "
         "ON CONFLICT (path) DO UPDATE SET settings = excluded.settings",
@@ -86,13 +86,13 @@ def note_settings(raw: sqlite3.Connection, library: Library) -> None:
 
 
 def shown_settings(library: Library) -> str:
-    """The settings of *library* that the registry repeats, as it keeps them."""
+    """Return the settings of *library* that the registry copies, in its form."""
     settings = library.settings()
     return json.dumps({key: settings[key] for key in SHOWN if key in settings}, ensure_ascii=False)
 
 
 def note_use(raw: sqlite3.Connection, path: str) -> None:
-    """Note that the project at *path* is used now."""
+    """Record that the project at *path* is used now."""
     raw.execute(
         "INSERT INTO library_seen (path, last_accessed) VALUES (?, ?) "
         "ON CONFLICT (path) DO UPDATE SET last_accessed = excluded.last_accessed",
@@ -101,7 +101,7 @@ def note_use(raw: sqlite3.Connection, path: str) -> None:
 
 
 def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = None) -> list[dict[str, Any]]:
-    """The registered projects, by path; *held* are the paths of those that are open."""
+    """Return the registered projects, by path; *held* are the paths of those that are open."""
     rows = raw.execute(
         "SELECT k.id, k.library_uuid, k.path, k.name, k.added_at, s.last_accessed, n.settings FROM library_known k "
         "LEFT JOIN library_seen s ON s.path = k.path LEFT JOIN library_shown n ON n.path = k.path "
@@ -124,7 +124,7 @@ def entries(raw: sqlite3.Connection, held: Collection[str], path: str | None = N
 
 
 def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """The one of the *known* projects called *name*: by path first, then by shown name, ignoring case."""
+    """Return the one of the *known* projects called *name*: by path first, then by shown name, ignoring case."""
     wanted = unicodedata.normalize("NFC", name)
     for entry in known:
         if entry["path"] == wanted:
@@ -144,5 +144,5 @@ def resolve(known: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def shown_name(entry: dict[str, Any]) -> str:
-    """The name a registered project is shown by."""
+    """Return the name a registered project is shown by."""
     return str(entry["name"] or Path(entry["path"]).name.removesuffix(SUFFIX))

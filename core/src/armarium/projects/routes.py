@@ -1,4 +1,4 @@
-"""Projects over HTTP: known, open, by name; make, open, count, set, snapshot."""
+"""Projects over HTTP: known, open, by name; create, open, count, set, snapshot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SettingsSet = create_model("LibrarySettingsSet", __base__=LibrarySettings, audit
 SnapshotTaken = create_model("SnapshotTaken", __base__=TakenSnapshot, audit_id=(str, ...))
 
 COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
-"""Counts every project answers, 0 where no family brings the thing."""
+"""Counts every project answers, 0 where no family provides the thing."""
 
 
 JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
@@ -61,7 +61,10 @@ class Snapshots(Message):
 
 
 @library_router.get(
-    "/library/stats", response_model=Statistics, responses=REFUSALS(404, 409), summary="How much is in it"
+    "/library/stats",
+    response_model=Statistics,
+    responses=REFUSALS(404, 409),
+    summary="Statistics of a project",
 )
 def stats(engine: CurrentEngine, library: CurrentLibrary) -> Response:
     """Counts by the families that are loaded, bytes on disk, and jobs by state."""
@@ -69,7 +72,7 @@ def stats(engine: CurrentEngine, library: CurrentLibrary) -> Response:
 
 
 def statistics(engine: Engine, library: Library) -> dict[str, Any]:
-    """The counts of `GET /api/library/stats`."""
+    """Return the counts of `GET /api/library/stats`."""
     counts: dict[str, Any] = dict.fromkeys(COUNTED, 0)
     with library.db.read() as conn:
         for plugin in engine.plugins.loaded:
@@ -87,7 +90,7 @@ def statistics(engine: Engine, library: Library) -> dict[str, Any]:
 
 
 def size_of(library: Library) -> int:
-    """Bytes of the package on disk; a file that vanishes meanwhile counts nothing."""
+    """Return the bytes of the package on disk; a file that vanishes meanwhile counts nothing."""
     total = 0
     for path in library.path.rglob("*"):
         try:
@@ -105,7 +108,7 @@ def size_of(library: Library) -> int:
     summary="Settings of a project",
 )
 def read_settings(library: CurrentLibrary) -> Response:
-    """Defaults stand where nothing was set."""
+    """With the defaults of settings that were never set."""
     stored = library.settings()
     return json_response({key: stored.get(key, default) for key, default in SETTING_DEFAULTS.items()})
 
@@ -114,7 +117,7 @@ def read_settings(library: CurrentLibrary) -> Response:
     "/snapshots", response_model=Snapshots, responses=REFUSALS(404, 409), summary="Snapshots of a project"
 )
 def list_snapshots(library: CurrentLibrary) -> Response:
-    """Taken before migrations and Empty Trash, by the interval, and on demand."""
+    """Taken before migrations and Empty Trash, at the interval, and on demand."""
     items = snapshots.list_snapshots(library.path)
     return json_response({"items": items, "count": len(items)})
 
@@ -126,7 +129,9 @@ def list_snapshots(library: CurrentLibrary) -> Response:
     summary="Take a snapshot now (snapshot.take)",
 )
 def take_snapshot(request: Request, _: CurrentLibrary, body: SnapshotParams | None = None) -> Response:
-    """503 and nothing changed when it cannot be made; `copy_job_id` copies it to `snapshot_offsite_path`, where one is set."""
+    """503 and nothing changed when it cannot be taken; `copy_job_id` is the job that copies it to
+    `snapshot_offsite_path`, where one is set.
+    """
     return act(request, "snapshot.take", body or SnapshotParams())
 
 
@@ -153,7 +158,7 @@ class OpenLibraryHandlesResponse(Message):
 
 @registry_router.get("", response_model=KnownLibraries, responses=REFUSALS(), summary="Known projects")
 def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
-    """A token bound to projects sees those only."""
+    """A token bound to projects sees only those."""
     found = [entry for entry in engine.libraries.list_registered() if principal.reaches(entry["path"])]
     return json_response({"libraries": found, "count": len(found)})
 
@@ -162,7 +167,7 @@ def known(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
     "/open", response_model=OpenLibraryHandlesResponse, responses=REFUSALS(), summary="Projects held open now"
 )
 def open_now(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
-    """Never waits for a project that is being opened by somebody else."""
+    """Never waits for a project that somebody else is opening."""
     ids = {entry["path"]: entry["id"] for entry in engine.libraries.list_registered()}
     items = [
         {"id": ids.get(str(library.path), library.uuid), "path": str(library.path), "is_open": True}
@@ -186,7 +191,7 @@ def resolve(
     except (NotFound, Conflict) as refusal:
         if principal.libraries is None:
             raise
-        # What other projects are called is none of a bound token's business.
+        # A bound token must not learn the names of other projects.
         raise NotFound("No project of that name is within this token's reach.", known=[]) from refusal
     if not principal.reaches(found["path"]):
         raise ProjectOutOfReach(found["path"], required="read", role=principal.role)
@@ -200,5 +205,5 @@ def resolve(
     summary="Unregister a project (library.unregister)",
 )
 def unregister(request: Request, path: str) -> Response:
-    """The path percent-encoded. An open project is released first; its package stays on disk."""
+    """With the path percent-encoded. An open project is released first; its package stays on disk."""
     return act(request, "library.unregister", {"path": path if path.startswith("/") else f"/{path}"})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Failed(Exception):
-    """What one plugin starts a project with could not be made."""
+    """What one plugin starts a project with could not be created."""
 
     def __init__(self, plugin: str, why: str) -> None:
         super().__init__(plugin)
@@ -27,9 +27,9 @@ class _Failed(Exception):
 
 
 def seed(engine: Engine, library: Library, name: str | None, principal: Principal, *, called: str) -> None:
-    """Make the first step of *library*, which is not under its name yet: it will be *called* so.
+    """Make the first step of *library*, which does not have its final name *called* yet.
 
-    No plugin keeps a project from being made. One that fails is noted, and the step is made without it.
+    No plugin can prevent a project from being created. One that fails is recorded, and the step is made without it.
     """
     without = set(library.db.left_out)
     while True:
@@ -69,6 +69,6 @@ def _seed(
 
 
 def _refuse_ended(plugin: Plugin, raw: sqlite3.Connection) -> None:
-    # A row that a tracked table refuses ends the whole transaction, also where the plugin passes over the error.
+    # A row that a tracked table refuses ends the whole transaction, even where the plugin ignores the error.
     if not raw.in_transaction:
         raise _Failed(plugin.name, "it ended the transaction in which the project is made")

@@ -1,7 +1,7 @@
-"""Snapshots as a person and the engine take them: the action, the job by the interval, and the copy at another place.
+"""Snapshots taken by a person or the engine: the action, the job at the interval, and the copy elsewhere.
 
-While an interval is set, the first change after a snapshot puts a job into the queue that waits until the next one is
-due: a project in which nothing changes takes none.
+While an interval is set, the first change after a snapshot queues a job that waits until the next one is due: a project
+in which nothing changes takes none.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 TAKE = "snapshot.take"
 
 SETTLED, TIMES, TAKING = "snapshot.settled", "snapshot.times", "snapshot.taking"
-"""In `Library.held`: that the next snapshot waits in the queue or none is wanted, said by how many times that was undone
-before (a step may tell it late, when its snapshot is taken already); that number now; the job that took the last one or
-takes one now, whose row may still say that it runs."""
+"""Keys in `Library.held`: that the next snapshot is queued or none is wanted, as the number of times that was reset
+before (a step may report it late, when its snapshot is taken already); that number now; the job that took the last one
+or takes one now, whose row may still say that it runs.
+"""
 
 TRY_AGAIN = 3600.0
-"""Seconds after which a snapshot that the disk did not take is tried again, at most."""
+"""Seconds after which a snapshot that the disk refused is tried again, at most."""
 
 
 class SnapshotParams(Params):
@@ -68,7 +69,7 @@ class TakenSnapshot(Snapshot):
     example=lambda ex: {},
 )
 def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
-    """503 and nothing changed when it cannot be made. Sees the project as it was when the step began."""
+    """503 and nothing changed when it cannot be taken. Contains the project as it was when the step began."""
     library = ctx.project
     entry = library.snapshot(p.reason)
     snapshots.remove_old(library.path, int(library.setting("snapshot_retention_count", 10)))
@@ -76,7 +77,7 @@ def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
     copy_job_id = None
     if library.setting("snapshot_offsite_path"):
         copy_job_id = ctx.enqueue(
-            "snapshot-copy", {"snapshot_id": entry["id"]}, title="Copy a snapshot to its other place"
+            "snapshot-copy", {"snapshot_id": entry["id"]}, title="Copy a snapshot to the folder for copies"
         )
     return {**entry, "copy_job_id": copy_job_id}
 
@@ -88,7 +89,7 @@ class CopyArgs(Params):
 
 
 def plan_next(ctx: ActionContext) -> None:
-    """See, as a step of a project ends, that a snapshot of what it changed is planned, where an interval is set."""
+    """Plan a snapshot at the end of a step that changed the project, where an interval is set."""
     library = ctx.library
     if library is None or ctx.action_name == TAKE:
         return
@@ -106,17 +107,17 @@ def plan_next(ctx: ActionContext) -> None:
             (library.held.get(TAKING, ""),),
         ).fetchone()
         if planned is None:
-            ctx.enqueue("snapshot", {}, title="Snapshot, by the interval set")
+            ctx.enqueue("snapshot", {}, title="Scheduled snapshot")
     ctx.on_commit(lambda: library.held.update({SETTLED: times}))
 
 
 def plan_anew(library: Library) -> None:
-    """Look at the interval again when the next step ends."""
+    """Check the interval again when the next step ends."""
     library.held[TIMES] = library.held.get(TIMES, 0) + 1
 
 
 def interval_set(ctx: ActionContext) -> None:
-    """The interval is another: what waits for the former one is looked at now."""
+    """After the interval changed, reschedule what waits for the former one."""
     plan_anew(ctx.project)
     waiting = raw_of(ctx.conn).execute(
         "UPDATE job SET not_before = NULL WHERE kind = 'snapshot' AND state = 'waiting'"
@@ -125,7 +126,7 @@ def interval_set(ctx: ActionContext) -> None:
 
 
 def run_snapshot(ctx: JobContext) -> dict[str, Any]:
-    """Wait until one is due, then take it. A disk that refuses is told as the reason, and asked again."""
+    """Wait until a snapshot is due, then take it. If the disk refuses, show the reason and try again."""
     library = ctx.library
     interval = int(library.setting("snapshot_interval_seconds") or 0)
     if interval <= 0:
@@ -134,13 +135,14 @@ def run_snapshot(ctx: JobContext) -> dict[str, Any]:
     left = _seconds_left(library, interval)
     if left > 0:
         raise RetryLater("The next snapshot is not due yet.", seconds=left)
-    # What is changed from here on may come too late for this one.
+    # A change from here on may come too late for this one.
     library.held[TAKING] = ctx.job_id
     plan_anew(library)
     try:
         taken = ctx.act(TAKE, {"reason": "by the interval set"}).result
     except BaseException as error:
-        # It goes on, or is begun again: it is the planned one once more. Else it stays passed over until its row has ended.
+        # It continues or is run again: then it is the planned one again. Otherwise it stays passed over until its row
+        # has ended.
         library.held.pop(TAKING, None)
         if isinstance(error, Unavailable):
             raise RetryLater(error.detail, seconds=min(float(interval), TRY_AGAIN)) from error
@@ -159,7 +161,7 @@ def _seconds_left(library: Library, interval: int) -> float:
 
 
 def run_copy(ctx: JobContext) -> dict[str, Any]:
-    """Copy it with the files it needs; a snapshot that was thinned out meanwhile, or a place no more set, is no fault."""
+    """Copy it with the files it needs; a snapshot that was removed meanwhile, or a folder no longer set, is no fault."""
     library = ctx.library
     place = library.setting("snapshot_offsite_path")
     found = [one for one in snapshots.list_snapshots(library.path) if one["id"] == ctx.args.snapshot_id]
@@ -188,7 +190,7 @@ SNAPSHOT_JOBS = (
     JobKind(
         name="snapshot",
         lane="database",
-        summary="Take a snapshot when the interval is over",
+        summary="Take a snapshot when it is due",
         run=run_snapshot,
         retries=1_000_000,
         on_cancel=_replan_snapshots,
@@ -196,7 +198,7 @@ SNAPSHOT_JOBS = (
     JobKind(
         name="snapshot-copy",
         lane="database",
-        summary="Copy a snapshot and the files it needs to another place",
+        summary="Copy a snapshot and the files it needs to another folder",
         run=run_copy,
         args=CopyArgs,
     ),

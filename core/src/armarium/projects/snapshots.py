@@ -1,4 +1,4 @@
-"""Snapshots of a library: a copy of its database and the list of the files it needs."""
+"""Snapshots of a project: a copy of its database and the list of the files it needs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from armarium.store.objects import ObjectStore
 
 
 def take(package: Path, db: Database, objects: ObjectStore, reason: str) -> dict[str, Any]:
-    """Write a snapshot under `snapshots/`; complete when it carries its name, or not there at all.
+    """Write a snapshot under `snapshots/`; it is complete when it has its name, or absent.
 
-    Answers `{id, created_at, reason, path, bytes, objects}`. Raises Unavailable (503), and nothing is left
-    behind, when the disk will not take it.
+    Returns `{id, created_at, reason, path, bytes, objects}`. Raises Unavailable (503), and leaves nothing behind, when
+    the disk refuses.
     """
     folder = package / "snapshots"
     identity = new_id()
@@ -56,7 +56,7 @@ def take(package: Path, db: Database, objects: ObjectStore, reason: str) -> dict
 
 
 def list_snapshots(package: Path) -> list[dict[str, Any]]:
-    """The snapshots of a package, newest first."""
+    """Return the snapshots of a package, newest first."""
     found = []
     for card in (package / "snapshots").glob("*/snapshot.json"):
         try:
@@ -67,7 +67,7 @@ def list_snapshots(package: Path) -> list[dict[str, Any]]:
 
 
 def remove_old(package: Path, keep: int) -> int:
-    """Remove all but the newest *keep* snapshots; returns how many went."""
+    """Remove all but the newest *keep* snapshots; return how many were removed."""
     surplus = list_snapshots(package)[keep:]
     for entry in surplus:
         shutil.rmtree(entry["path"], ignore_errors=True)

@@ -1,1 +1,3 @@
-"""Runtimes: isolated environments for engines whose dependencies exclude each other, their workers, and what of the machine they may use."""
+"""Runtimes: isolated environments for engines with conflicting dependencies, their workers, and their share of the
+machine.
+"""

@@ -1,4 +1,4 @@
-"""Commands that an engine has others run for it: their lines as they come, and their own words where they fail."""
+"""Runs external commands for the engine: yields their output line by line, and reports why one failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TAIL = 12
 
 
 class CommandStopped(Exception):
-    """A command was ended because it was asked to stop; what it left is made anew next time."""
+    """A command was ended because it was asked to stop; the next run replaces what it left."""
 
 
 def run_command(
@@ -30,7 +30,7 @@ def run_command(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Run *command* to its end; Unavailable with *failure* and its own words where it fails."""
+    """Run *command* to its end; raises Unavailable with *failure* and the command's own message where it fails."""
     for _line in lines_of(command, failure, should_stop, folder=folder, environment=environment):
         pass
 
@@ -43,7 +43,9 @@ def lines_of(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
-    """The output of *command* line by line. It ends with this process, whatever ends that (see `tethered_process`)."""
+    """Yield the output of *command* line by line. It ends with this process, whatever ends that (see
+    `tethered_process`).
+    """
     inherited = {
         key: value for key, value in os.environ.items() if not key.startswith(("SERVICE_", "PYTHON"))
     }
@@ -94,7 +96,7 @@ def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> Non
 
 
 def _essence(tail: deque[str]) -> str:
-    """What went wrong: pip's last error, what npm and Eleventy mark as theirs, else the last line."""
+    """Return what went wrong: pip's last error, the lines that npm and Eleventy mark as errors, else the last line."""
     errors = [line.removeprefix("ERROR:").strip() for line in tail if line.startswith("ERROR:")]
     if errors:
         return errors[-1][:400]

@@ -1,4 +1,4 @@
-"""How hard the engine may work this machine, and on what: saved choice, environment, effect."""
+"""How much of this machine the engine may use, and which device: saved choice, environment, effective values."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ compute_settings = Table(
     Column("updated_at", Text, nullable=False),
     info=tracked(label="compute setting", monotonic=("updated_at",)),
 )
-"""One row, `engine`: how hard this machine may be worked, and on what; null is not chosen."""
+"""One row, `engine`: priority and device; null means not chosen."""
 
 
 class ComputeParams(Params):
-    """How hard the engine may work this machine, and on what. Absent leaves a field; device null is auto."""
+    """Priority and device of heavy work. An absent field stays as it is; device null is auto."""
 
     priority: Literal["balanced", "fast", "background"] | None = None
     device: Literal["auto", "cpu", "gpu"] | None = None
@@ -58,7 +58,7 @@ class ComputeEffective(Message):
 
 
 class ComputeSettings(Message):
-    """The saved choice and what comes of it."""
+    """The saved choice and its effect."""
 
     priority: Literal["balanced", "fast", "background"]
     device: Literal["auto", "cpu", "gpu"]
@@ -79,11 +79,11 @@ class ComputeState:
 
     @property
     def compute(self) -> Compute:
-        """Cores, device and niceness for a worker."""
+        """The cores, device and niceness of a worker."""
         return compute_for(self.effective_priority, self.effective_device)
 
     def answer(self) -> dict[str, Any]:
-        """The body of GET and PUT /api/settings/compute."""
+        """Return the body of GET and PUT /api/settings/compute."""
         return {
             "priority": self.priority,
             "device": self.device,
@@ -100,7 +100,7 @@ class ComputeState:
 
 @lru_cache(maxsize=1)
 def gpu_name() -> str | None:
-    """The name of this machine's GPU, or None. Asks the driver, never a heavy library; asked once."""
+    """Return the name of this machine's GPU, or None. Queries the driver, never a heavy library, and only once."""
     if platform.system() == "Darwin":
         return "Apple GPU" if platform.machine() == "arm64" else None
     if not Path("/proc/driver/nvidia/version").exists() and which("nvidia-smi") is None:
@@ -121,7 +121,7 @@ def gpu_name() -> str | None:
 
 @lru_cache(maxsize=1)
 def cpu_name() -> str:
-    """The name of this machine's processor."""
+    """Return the name of this machine's processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
@@ -132,13 +132,13 @@ def cpu_name() -> str:
 
 
 def state_of(engine: Engine) -> ComputeState:
-    """The compute settings of *engine* as they stand; one small read."""
+    """Return the current compute settings of *engine*; one small read."""
     with engine.state.read() as conn:
         return _state(engine, conn)
 
 
 def compute_of(engine: Engine) -> Compute:
-    """What a worker started now may use."""
+    """Return what a worker started now may use."""
     return state_of(engine).compute
 
 
@@ -168,14 +168,14 @@ def _origin(environment: str | None, saved: str | None) -> Origin:
     "compute.set",
     params=ComputeParams,
     result=ComputeSettings,
-    summary="Choose how hard the engine may work this machine, and on what",
+    summary="Choose how much of this machine the engine may use, and on which device",
     route=Route("PUT", "/api/settings/compute", refusals=()),
     role="owner",
     scope="engine",
     example=lambda ex: {"priority": "background", "device": "cpu"},
 )
 def set_compute(ctx: ActionContext, p: ComputeParams) -> dict[str, Any]:
-    """A GPU is refused (422) where there is none. Null brings a field back to its default."""
+    """A GPU is refused (422) where there is none. Null resets a field to its default."""
     if not p.model_fields_set:
         raise Invalid("Neither priority nor device was named; send at least one.", code="invalid_request")
     if p.device == "gpu" and gpu_name() is None:

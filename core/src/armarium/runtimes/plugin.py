@@ -27,7 +27,7 @@ class RuntimeName(Params):
 
 
 class InstallResult(Message):
-    """A runtime that is being installed, or is here already (then without a job)."""
+    """A runtime that is being installed, or is installed already (then without a job)."""
 
     name: str
     state: str
@@ -65,7 +65,7 @@ def _name_installed(ex: Example) -> dict[str, Any]:
     example=_name_declared,
 )
 def install_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
-    """Queue the installation; nothing to do when the runtime is here."""
+    """Queue the installation; nothing to do when the runtime is installed."""
     runtime = ctx.engine.runtimes.get(params.name)
     if ctx.engine.runtimes.is_installed(params.name):
         return {"name": runtime.name, "state": "done", "job_id": None}
@@ -104,7 +104,7 @@ def remove_runtime(ctx: ActionContext, params: RuntimeName) -> dict[str, Any]:
 
 
 def run_install(ctx: JobContext) -> dict[str, Any]:
-    """The job: make the environment, counting packages. Killed at any instant, it is begun anew."""
+    """Run the job: create the environment, counting packages. Killed at any instant, it starts again from scratch."""
     name = ctx.args.name if isinstance(ctx.args, RuntimeName) else str(ctx.args["name"])
     said: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Which runtimes the installed drivers ask for, which of them are on this machine, where, and how large."""
+"""Which runtimes the installed drivers need, which of them are installed, where, and how large."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FINGERPRINT_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class RuntimeState:
-    """One runtime as the machine has it; sizes in bytes."""
+    """One runtime as it is on this machine; sizes in bytes."""
 
     name: str
     summary: str
     installed: bool
     outdated: bool
-    """An installation is there, of other versions than the driver asks for now."""
+    """Whether versions other than those the driver needs now are installed."""
     size_bytes: int
     expected_size_mb: int
     installed_at: str | None
@@ -41,11 +41,11 @@ class RuntimeState:
 
 
 class Runtimes:
-    """The runtimes of one engine, kept under its state folder: `runtimes/<name>/<fingerprint of requirements>/`.
+    """The runtimes of one engine, in its state folder: `runtimes/<name>/<fingerprint of requirements>/`.
 
-    A driver class of any group asks for its runtime with a class attribute `runtime`; drivers that share one
-    name the same. An installation is whole when its marker file is there, which is written last; anything
-    without a marker is a leftover of an interrupted installation and is made anew.
+    A driver class of any group names its runtime with a class attribute `runtime`; drivers that share one name the
+    same. An installation is complete when its marker file exists, which is written last; a folder without a marker is a
+    leftover of an interrupted installation and is replaced.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -53,14 +53,14 @@ class Runtimes:
 
     @property
     def folder(self) -> Path:
-        """Where runtimes are kept."""
+        """The folder of all runtimes."""
         return self._engine.settings.state_dir / "runtimes"
 
     def list_declared(self) -> dict[str, tuple[Runtime, tuple[str, ...]]]:
-        """Every runtime that a driver asks for, with the names of those drivers.
+        """Return every runtime that a driver needs, with the names of those drivers.
 
-        A driver that does not load is left out. Drivers that share a runtime import its value from one place, so
-        two values of one name are a mistake of the later one (by name), which is left out too.
+        A driver that does not load is left out. Drivers that share a runtime import its value from one place, so two
+        values of one name are a mistake of the later one (by name), which is left out too.
         """
         found: dict[str, tuple[Runtime, tuple[str, ...]]] = {}
         groups = {group for plugin in self._engine.plugins.loaded for group in plugin.driver_groups}
@@ -79,7 +79,7 @@ class Runtimes:
         return found
 
     def get(self, name: str) -> Runtime:
-        """The runtime called *name*; NotFound names those there are."""
+        """Return the runtime called *name*; NotFound lists the existing ones."""
         declared = self.list_declared()
         if name not in declared:
             known = ", ".join(sorted(declared)) or "none"
@@ -89,10 +89,10 @@ class Runtimes:
         return declared[name][0]
 
     def requirements_of(self, runtime: Runtime) -> Path:
-        """The file of pinned versions that the runtime's package ships."""
-        return self._shipped(runtime, runtime.requirements)
+        """Return the file of pinned versions that the runtime's package contains."""
+        return self._find_shipped(runtime, runtime.requirements)
 
-    def _shipped(self, runtime: Runtime, name: str) -> Path:
+    def _find_shipped(self, runtime: Runtime, name: str) -> Path:
         spec = importlib.util.find_spec(runtime.package)
         places = list(spec.submodule_search_locations or ()) if spec else []
         for place in places:
@@ -100,27 +100,27 @@ class Runtimes:
             if path.is_file():
                 return path
         raise Unavailable(
-            f"The package {runtime.package} does not carry {name}, which says what the runtime "
-            f"{runtime.name} consists of. Install the package anew.",
+            f"The package {runtime.package} does not contain {name}, which says what the runtime "
+            f"{runtime.name} consists of. Install the package again.",
             code="runtime_broken",
         )
 
     def place_of(self, runtime: Runtime) -> Path:
-        """The folder an installation of exactly these requirements has."""
+        """Return the folder of an installation of exactly these requirements."""
         digest = hashlib.sha256(self.requirements_of(runtime).read_bytes())
         if runtime.node_packages:
             digest.update(self._node_packages_of(runtime, NODE_FILES[1]).read_bytes())
         return self.folder / runtime.name / digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     def _node_packages_of(self, runtime: Runtime, name: str) -> Path:
-        return self._shipped(runtime, f"{runtime.node_packages}/{name}")
+        return self._find_shipped(runtime, f"{runtime.node_packages}/{name}")
 
     def marker_of(self, runtime: Runtime) -> dict[str, Any] | None:
-        """What the marker of a whole installation says; None when there is none."""
+        """Return the marker of a complete installation; None when there is none."""
         return read_marker(self.place_of(runtime))
 
     def python_of(self, name: str) -> Path:
-        """The interpreter of an installed runtime; Conflict that says how to install it."""
+        """Return the interpreter of an installed runtime; raises Conflict that says how to install it."""
         runtime = self.get(name)
         place = self.place_of(runtime)
         if read_marker(place) is None:
@@ -133,11 +133,11 @@ class Runtimes:
         return interpreter(place)
 
     def is_installed(self, name: str) -> bool:
-        """Whether the runtime *name* is here, in the versions its driver asks for."""
+        """Return whether the runtime *name* is installed, in the versions its driver needs."""
         return self.marker_of(self.get(name)) is not None
 
     def missing(self, driver: Any) -> str | None:
-        """Why the class *driver* cannot work yet: the runtime it needs is not here. None where nothing is missing."""
+        """Return why the class *driver* cannot work yet: its runtime is not installed. None where nothing is missing."""
         runtime = getattr(driver, "runtime", None)
         if not isinstance(runtime, Runtime):
             return None
@@ -150,7 +150,7 @@ class Runtimes:
         )
 
     def list(self) -> Sequence[RuntimeState]:
-        """Every declared runtime, by name."""
+        """Return every declared runtime, by name."""
         return [
             self._state(runtime, drivers) for _, (runtime, drivers) in sorted(self.list_declared().items())
         ]
@@ -185,7 +185,7 @@ class Runtimes:
         on_progress: Callable[[int, int, str], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> RuntimeState:
-        """Make the runtime *name* on this machine; does nothing when it is here already.
+        """Install the runtime *name* on this machine; does nothing when it is installed already.
 
         `on_progress(done, total, what)` counts packages. Takes minutes and the network; refused in words when
         the engine works offline. May be killed at any instant and called again.
@@ -207,7 +207,7 @@ class Runtimes:
         return self._state(runtime, self.list_declared()[name][1])
 
     def remove(self, name: str) -> int:
-        """Delete the runtime *name* and everything left of it; the bytes that were freed."""
+        """Delete the runtime *name* and everything left of it; return the bytes that were freed."""
         if name not in self.list_declared() and not self._places(name):
             self.get(name)
         places = self._places(name)

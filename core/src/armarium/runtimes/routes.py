@@ -15,5 +15,5 @@ ComputeSet = create_model("ComputeSettingsSet", __base__=ComputeSettings, audit_
 
 @router.get("/compute", response_model=ComputeSettings, responses=REFUSALS(), summary="Compute settings")
 def read(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """The saved choice, and what applies now with the environment's settings over it."""
+    """The saved choice, and what applies now with the environment's settings."""
     return json_response(state_of(engine).answer())

@@ -23,7 +23,7 @@ def end_with_input(process: subprocess.Popen[bytes]) -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run *command* in a group of its own; its exit status."""
+    """Run *command* in a process group of its own; return its exit status."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=end_with_input, args=(process,), daemon=True).start()
     return process.wait()

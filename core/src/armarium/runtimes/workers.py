@@ -1,6 +1,6 @@
 """The engine's worker processes: one warm process for each runtime, worker and model; the client side of heavy compute.
 
-A worker that crashes or runs out of memory fails the call in words and never the engine. Workers end when they
+A worker that crashes or runs out of memory fails the call with a sentence and never the engine. Workers end when they
 were idle for a while, when another model needs the memory, when the engine stops, and when it is killed.
 """
 
@@ -37,7 +37,7 @@ OnProgress = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """How much of the machine a worker may use: cores, device, and how readily it steps aside (Unix nice value)."""
+    """How much of the machine a worker may use: cores, device, and its Unix nice value."""
 
     threads: int = 1
     device: str = "cpu"
@@ -45,14 +45,14 @@ class Compute:
 
 
 class Interpreters(Protocol):
-    """What the pool needs of `Runtimes`: the interpreter of an installed runtime, or a refusal in words."""
+    """What the pool needs of `Runtimes`: the interpreter of an installed runtime, or a refusal."""
 
     def python_of(self, name: str) -> Path:
-        """The interpreter of runtime *name*."""
+        """Return the interpreter of runtime *name*."""
 
 
 def compute_for(priority: Priority, device: str = "auto", cores: int | None = None) -> Compute:
-    """The compute of a priority: fast all cores, balanced half of them, background one."""
+    """Return the compute of a priority: fast uses all cores, balanced half of them, background one."""
     available = cores or _usable_cores()
     threads = {"fast": available, "balanced": max(1, available // 2), "background": 1}[priority]
     niceness = {"fast": 0, "balanced": 5, "background": 19}[priority]
@@ -60,7 +60,7 @@ def compute_for(priority: Priority, device: str = "auto", cores: int | None = No
 
 
 def _usable_cores() -> int:
-    """The cores this process may run on, which in a container are fewer than the machine has."""
+    """Return the cores this process may run on, in a container fewer than the machine has."""
     with contextlib.suppress(AttributeError):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -68,7 +68,7 @@ def _usable_cores() -> int:
 
 @dataclass(slots=True)
 class Warm:
-    """A running worker and what it is for."""
+    """A running worker and what it runs."""
 
     key: tuple[str | None, str, str | None]
     compute: Compute
@@ -78,7 +78,7 @@ class Warm:
 
 
 class WorkerPool:
-    """The worker processes of one engine. Heavy calls are made one at a time, in the order they were asked for."""
+    """The worker processes of one engine. Heavy calls are made one at a time, in the order of the requests."""
 
     def __init__(
         self,
@@ -112,10 +112,10 @@ class WorkerPool:
     ) -> dict[str, Any]:
         """Run *method* of *worker* (`module:name`) in the interpreter of *runtime* (None: the engine's own).
 
-        `params["model"]` is part of what the process is kept for. *timeout* is how long the worker may be
-        silent, in seconds. Raises Invalid with code `worker_refused` when the worker refused this item in words
-        (the next may go well), Unavailable with `worker_died` or `worker_failed` when the process or its code
-        gave way, and `armarium_worker.WorkerStopped` when *stopped* said so.
+        A process is reused only for the same `params["model"]`. *timeout* is how long the worker may be silent, in
+        seconds. Raises Invalid with code `worker_refused` when the worker refused this item (the next may succeed),
+        Unavailable with `worker_died` or `worker_failed` when the process died or its code failed, and
+        `armarium_worker.WorkerStopped` when *stopped* returned True.
         """
         from armarium_worker import WorkerDied, WorkerFailed, WorkerRefused
 
@@ -137,17 +137,17 @@ class WorkerPool:
                 self._give_back(warm)
 
     def loaded_models(self) -> list[tuple[str | None, str, str | None]]:
-        """What the running workers hold: (runtime, worker, model); the runner prefers work for these."""
+        """Return what the running workers hold: (runtime, worker, model); the runner prefers work for these."""
         with self._lock:
             return [warm.key for warm in self._warm if warm.process.alive]
 
     def in_use(self, *, runtime: str | None = None, model: str | None = None) -> bool:
-        """Whether a running worker holds this runtime or this model file."""
+        """Return whether a running worker holds this runtime or this model file."""
         held = self.loaded_models()
         return any((runtime is not None and key[0] == runtime) or (model and key[2] == model) for key in held)
 
     def release_idle(self, *, older_than: float = 0.0) -> int:
-        """End the workers that have been idle for at least *older_than* seconds; how many."""
+        """End the workers that have been idle for at least *older_than* seconds; return how many."""
         limit = time.monotonic() - older_than
         with self._lock:
             leaving = [warm for warm in self._warm if not warm.busy and warm.used_at <= limit]
@@ -157,7 +157,7 @@ class WorkerPool:
         return len(leaving)
 
     def close(self) -> None:
-        """End every worker, those in the middle of a call too (their calls fail in words)."""
+        """End every worker, even during a call (which then fails with a sentence)."""
         self._closed.set()
         with self._lock:
             leaving, self._warm = self._warm, []
@@ -169,7 +169,7 @@ class WorkerPool:
 
     @contextlib.contextmanager
     def _turn(self, heavy: bool, stopped: Callable[[], bool] | None) -> Iterator[None]:
-        """The turn of a heavy call: one at a time; whoever waits still hears that it should stop."""
+        """The turn of a heavy call: one at a time; whoever waits still notices that it should stop."""
         from armarium_worker import WorkerStopped
 
         if not heavy:
@@ -186,7 +186,7 @@ class WorkerPool:
             self._one_heavy.release()
 
     def _take(self, runtime: str | None, worker: str, model: str | None) -> Warm:
-        """The idle worker kept for this, or a new one; marked busy."""
+        """Return an idle worker for this, or a new one; marked busy."""
         key, compute = (runtime, worker, model), self._compute()
         self._make_room(key, compute)
         with self._lock:
@@ -209,7 +209,7 @@ class WorkerPool:
         return warm
 
     def _make_room(self, key: tuple[str | None, str, str | None], compute: Compute) -> None:
-        """End idle workers that died, have old settings, or stand in the way of another model's memory."""
+        """End idle workers that died, have old settings, or occupy memory that another model needs."""
         with self._lock:
             idle = sorted((warm for warm in self._warm if not warm.busy), key=lambda warm: warm.used_at)
             leaving = [warm for warm in idle if not warm.process.alive or warm.compute != compute]
@@ -267,7 +267,7 @@ class WorkerPool:
 
 
 def packages_of(worker: str) -> dict[str, Path]:
-    """The top-level package of *worker* and where it lies, so that any interpreter can import it by its name."""
+    """Return the top-level package of *worker* and its folder, so that any interpreter can import it by its name."""
     top = worker.partition(":")[0].partition(".")[0]
     spec = importlib.util.find_spec(top)
     if spec is None:
@@ -280,7 +280,7 @@ def packages_of(worker: str) -> dict[str, Path]:
 
 
 def _answers(process: WorkerProcess) -> bool:
-    """Whether a worker that was idle still lives; one the system killed meanwhile is replaced without a word."""
+    """Return whether an idle worker is still alive; one the system killed meanwhile is replaced silently."""
     from armarium_worker import WorkerError
 
     try:
@@ -299,5 +299,5 @@ def _memory_is_tight() -> bool:
 
 def _closing() -> ServiceError:
     return Unavailable(
-        "The engine is stopping; the job goes on when it is started again.", code="engine_stopping"
+        "The engine is stopping; the job continues when it is started again.", code="engine_stopping"
     )

@@ -1,10 +1,11 @@
-"""Sample pages the project draws itself: photographs of invented letters and deeds, with the truth about them."""
+"""Sample pages drawn by this code: photographs of invented letters and deeds, with their ground truth."""
 
 from armarium.samples.pages import (
     SampleDocument,
     SampleLine,
     SamplePage,
     SampleRegion,
+    manuscript_page,
     sample_documents,
     sample_pages,
     write_sample_pages,
@@ -16,6 +17,7 @@ __all__ = [
     "SampleLine",
     "SamplePage",
     "SampleRegion",
+    "manuscript_page",
     "sample_documents",
     "sample_pages",
     "write_sample_pages",

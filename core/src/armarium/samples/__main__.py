@@ -10,7 +10,7 @@ from armarium.samples.pages import write_sample_pages
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages and name what was written; 2 when an option makes no page."""
+    """Write the pages and print what was written; returns 2 when an option makes no page."""
     parser = argparse.ArgumentParser(prog="python -m armarium.samples", description=__doc__)
     parser.add_argument("folder", type=Path, help="folder that receives 0001.jpg, 0002.jpg, …")
     parser.add_argument("--count", type=int, help="write only the first COUNT pages")

@@ -1,6 +1,6 @@
-"""Lays a page's text out on its sheet: which words stand on which line, where, and with what ink.
+"""Lays a page's text out on its sheet: which words are on which line, where, and with how much ink.
 
-All numbers are pixels of the flat sheet; the photograph's bend and tilt come later (``photograph.py``).
+All numbers are pixels of the flat sheet; the photograph's bend and tilt are applied later (``photograph.py``).
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ Point = tuple[float, float]
 
 ASCENT, DESCENT = 0.80, 0.27
 """How far a line reaches above and below its baseline, as parts of its size."""
+CELL = 0.35
+"""Mesh size of the distortion of an unsteady hand, as a fraction of a line's size."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaidWord:
-    """One word: pen start on the baseline, width, and how full the pen was (0 to 255)."""
+    """One word: pen start on the baseline, width, and how much ink the pen carried (0 to 255)."""
 
     text: str
     x: float
@@ -54,7 +56,7 @@ class LaidRegion:
 
 
 def lay_out(page: PageText, scale: float, rng: random.Random, font_path: Path | None) -> list[LaidRegion]:
-    """The page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
+    """Return the page's regions in reading order. ValueError when a text runs off the sheet (a fault of the texts)."""
     regions: list[LaidRegion] = []
     for frame in page.frames:
         top = frame.y * scale
@@ -147,7 +149,7 @@ def _polygon(words: list[LaidWord], size: float, slope: float) -> tuple[Point, .
 def draw_ink(
     page: PageText, regions: list[LaidRegion], scale: float, rng: random.Random, font_path: Path | None
 ) -> Image.Image:
-    """The sheet's ink as a mask (white is ink): rules first, then every word with the fullness of its pen."""
+    """Return the sheet's ink as a mask (white is ink): rules first, then every word with its amount of ink."""
     from PIL import Image, ImageChops, ImageDraw
 
     sheet = Image.new("L", (round(SHEET[0] * scale), round(SHEET[1] * scale)))
@@ -163,8 +165,32 @@ def draw_ink(
                 mask, start, base = font.mask(word.text)
                 lean = (1, page.hand.slope, -page.hand.slope * base, 0, 1, 0)
                 mask = mask.transform(mask.size, Image.Transform.AFFINE, lean, Image.Resampling.BICUBIC)
+                if page.hand.waver:
+                    mask = _waver(mask, line.size, page.hand.waver, rng)
                 box = (round(word.x) - start, round(word.y) - base)
                 faded = mask.point([value * word.ink // 255 for value in range(256)])
                 under = sheet.crop((*box, box[0] + mask.width, box[1] + mask.height))
                 sheet.paste(ImageChops.lighter(under, faded), box)
     return sheet
+
+
+def _waver(mask: Image.Image, size: float, waver: float, rng: random.Random) -> Image.Image:
+    """Return the ink as an unsteady hand draws it: the corners of a grid over it are displaced, and the ink with them."""
+    from PIL import Image
+
+    cell = max(4, round(size * CELL))
+    across, down = -(-mask.width // cell), -(-mask.height // cell)
+    net = [
+        [
+            (x * cell + rng.gauss(0, waver * size), y * cell + rng.gauss(0, waver * size))
+            for x in range(across + 1)
+        ]
+        for y in range(down + 1)
+    ]
+    pieces = []
+    for y in range(down):
+        for x in range(across):
+            box = (x * cell, y * cell, min(mask.width, (x + 1) * cell), min(mask.height, (y + 1) * cell))
+            corners = (net[y][x], net[y + 1][x], net[y + 1][x + 1], net[y][x + 1])
+            pieces.append((box, tuple(value for corner in corners for value in corner)))
+    return mask.transform(mask.size, Image.Transform.MESH, pieces, Image.Resampling.BICUBIC)

@@ -1,7 +1,7 @@
-"""The sample pages: photographs of invented letters and deeds, each with the truth about its lines.
+"""The sample pages: photographs of invented letters and deeds, each with the ground truth of its lines.
 
-The truth is laid out first and is cheap; a picture is drawn only when asked for. Both depend on nothing but the
-seed, the scale, the font and the Pillow in use.
+The ground truth is computed first and is cheap; a picture is drawn only on demand. Both depend only on the seed, the
+scale, the font and the version of Pillow.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armarium.fonts import pen_font
 from armarium.samples import layout, photograph
 from armarium.samples.layout import LaidRegion
 from armarium.samples.photograph import PHOTOGRAPH, Bend, Point
 from armarium.samples.sheet import SHEET, DocumentText, PageText, RegionKind
-from armarium.samples.texts import DOCUMENTS, PAGES
+from armarium.samples.texts import DOCUMENTS, MANUSCRIPT, PAGES
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -30,7 +31,7 @@ JPEG_QUALITY = 88
 
 @dataclass(frozen=True, slots=True)
 class SampleLine:
-    """The truth about one line; geometry in pixels of the picture, origin top left."""
+    """The ground truth of one line; geometry in pixels of the picture, origin top left."""
 
     id: str
     order: int
@@ -42,7 +43,7 @@ class SampleLine:
 
 @dataclass(frozen=True, slots=True)
 class SampleRegion:
-    """The truth about one region; ``kind`` is a PAGE 2019 TextRegion type, ``document`` a key of DOCUMENTS."""
+    """The ground truth of one region; ``kind`` is a PAGE 2019 TextRegion type, ``document`` a key of DOCUMENTS."""
 
     id: str
     order: int
@@ -54,7 +55,7 @@ class SampleRegion:
 
 @dataclass(frozen=True)
 class SamplePage:
-    """One photographed page: its truth at once, its picture on demand."""
+    """One photographed page: its ground truth at once, its picture on demand."""
 
     number: int
     name: str
@@ -76,7 +77,7 @@ class SamplePage:
 
     @property
     def text(self) -> str:
-        """The page's text, one line a line, a blank line between regions."""
+        """The page's text, one line per line, a blank line between regions."""
         return "\n\n".join("\n".join(line.text for line in region.lines) for region in self.regions)
 
     @property
@@ -108,7 +109,7 @@ class SamplePage:
         return held.getvalue()
 
     def truth(self) -> dict[str, object]:
-        """The truth as plain values, ready for JSON; points are ``[x, y]`` in pixels."""
+        """Return the ground truth as plain values, ready for JSON; points are ``[x, y]`` in pixels."""
         return {
             "file": f"{self.name}.jpg",
             "width": self.width,
@@ -133,7 +134,7 @@ class SamplePage:
 
 @dataclass(frozen=True, slots=True)
 class SampleDocument:
-    """One document of the pile: the names of its pages, in order. A page may belong to two documents."""
+    """One document among the pages: the names of its pages, in order. A page may belong to two documents."""
 
     key: str
     title: str
@@ -146,7 +147,7 @@ class SampleDocument:
 def sample_pages(
     seed: int = 1, *, count: int | None = None, scale: float = 1.0, font_path: Path | None = None
 ) -> list[SamplePage]:
-    """The first ``count`` pages (all twelve without), ``scale`` times 1600 x 2300 pixels at 200 dpi.
+    """Return the first ``count`` pages (all twelve by default), ``scale`` times 1600 x 2300 pixels at 200 dpi.
 
     ``scale=0.5`` is small and quick, for tests. Without ``font_path`` the font that comes with Armarium is
     used, so that the pages are the same on every machine. ValueError for a count or scale that makes no page.
@@ -160,8 +161,16 @@ def sample_pages(
     return [_page(text, number, seed, scale, font_path) for number, text in enumerate(PAGES[:count], 1)]
 
 
+def manuscript_page(seed: int = 1, *, scale: float = 1.0) -> SamplePage:
+    """Return a page that looks handwritten, which readers of print misread: joined letters, of which no two are the
+    same.
+    """
+    font = pen_font()
+    return _page(MANUSCRIPT, len(PAGES) + 1, seed, scale, None if font is None else font.path)
+
+
 def sample_documents() -> list[SampleDocument]:
-    """Which pages belong to which document: the truth for finding document boundaries."""
+    """Return which pages belong to which document: the ground truth for finding document boundaries."""
     return [
         SampleDocument(text.key, text.title, text.kind, text.date, text.language, _pages_of(text))
         for text in DOCUMENTS
@@ -179,7 +188,7 @@ def write_sample_pages(
 ) -> list[Path]:
     """Write the pages as JPEG files into ``folder`` and return their paths, in order.
 
-    With ``truth``, one JSON file a page and ``documents.json`` go into that folder; keep it out of ``folder`` when
+    With ``truth``, one JSON file per page and ``documents.json`` go into that folder; keep it out of ``folder`` when
     the folder is to be imported.
     """
     pages = sample_pages(seed, count=count, scale=scale, font_path=font_path)
@@ -195,7 +204,7 @@ def write_sample_pages(
 
 
 def write_truth(folder: Path, pages: Iterable[SamplePage]) -> None:
-    """Write ``NAME.json`` for every page and ``documents.json`` for the pile into ``folder``."""
+    """Write ``NAME.json`` for every page and ``documents.json`` for all documents into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     written = set()
     for page in pages:
@@ -236,7 +245,7 @@ def _page_called(name: str) -> PageText:
 
 
 def _stream(seed: int, text: PageText, purpose: str) -> random.Random:
-    """Its own random stream for each purpose, so that a change to one leaves the others as they were."""
+    """Return a separate random stream for each purpose, so that a change to one leaves the others as they were."""
     return random.Random(f"{seed}/{text.name}/{purpose}")
 
 

@@ -1,6 +1,6 @@
 """Turns a sheet's ink into a photograph of paper: tint, fibres, stains, tilt, uneven light, blur and grain.
 
-Everything random comes from the generator handed in, so the same seed gives the same picture.
+All randomness comes from the generator passed in, so the same seed gives the same picture.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Bend = tuple[float, float, float, float, float, float, float, float]
 
 
 def place_sheet(sheet: tuple[int, int], picture: tuple[int, int], rng: random.Random) -> tuple[Point, ...]:
-    """Where the sheet's four corners (clockwise from top left) fall in the picture: tilted, slightly keystoned."""
+    """Return where the sheet's four corners (clockwise from top left) lie in the picture: tilted, slightly keystoned."""
     from math import cos, radians, sin
 
     angle = radians(rng.choice((-1, 1)) * rng.uniform(0.25, 1.1))
@@ -58,7 +58,7 @@ def bend_between(origin: Sequence[Point], target: Sequence[Point]) -> Bend:
 
 
 def bend_points(points: Sequence[Point], bend: Bend) -> tuple[Point, ...]:
-    """The points as the map moves them, rounded to a tenth of a pixel."""
+    """Return the mapped points, rounded to a tenth of a pixel."""
     a, b, c, d, e, f, g, h = bend
     moved = []
     for x, y in points:
@@ -112,7 +112,7 @@ def photograph(
 
 
 def _flow(size: tuple[int, int], wear: float, rng: random.Random) -> Image.Image:
-    """How much of the ink is left where: nearly all on a fresh page, patches of little on a worn one."""
+    """Return how much of the ink is left where: nearly all on a fresh page, little in patches of a worn one."""
     from PIL import ImageChops
 
     fine = _clouds(size, 60, 200 - round(60 * wear), 255, rng)
@@ -142,7 +142,7 @@ def _paper(size: tuple[int, int], hand: Hand, rng: random.Random) -> Image.Image
 
 
 def _clouds(size: tuple[int, int], cells: int, low: int, high: int, rng: random.Random) -> Image.Image:
-    """Smooth random light between two grey values, ``cells`` of them across the width."""
+    """Return smooth random light between two grey values, ``cells`` of them across the width."""
     from PIL import Image
 
     down = max(2, round(cells * size[1] / size[0]))
@@ -152,7 +152,7 @@ def _clouds(size: tuple[int, int], cells: int, low: int, high: int, rng: random.
 
 
 def _grain(size: tuple[int, int], rng: random.Random) -> Image.Image:
-    """Sensor noise around 128: the mean of two flat noises, flattened to a few grey values."""
+    """Return sensor noise around 128: the mean of two uniform noises, reduced to a few grey values."""
     from PIL import Image
 
     flat = [Image.frombytes("L", size, rng.randbytes(size[0] * size[1])) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""What a page of text is made of before it is laid out: blocks in frames, written by a hand.
+"""A page of text before it is laid out: blocks in frames, written by a hand.
 
 Lengths are in paper units: the sheet is 1500 wide and 2160 high, whatever the scale of the picture.
 """
@@ -47,14 +47,16 @@ class Hand:
     ink: tuple[int, int, int] = (46, 34, 26)
     paper: tuple[int, int, int] = (232, 219, 190)
     leading: float = 1.62
+    waver: float = 0.0
+    """How far strokes deviate from the font's, as a fraction of a letter's size: no two letters are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
     """One page before it is laid out: its document, its frames in reading order, its ruled lines.
 
-    ``wear`` from 0 (fresh) to 1 says how faded the ink and how soft the picture is; ``shows_through`` names the page
-    on the other side of the leaf.
+    ``wear`` from 0 (fresh) to 1 says how faded the ink and how soft the picture is; ``shows_through`` names the page on
+    the back of the leaf.
     """
 
     name: str

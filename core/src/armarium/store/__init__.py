@@ -1,1 +1,1 @@
-"""What lies on disk: the database with its one writer and many readers, content-addressed files, kinds of tables."""
+"""What is on disk: the database with its one writer and many readers, content-addressed files, kinds of tables."""

@@ -1,4 +1,4 @@
-"""What SQLite says when it refuses, as refusals in words that a person can act on."""
+"""SQLite's errors as refusals that a person can act on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium.errors import (
 
 
 def damaged_database(what: str) -> Conflict:
-    """The refusal of a step in a database that lacks *what* the engine keeps in it."""
+    """Return the refusal of a step in a database that lacks *what* the engine keeps in it."""
     return Conflict(
         f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
         code="library_damaged",
@@ -27,9 +27,9 @@ def damaged_database(what: str) -> Conflict:
 
 
 def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
-    """*error* of SQLite as a refusal in words where a person can act on it, else *error* itself.
+    """Return *error* of SQLite as a refusal where a person can act on it, else *error* itself.
 
-    *refusal* says why steps are refused already; where a column or table is then missed, that is the reason.
+    *refusal* says why steps are refused already; where a column or table is then missing, that is the reason.
     """
     original = (error.orig if isinstance(error, StatementError) else error) or error
     if (
@@ -37,7 +37,7 @@ def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> Serv
         and not isinstance(error, DBAPIError)
         and isinstance(original, Exception)
     ):
-        # A value that no column holds, met before the database was asked.
+        # A value that no column can hold, rejected before it reached the database.
         return original
     text = str(original)
     if "disk is full" in text:
@@ -69,7 +69,7 @@ def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> Serv
 
 
 def is_the_disk(error: BaseException) -> bool:
-    """Whether *error* says something of the disk or of the database's bytes, and nothing of who asked for what."""
+    """Return whether *error* concerns the disk or the database's bytes, and not the statement."""
     said = getattr(error, "orig", None) or error
     return (
         isinstance(error, Unavailable)
@@ -77,4 +77,11 @@ def is_the_disk(error: BaseException) -> bool:
         or (
             isinstance(said, sqlite3.Error) and isinstance(as_refusal(said, Path("a/database")), ServiceError)
         )
+    )
+
+
+def writer_busy(waited: float) -> Unavailable:
+    """503: the one writer was not let go of in time."""
+    return Unavailable(
+        f"Another write has held the project for {waited:.0f} seconds; try again in a moment.", code="busy"
     )

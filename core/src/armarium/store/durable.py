@@ -1,4 +1,4 @@
-"""Seeing that bytes are on the disk itself: what survives a power cut, not only the end of the process."""
+"""Flushing bytes to the disk itself, so that they survive a power cut and not only the end of the process."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ try:
     import fcntl
 
     _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-except ImportError:  # Windows, whose fsync goes down to the disk
+except ImportError:  # Windows, whose fsync flushes to the disk
     _FULL = None
 
 
 def flush(descriptor: int) -> None:
-    """Return once what was written to *descriptor* is on the disk; OSError where the disk refuses.
+    """Return once what was written to *descriptor* is on the disk; raises OSError where the disk refuses.
 
-    macOS takes the bytes into the drive's cache at an fsync and calls that done; only F_FULLFSYNC waits for the disk.
-    File systems that do not know it (those of networks) get the fsync.
+    On macOS, fsync only reaches the drive's cache; F_FULLFSYNC waits for the disk. File systems that do not support it
+    (network file systems) get the fsync.
     """
     if _FULL is not None:
         with suppress(OSError):
@@ -29,7 +29,7 @@ def flush(descriptor: int) -> None:
 
 
 def flush_path(path: Path) -> None:
-    """The same for a file or a folder by its path: of a folder its entries, so that a rename in it stays."""
+    """Flush a file or a folder by its path: of a folder its entries, so that a rename in it survives."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         flush(descriptor)
@@ -38,7 +38,7 @@ def flush_path(path: Path) -> None:
 
 
 def flush_commits(conn: sqlite3.Connection) -> None:
-    """Let commits and checkpoints of *conn* wait for the disk itself, on macOS too (elsewhere SQLite passes it over)."""
+    """Make commits and checkpoints of *conn* wait for the disk itself, on macOS too (elsewhere SQLite ignores it)."""
     conn.execute("PRAGMA synchronous=FULL")
     conn.execute("PRAGMA fullfsync=ON")
     conn.execute("PRAGMA checkpoint_fullfsync=ON")

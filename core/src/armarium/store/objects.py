@@ -1,4 +1,4 @@
-"""Content-addressed files of a library: immutable, written to a temporary name, synced and renamed."""
+"""Content-addressed files of a project: immutable, written to a temporary name, flushed and renamed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _CHUNK = 1 << 20
 
 
 class ObjectStore:
-    """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Putting the same bytes twice keeps one file."""
+    """Files named by the SHA-256 of their bytes, under `ab/cdef…`. Adding the same bytes twice keeps one file."""
 
     def __init__(self, root: Path, rules: PathRules | None = None) -> None:
         self.root = root
         self.rules = rules
-        """Where a file that is kept as a link may lie; None where none is."""
+        """Folders in which a file that is kept as a link may lie; None where there are none."""
 
     def put_bytes(self, data: bytes) -> str:
-        """Keep *data*; returns its digest (64 hex digits). On disk and synced when this returns."""
+        """Store *data*; return its digest (64 hex digits). The file is flushed to disk before this returns."""
         digest = hashlib.sha256(data).hexdigest()
         if not self.holds(digest):
             temporary = self._temporary()
@@ -46,7 +46,7 @@ class ObjectStore:
         return digest
 
     def put_file(self, path: Path) -> str:
-        """Keep a copy of the file at *path*; returns its digest. OSError of reading *path* goes to the caller."""
+        """Store a copy of the file at *path*; return its digest. OSError of reading *path* goes to the caller."""
         digest = hashlib.sha256()
         temporary = self._temporary()
         try:
@@ -67,10 +67,10 @@ class ObjectStore:
         return digest.hexdigest()
 
     def link_file(self, path: Path, digest: str | None = None) -> str:
-        """Keep a link to the file at *path* in place of a copy; its digest. Bytes that are here already stay.
+        """Store a link to the file at *path* instead of a copy; return its digest. Bytes that are here already stay.
 
-        The file stays its owner's: nothing here changes or removes it. When it changes or goes, `intact` and `size`
-        say so. With *digest* the caller has read it, and *path* is resolved: it is neither opened nor followed.
+        The file stays its owner's: nothing here changes or removes it. When it changes or disappears, `intact` and
+        `size` say so. With *digest* the caller has read it, and *path* is resolved: it is neither opened nor followed.
         OSError of reading *path* goes to the caller.
         """
         place = path
@@ -92,7 +92,9 @@ class ObjectStore:
         return digest
 
     def path(self, digest: str) -> Path:
-        """Where the file of *digest* lies (whether or not it is there); NotFound for a link that leads astray by now."""
+        """Return where the file of *digest* lies (whether or not it exists); NotFound for a link that now leads
+        elsewhere.
+        """
         place = self._place(digest)
         if self.rules is not None and place.is_symlink():
             self._look_at_link(place, digest)
@@ -102,12 +104,12 @@ class ObjectStore:
         return self.root / digest[:2] / digest[2:]
 
     def _look_at_link(self, place: Path, digest: str) -> None:
-        """NotFound where a linked file's place leads elsewhere by now, or was never one that a caller could name."""
-        with suppress(OSError):  # it is told by whoever opens it
+        """Raise NotFound where a linked file's path now leads elsewhere, or was never one that a caller could name."""
+        with suppress(OSError):  # reported when it is opened
             self._open_link(place, digest).close()
 
     def _open_link(self, place: Path, digest: str) -> BinaryIO:
-        """The file that the link *place* leads to, opened on the way that was looked over; refusals as `path`."""
+        """Open the file that the link *place* leads to, along the checked path; refusals as `path`."""
         target = Path(os.readlink(place))
         try:
             return self.rules.open_linked(target) if self.rules is not None else target.open("rb")
@@ -119,7 +121,7 @@ class ObjectStore:
             ) from error
 
     def open(self, digest: str) -> BinaryIO:
-        """The file of *digest* for reading; NotFound when it is gone."""
+        """Open the file of *digest* for reading; raises NotFound when it is gone."""
         place = self._place(digest)
         try:
             return self._open_link(place, digest) if place.is_symlink() else place.open("rb")
@@ -131,9 +133,9 @@ class ObjectStore:
 
     @contextmanager
     def hold_file(self, digest: str) -> Iterator[Path]:
-        """A path of the file of *digest* for whoever opens it by its name, in this process or another.
+        """Lend a path of the file of *digest* for code that opens it by name, in this process or another.
 
-        Nobody changes what is kept here. Of a file that is kept as a link a copy is made for the time of the block;
+        Nobody changes what is kept here. Of a file that is kept as a link a copy is made for the duration of the block;
         Conflict where the file no longer has the bytes it was linked with, NotFound when it is gone.
         """
         place = self._place(digest)
@@ -157,15 +159,15 @@ class ObjectStore:
             copy.unlink(missing_ok=True)
 
     def has(self, digest: str) -> bool:
-        """Whether the file of *digest* is there."""
+        """Return whether the file of *digest* is here."""
         return self._place(digest).is_file()
 
     def holds(self, digest: str) -> bool:
-        """Whether its bytes are here themselves: not only a link to a file elsewhere."""
+        """Return whether its bytes are here themselves, not only a link to a file elsewhere."""
         return self.has(digest) and not self._place(digest).is_symlink()
 
     def size(self, digest: str) -> int:
-        """Its size in bytes."""
+        """Return its size in bytes."""
         try:
             return self.path(digest).stat().st_size
         except FileNotFoundError as error:
@@ -174,14 +176,14 @@ class ObjectStore:
             ) from error
 
     def digests(self) -> Iterator[str]:
-        """Every file's digest, in no order."""
+        """Yield every file's digest, in no order."""
         for folder in self.root.iterdir() if self.root.is_dir() else ():
             if len(folder.name) == 2 and folder.is_dir():
                 for file in folder.iterdir():
                     yield folder.name + file.name
 
     def intact(self, digest: str) -> bool:
-        """Whether the bytes still have the digest they are named by."""
+        """Return whether the bytes still have the digest they are named by."""
         found = hashlib.sha256()
         with self.open(digest) as file:
             while chunk := file.read(_CHUNK):
@@ -189,9 +191,9 @@ class ObjectStore:
         return found.hexdigest() == digest
 
     def remove(self, digest: str) -> int:
-        """Remove an unreferenced file; returns the bytes freed. Only Empty Trash and collection call this.
+        """Remove an unreferenced file; return the bytes freed. Only Empty Trash and collection call this.
 
-        Of a linked file only the link goes.
+        Of a linked file only the link is removed.
         """
         try:
             place = self._place(digest)
@@ -202,7 +204,7 @@ class ObjectStore:
         return size
 
     def clear_temporary(self) -> int:
-        """Remove what an interrupted write left behind; called when the library is opened."""
+        """Remove what an interrupted write left behind; called when the project is opened."""
         folder = self.root / "tmp"
         count = sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0
         shutil.rmtree(folder, ignore_errors=True)
@@ -211,7 +213,7 @@ class ObjectStore:
     def _temporary(self) -> Path:
         folder = self.root / "tmp"
         try:
-            # Never the package's own folder: where that is gone, the package lies somewhere else.
+            # Never the package's own folder: where that is missing, the package has been moved.
             self.root.mkdir(exist_ok=True)
             folder.mkdir(exist_ok=True)
         except FileNotFoundError as error:

@@ -33,19 +33,19 @@ F = TypeVar("F")
 
 
 def shown_columns(table: Table) -> list[Column[Any]]:
-    """The columns of *table* that its answers show."""
+    """Return the columns of *table* that its answers show."""
     return [column for column in table.columns if not column.info.get("hidden")]
 
 
 def is_among(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
-    """Whether *column* holds one of *values*, of which there may be very many: one parameter in all."""
-    # SQLite's JSON ends a text at a null character, which no stored name has.
+    """SQL: *column* holds one of *values*, of which there may be very many: they are one parameter."""
+    # SQLite's JSON ends a text at a null character, which no stored name contains.
     listed = json_text([value for value in values if not (isinstance(value, str) and "\0" in value)])
     return column.in_(select(func.json_each(listed).table_valued("value").c.value))
 
 
 class Rows:
-    """The rows of *table* as dicts of the columns that are shown; *missing* makes the refusal for an unknown id.
+    """The rows of *table* as dicts of the shown columns; *missing* makes the refusal for an unknown id.
 
     *computed* are further columns of the answers, by their names: a count of what a row holds, say.
     """
@@ -63,7 +63,7 @@ class Rows:
 
     @cached_property
     def select(self) -> Select[Any]:
-        """All of them."""
+        """The SELECT of all rows."""
         return select(
             *shown_columns(self.table), *(what.label(name) for name, what in self._computed.items())
         )
@@ -82,16 +82,16 @@ class Rows:
         return select(self.table).where(self._has_id)
 
     def get(self, conn: Connection, identity: str) -> dict[str, Any] | None:
-        """The row with this id, or None."""
+        """Return the row with this id, or None."""
         row = conn.execute(self._by_id, {"identity": identity}).first()
         return None if row is None else row._asdict()
 
     def require(self, conn: Connection, identity: str) -> dict[str, Any]:
-        """The row with this id; the refusal where there is none."""
+        """Return the row with this id; raises the refusal where there is none."""
         return self._require_row(self.get(conn, identity), identity)
 
     def row(self, conn: Connection, identity: str) -> Row[Any]:
-        """As `require`, with every column of the table as an attribute, those too that no answer shows."""
+        """As `require`, with every column of the table as an attribute, including those that no answer shows."""
         return self._require_row(conn.execute(self._select_all, {"identity": identity}).first(), identity)
 
     def _require_row(self, found: F | None, identity: str) -> F:
@@ -103,20 +103,20 @@ class Rows:
     def all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
     ) -> list[dict[str, Any]]:
-        """Every row for which all of *where* holds, in *order*."""
+        """Return every row for which all of *where* holds, in *order*."""
         return [row._asdict() for row in conn.execute(self.select.where(*where).order_by(*order))]
 
-    def listed(
+    def list_all(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any] = ()
     ) -> dict[str, Any]:
-        """As `all`, as the answer of a route: the rows and their count; `listed` describes it."""
+        """As `all`, as the answer of a route: the rows and their count; its model is `listed`."""
         items = self.all(conn, *where, order=order)
         return {"items": items, "count": len(items)}
 
     def page(
         self, conn: Connection, *where: ColumnElement[bool], order: Iterable[Any], limit: int, offset: int
     ) -> dict[str, Any]:
-        """As `all`, *limit* rows from *offset* on, and how many there are; `paged` describes it."""
+        """As `all`, *limit* rows from *offset* on, and the total; its model is `paged`."""
         total = conn.execute(select(func.count()).select_from(self.table).where(*where)).scalar_one()
         rows = conn.execute(self.select.where(*where).order_by(*order).limit(limit).offset(offset))
         items = [row._asdict() for row in rows]
@@ -154,13 +154,13 @@ def _kind(column: Column[Any]) -> Any:
 
 @cache
 def listed(item: type[Message]) -> type[Message]:
-    """The model of what `Rows.listed` answers of *item*s."""
+    """Return the model of what `Rows.list_all` answers for *item*."""
     return _several(f"{item.__name__}List", item, "count")
 
 
 @cache
 def paged(item: type[Message]) -> type[Message]:
-    """The model of what `Rows.page` answers of *item*s."""
+    """Return the model of `Rows.page` for *item*."""
     return _several(f"{item.__name__}Page", item, "count", "total", "limit", "offset")
 
 

@@ -1,4 +1,4 @@
-"""What kind of table a table is: tracked, append-only, operational or derived, said in its `info`."""
+"""The kind of a table, stated in its `info`: tracked, append-only, operational or derived."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ TableKind = Literal["tracked", "append-only", "operational", "derived", "foreign
 
 @dataclass(frozen=True)
 class Follows:
-    """What a derived index holds of the table it follows; `armarium.history.derived_indexes` makes it and keeps it in step."""
+    """What a derived index holds of the table it follows; `armarium.history.derived_indexes` creates and maintains it."""
 
     table: Table
     module: str
     """The virtual table's module ("rtree")."""
     values: Mapping[str, str]
-    """Column of the index to the SQL that gives it, in which `{row}` stands for the followed row."""
+    """Column of the index to its SQL value, in which `{row}` stands for the followed row."""
     where: str
-    """SQL, with `{row}` likewise: the rows that are in the index."""
+    """SQL condition, with `{row}` likewise: which rows are in the index."""
     columns: tuple[str, ...]
-    """The followed table's columns that `values` and `where` read: a change of any of them is a change here."""
+    """The followed table's columns that `values` and `where` read: a change of any of them updates the index."""
     options: tuple[str, ...] = ()
-    """What the module is told beside the columns ("tokenize='ascii'")."""
+    """Options passed to the module after the columns ("tokenize='ascii'")."""
 
     @property
     def of_words(self) -> bool:
-        """Whether it is an index of words (FTS5), which keeps no values of its own but reads those of the table."""
+        """Whether it is a full-text index (FTS5), which stores no values of its own but reads those of the table."""
         return self.module == "fts5"
 
 
@@ -39,7 +39,7 @@ class Follows:
 class Tree:
     """The columns by which the rows of a table lie beneath one another and are locked.
 
-    What belongs to a locked row, or to a row beneath it, is changed by owners only; the core sees to that in every
+    What belongs to a locked row, or to a row beneath it, can only be changed by owners; the core enforces that in every
     step, its undo and its redo. A project has one such table.
     """
 
@@ -47,12 +47,12 @@ class Tree:
     locked: str
     name: str
     order: str | None = None
-    """Where a row stands among its siblings: to change that alone is to change the parent."""
+    """The position of a row among its siblings: changing only that counts as changing the parent."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """What of a table shows a page as a whole: a picture of it, its text in one piece.
+    """What in a table shows a page as a whole: a picture of it, its text in one piece.
 
     Where a part of the page is withheld from a caller, so is this; the page itself is not.
     """
@@ -60,7 +60,7 @@ class Whole:
     unless: str | None = None
     """A column that names a part of the page: only rows in which it is null show the page as a whole."""
     columns: tuple[str, ...] = ()
-    """The columns that do; none: the row."""
+    """The columns concerned; empty: the row."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +69,24 @@ class TableRules:
 
     kind: TableKind
     label: str | None = None
-    """What a row is called in a sentence ("document", "segment")."""
+    """The word for a row in a sentence ("document", "segment")."""
     monotonic: frozenset[str] = frozenset()
-    """Columns that only grow: left out of undo's comparison, and raised (never lowered) by an undo."""
+    """Columns that only grow: ignored by undo's comparison, and raised (never lowered) by an undo."""
     large: frozenset[str] = frozenset()
-    """Columns with long values: whether they changed is asked last."""
+    """Columns with long values, which are compared last."""
     document: str | None = None
-    """Name of the column that says which document a row belongs to; trash, transfer, purge and locks follow it."""
+    """Name of the column with the document a row belongs to; used by trash, transfer, purge and locks."""
     tree: Tree | None = None
     """Set on the table whose rows are the nodes that can be locked."""
     heeds_locks: bool = True
-    """False where a row only tells of a document and may be written though the document is locked."""
+    """False where a row is only about a document and may be written even if the document is locked."""
     used_by: tuple[tuple[str, str], ...] = ()
-    """(table, column) of rows that name one of this table without a foreign key: undo does not take it from them."""
+    """(table, column) of rows that refer to this table without a foreign key: undo does not remove what they refer to.
+    """
     follows: Follows | None = None
     """Set on a derived index: the table it follows."""
     whole: Whole | None = None
-    """Set where rows show a page as a whole, which needs `document`."""
+    """Set where rows show a page as a whole; requires `document`."""
     names_many: bool = False
     """Whether the JSON of a row may name documents that are withheld from a caller who sees the row all the same."""
 
@@ -101,10 +102,10 @@ def tracked(
     used_by: Iterable[tuple[str, str]] = (),
     whole: Whole | None = None,
 ) -> dict[str, Any]:
-    """`info` of a table that only actions write and that undo can put back.
+    """Return `info` of a table that only actions write and that undo can restore.
 
     A row belongs to the document that its *document* column names, and to those that its foreign keys lead to; an
-    editor changes it only where none of these is locked.
+    editor may change it only where none of these is locked.
     """
     rules = TableRules(
         "tracked",
@@ -121,21 +122,21 @@ def tracked(
 
 
 def append_only(document: str | None = None, *, whole: Whole | None = None) -> dict[str, Any]:
-    """`info` of a table whose rows are never changed; only a purge removes any."""
+    """Return `info` of a table whose rows are never changed; only a purge removes any."""
     return {"rules": TableRules("append-only", document=document, whole=whole)}
 
 
 def operational(*, names_many: bool = False) -> dict[str, Any]:
-    """`info` of a table of the engine's own workings (jobs, leases, presence): no history, no undo.
+    """Return `info` of a table for the engine's own operation (jobs, leases, presence): no history, no undo.
 
-    A row whose JSON names a document that is withheld from a caller is withheld too, but with *names_many*: then the family
-    shows it without what is withheld (`withheld_nodes`).
+    A row whose JSON names a document that is withheld from a caller is withheld too, unless *names_many* is set: then
+    the family shows it without what is withheld (`withheld_nodes`).
     """
     return {"rules": TableRules("operational", names_many=names_many)}
 
 
 def derived(document: str | None = None, *, whole: Whole | None = None) -> dict[str, Any]:
-    """`info` of a table that can be rebuilt from the others."""
+    """Return `info` of a table that can be rebuilt from the others."""
     return {"rules": TableRules("derived", document=document, whole=whole)}
 
 
@@ -150,20 +151,20 @@ def derived_index(
     where: str = "1",
     options: Iterable[str] = (),
 ) -> Table:
-    """A virtual table of SQLite (an R*Tree, say) with a row for each row of *follows* that is *where*.
+    """Return a virtual table of SQLite (an R*Tree, say) with a row for each row of *follows* that meets *where*.
 
-    The database keeps it in step itself, by triggers, whoever writes: an action, its undo, a bulk statement, a
-    purge. It is made where it is missing and made anew where it is not what is said here. Its first column,
-    `number`, is the followed row's `rowid`; *values* are the others, in order: column name to SQL in which `{row}`
-    stands for the followed row. *columns* names all columns of *follows* that *values* and *where* read. *options*
-    are what the module is told beside its columns.
+    The database itself maintains it by triggers, whoever writes: an action, its undo, a bulk statement, a purge. It is
+    created where it is missing and rebuilt where it differs from this declaration. Its first column, `number`, is the
+    followed row's `rowid`; *values* are the others, in order: column name to SQL in which `{row}` stands for the
+    followed row. *columns* names all columns of *follows* that *values* and *where* read. *options* are passed to the
+    module after its columns.
 
-    With the module `fts5` it is an index of words over columns of *follows*, whose texts stay where they are: each of
+    With the module `fts5` it is a full-text index over columns of *follows*, whose texts stay where they are: each of
     *values* is a column of *follows* under its own name, and the number is the index's `rowid`.
     """
     follow = Follows(follows, module, dict(values), where, tuple(columns), tuple(options))
     rules = TableRules("derived", follows=follow)
-    # An index of words is read by its `rowid`, which every table has.
+    # A full-text index is read by its `rowid`, which every table has.
     number = [] if follow.of_words else [Column("number", Integer, primary_key=True)]
     return Table(
         name,
@@ -175,7 +176,7 @@ def derived_index(
 
 
 def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[str]]:
-    """Who made a row and when, as `ActionContext.provenance` says it; never taken from a body."""
+    """Return the columns for who made a row and when, as filled by `ActionContext.provenance`; never taken from a body."""
     return (
         Column("provenance_kind", Text, nullable=False),
         Column("created_by", Text),
@@ -187,15 +188,15 @@ def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[
 def reference(
     name: str, to: Column[Any] | str, *, required: bool = True, index: bool = True, **how: Any
 ) -> Column[str]:
-    """A column that holds the id of a row of another table: indexed, checked at the commit, never cascading."""
+    """Return a column that holds the id of a row of another table: indexed, checked at the commit, never cascading."""
     key = ForeignKey(to, deferrable=True, initially="DEFERRED")
     return Column(name, Text, key, nullable=not required, index=index, **how)
 
 
 def foreign_table(metadata: MetaData, name: str) -> Table:
-    """A stand-in for a table that another family may bring, so that a foreign key can point at it.
+    """Return a stand-in for a table that another family may have, so that a foreign key can refer to it.
 
-    The stand-in is never created; where no loaded family brings the table, the foreign keys to it are left out.
+    The stand-in is never created; where no loaded family has the table, the foreign keys to it are left out.
     """
     if name in metadata.tables:
         return metadata.tables[name]
@@ -203,18 +204,18 @@ def foreign_table(metadata: MetaData, name: str) -> Table:
 
 
 def rules_of(table: Table) -> TableRules:
-    """The rules *table* states; a table that states none is tracked, the safe choice."""
+    """Return the rules *table* states; a table that states none is tracked, the safe choice."""
     rules = table.info.get("rules")
     return rules if isinstance(rules, TableRules) else TableRules("tracked", table.name)
 
 
 def json_text(value: object) -> str:
-    """*value* as the JSON text a `Json` column holds."""
+    """Return *value* as the JSON text a `Json` column holds."""
     return orjson.dumps(value).decode()
 
 
 class Json(TypeDecorator[Any]):
-    """A JSON value kept as text; Python's None is SQL NULL."""
+    """A JSON value stored as text; Python's None is SQL NULL."""
 
     impl = Text
     cache_ok = True

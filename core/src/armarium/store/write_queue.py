@@ -7,16 +7,16 @@ import time
 from collections import deque
 
 PASSED_OVER = 16
-"""How many writes of people may go before the first waiting one of a job; then it has its turn, so that neither starves."""
+"""How many writes of people may go before the first waiting one of a job, so that neither starves."""
 
 MISSED = 4
-"""How often a waiting thread may find that another was quicker."""
+"""How often a waiting thread may lose to a faster one."""
 
 _background = threading.local()
 
 
 def work_in_background() -> None:
-    """Say that this thread runs jobs: its writes let those of people go first."""
+    """Within the block, this thread runs jobs: its writes let those of people go first."""
     _background.here = True
 
 
@@ -34,10 +34,10 @@ class _Turn:
 
 
 class WriterQueue:
-    """A lock that goes to people in the order they came, and to jobs when no person waits or has gone often enough.
+    """A lock that goes to people in the order they came, and to jobs when no person waits or enough have gone first.
 
-    Who asks at the moment it is let go may have it before those who wait: they have to be woken first, and the writer
-    would stand idle. A waiter that lost it so a few times is handed it.
+    A thread that asks at the moment of release may have it before those who wait: they have to be woken first, and the
+    writer would be idle. A waiter that lost it so a few times gets it next.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class WriterQueue:
         self._passed = 0
 
     def acquire(self, timeout: float) -> bool:
-        """Wait for the turn, *timeout* seconds at most; whether it came."""
+        """Wait for the turn, *timeout* seconds at most; return whether it came."""
         job = getattr(_background, "here", False)
         waiting = self._jobs if job else self._people
         with self._lock:
@@ -74,7 +74,7 @@ class WriterQueue:
                     return False
 
     def release(self) -> None:
-        """Let the next one have it."""
+        """Release the lock to the next one."""
         with self._lock:
             overdue = bool(self._jobs) and self._passed >= PASSED_OVER
             waiting = self._jobs if overdue or not self._people else self._people

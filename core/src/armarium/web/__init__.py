@@ -1,1 +1,1 @@
-"""HTTP: the one ASGI entry, what routes, requests and answers are made of, and how the engine is served."""
+"""HTTP: the ASGI entry point, the building blocks of routes, requests and answers, and serving the engine."""

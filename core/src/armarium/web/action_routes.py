@@ -1,4 +1,4 @@
-"""The routes that actions and queries declare: endpoint, body and answer made from what they say of themselves."""
+"""The routes that actions and queries declare: endpoint, body and answer generated from the declaration."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from armarium.web.http import (
 
 
 def body_of(found: Action[Any]) -> type[BaseModel] | None:
-    """What the request carries: the parameters that do not stand in the path; None where all of them do.
+    """Return the model of the body: the parameters that are not in the path; None where all of them are.
 
-    Rules that join several fields are not the body's: they hold when the action takes its parameters as a whole.
+    Validators over several fields are not applied to the body, but when the action parses all its parameters.
     """
     assert found.route is not None
     placed = set(found.route.path_fields.values())
@@ -51,14 +51,14 @@ def body_of(found: Action[Any]) -> type[BaseModel] | None:
 
 
 def routers_of(plugin: Plugin) -> Iterator[APIRouter]:
-    """All the routes of *plugin*: those it wrote itself, and those that its queries and actions declare."""
+    """Return all the routes of *plugin*: the handwritten ones, and those that its queries and actions declare."""
     yield from plugin.routers
     yield _build_router(tuple(plugin.queries), tuple(plugin.actions))
 
 
 @lru_cache(maxsize=256)
 def _build_router(queries: tuple[Callable[..., Any], ...], actions: tuple[Action[Any], ...]) -> APIRouter:
-    """The router of what is declared: of the process, as those are that a family writes itself."""
+    """Build the router of the declared routes, once per process like handwritten ones."""
     router = APIRouter()
     for function in queries:
         declared = query_of(function)
@@ -92,7 +92,7 @@ def _build_router(queries: tuple[Callable[..., Any], ...], actions: tuple[Action
 
 
 def _tag(path: str) -> str:
-    """The heading under which a description lists the route: the first word of its path."""
+    """Return the heading under which the description lists the route: the first word of its path."""
     return path.removeprefix("/api/").partition("/")[0].replace("-", " ")
 
 
@@ -131,7 +131,7 @@ def _query_endpoint(function: Callable[..., Any]) -> Any:
 
 
 def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
-    """A function that FastAPI takes for one that was written out by hand."""
+    """Return a function that FastAPI treats like a handwritten endpoint."""
     assert found.route is not None
     name, status, placed = found.name, found.route.status, found.route.path_fields
 
@@ -139,7 +139,7 @@ def _action_endpoint(found: Action[Any], body: type[BaseModel] | None) -> Any:
         sent = given.get("body")
         params: Any = sent
         if placed or sent is None:
-            # Only what was sent, so that a field left out keeps the value it has.
+            # Only what was sent, so that an absent field keeps the value it has.
             params = {} if sent is None else sent.model_dump(exclude_unset=True)
             params |= {field: given[place] for place, field in placed.items()}
         return act(given["request"], name, params, status=status)

@@ -32,10 +32,10 @@ def create_app(
     jobs: bool = True,
     routes_of: Collection[str] | None = None,
 ) -> FastAPI:
-    """The engine as an ASGI application; `app.state.engine` is the engine, started and stopped by the lifespan.
+    """Return the engine as an ASGI application; `app.state.engine` is the engine, started and stopped by the lifespan.
 
-    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to whoever calls it. *routes_of*
-    names the plugins whose routes are wanted beside the core's (none: all), for whoever tries one of many.
+    *plugins* replaces the installed ones (tests); *jobs* False leaves background work to the caller. *routes_of* names
+    the plugins whose routes are wanted besides the core's (None: all), for trying one of many.
     """
     made = engine or Engine(settings, plugins=plugins)
 
@@ -49,7 +49,7 @@ def create_app(
         version=__version__,
         description=DESCRIPTION,
         lifespan=lifespan,
-        # Lists of hundreds of typed routes are read once; separate schemas for input and output double them.
+        # Lists of hundreds of typed routes are read once; separate schemas for input and output would double them.
         separate_input_output_schemas=False,
         generate_unique_id_function=operation_id,
     )
@@ -64,7 +64,7 @@ def create_app(
                 app.include_router(router)
         except Exception as error:
             made.plugins.note_fault(
-                plugin.name, f"Its routes could not be put in: {made.plugins.words_for(error)}"
+                plugin.name, f"Its routes could not be added: {made.plugins.words_for(error)}"
             )
     check_named_paths(app.routes)
     count_withheld(app.routes)

@@ -19,7 +19,7 @@ _CHECKED = "checks_named_paths"
 
 
 def check_named_paths(routes: Iterable[Any]) -> None:
-    """See that each of *routes*, included routers' among them, checks the named paths among its parameters."""
+    """Make each of *routes*, including those of included routers, check the named paths among its parameters."""
     for route in all_routes(routes):
         call, dependant = route.endpoint, route.dependant
         given = (
@@ -54,7 +54,7 @@ def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> 
     found: Callable[..., Any] = checked_then_awaited if inspect.iscoroutinefunction(call) else call_checked
     signature = inspect.signature(call)
     if request_name == _REQUEST:
-        # FastAPI gives the request to whoever asks for it by type.
+        # FastAPI passes the request to parameters of that type.
         more = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
         signature = signature.replace(parameters=[*signature.parameters.values(), more])
     setattr(found, "__signature__", signature)  # noqa: B010 (mypy knows no such attribute of a function)
@@ -63,7 +63,7 @@ def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> 
 
 
 def all_routes(routes: Iterable[Any]) -> Iterator[APIRoute]:
-    """Each of *routes* that is one of FastAPI, included routers' among them."""
+    """Yield each of *routes* that is one of FastAPI, including those of included routers."""
     for route in routes:
         if isinstance(route, APIRoute):
             yield route

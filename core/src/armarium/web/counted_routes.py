@@ -1,4 +1,4 @@
-"""Lists that say how much of them is withheld: counted for every GET, whoever wrote it."""
+"""Lists that say how many items are withheld: counted for every GET, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _COUNTS = "counts_withheld"
 
 
 def count_withheld(routes: Iterable[Any]) -> None:
-    """See that each GET among *routes* adds to a list what it left out for its caller.
+    """Make each GET among *routes* add to a list how many items it left out for its caller.
 
-    Only where rows were left out is the route asked once more, for the engine itself, and both are counted.
+    Only where rows were left out is the route run once more, for the engine itself, and both results are counted.
     """
     for route in all_routes(routes):
-        # The routers of plugins are of the process: a second engine in it finds their routes wrapped already.
+        # The routers of plugins belong to the process: a second engine in it finds their routes wrapped already.
         if getattr(route.endpoint, _COUNTS, False) or inspect.iscoroutinefunction(route.endpoint):
             continue
         if "GET" in (route.methods or ()):
@@ -70,7 +70,7 @@ def _is_list(answer: Any) -> bool:
 
 
 def _left_out(seen: Mapping[str, Any], there: Mapping[str, Any]) -> int:
-    """By how many items an answer is shorter; of a list in pages, by how many in all."""
+    """Return by how many items an answer is shorter; for a paged list, by how many in all."""
     if isinstance(seen.get("total"), int) and isinstance(there.get("total"), int):
         return max(0, int(there["total"]) - int(seen["total"]))
     lists = sum(
@@ -80,7 +80,7 @@ def _left_out(seen: Mapping[str, Any], there: Mapping[str, Any]) -> int:
     )
     if lists:
         return lists
-    # A file tells by a number how many segments are in it.
+    # A file states how many segments are in it as a number.
     return sum(
         max(0, there[name][inner] - number)
         for name, value in seen.items()

@@ -1,4 +1,4 @@
-"""GET /api/engine, POST /api/engine/stop and the page at `/`: the engine that serves, how it stands, and its end."""
+"""GET /api/engine, POST /api/engine/stop and the page at `/`: the serving engine, its state, and its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ need a token. The same description, for programs: <a href="/openapi.json">openap
 
 
 class Queue(Message):
-    """The background work of a project (`path`), or of the engine itself (null). `goes_on`: without a person's doing."""
+    """The background work of a project (`path`), or of the engine itself (null). `goes_on`: continues without a
+    person's action.
+    """
 
     path: str | None
     in_hand: list[str]
@@ -38,7 +40,7 @@ class Queue(Message):
 
 
 class EngineStanding(Message):
-    """The engine that answers. `goes_in_seconds` after the last request, when nothing keeps it; null: it stays."""
+    """The engine that answers. `goes_in_seconds` after the last request, when nothing keeps it up; null: it stays up."""
 
     pid: int
     version: str
@@ -56,13 +58,13 @@ class EngineStanding(Message):
 
 
 class StopParams(Message):
-    """When to stop: `only_when_idle` refuses while work goes on; else the items in hand are finished first."""
+    """When to stop: `only_when_idle` refuses while work goes on; otherwise the items in progress are finished first."""
 
     only_when_idle: bool = False
 
 
 class Stopping(Message):
-    """The engine stops. `carry_on` names the projects whose work goes on as soon as an engine opens them again."""
+    """The engine stops. `carry_on` names the projects whose work continues as soon as an engine opens them again."""
 
     stopping: bool
     in_hand: list[str]
@@ -76,10 +78,10 @@ async def page() -> Response:
 
 
 @router.get(
-    "/api/engine", response_model=EngineStanding, responses=REFUSALS(), summary="How the engine stands"
+    "/api/engine", response_model=EngineStanding, responses=REFUSALS(), summary="The state of the engine"
 )
 def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
-    """For the owner: process, version, open projects, work that goes on, and why it stays."""
+    """For the owner: process, version, open projects, work in progress, and why it stays up."""
     refuse_bound(principal, required="read")
     stay = engine.stay
     described = stay.describe(besides=1)
@@ -101,7 +103,7 @@ def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
 
 
 def timestamp_of(engine: Engine) -> str:
-    """When the engine started."""
+    """Return when the engine started."""
     from datetime import UTC, datetime
 
     return timestamp(datetime.fromtimestamp(engine.started_at, UTC))
@@ -111,12 +113,12 @@ def timestamp_of(engine: Engine) -> str:
     "/api/engine/stop",
     response_model=Stopping,
     responses=REFUSALS(409),
-    summary="Stop the engine after the items in hand",
+    summary="Stop the engine after the items in progress",
 )
 def stop(
     request: Request, engine: CurrentEngine, principal: CurrentOwner, body: StopParams | None = None
 ) -> Response:
-    """For the owner. Jobs stop at their next checkpoint and carry on when an engine opens their project again."""
+    """For the owner. Jobs stop at their next checkpoint and continue when an engine opens their project again."""
     refuse_bound(principal, required="write")
     left = engine.stay.ask_to_go(only_when_idle=body is not None and body.only_when_idle)
     in_hand = [title for queue in engine.stay.queues() for title in queue["in_hand"]]

@@ -1,6 +1,6 @@
-"""The one door every request passes: host, origin, content type, token, presence, body size and headers.
+"""The checks that every request passes: host, origin, content type, token, presence, body size and headers.
 
-A plain ASGI middleware, so that it costs microseconds; nothing behind it runs before all of it agreed.
+A plain ASGI middleware, so that it costs microseconds; nothing behind it runs before all checks passed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ log = logging.getLogger("armarium.http")
 OPEN_PATHS = frozenset(
     {"/", "/api/health", "/api/pair", "/api/pair/enroll", "/openapi.json", "/docs", "/redoc"}
 )
-"""What answers without a token; nothing else does."""
+"""The paths that answer without a token."""
 
 CREDENTIAL_PATH = "/api/auth/session"
 """Takes its credential from the header or from the body, and refuses where there is none."""
 
 FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded")
-"""Types a foreign page can send without asking; no route takes them."""
+"""Content types that a foreign page can send without a preflight request; no route takes them."""
 
 PRINCIPAL = "armarium.principal"
 LIBRARY = "armarium.library"
@@ -59,7 +59,9 @@ _HOSTS_KEPT = 256
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether a Host header names this machine: localhost, 127.0.0.0/8 or [::1], any case, with or without a port."""
+    """Return whether a Host header names this machine: localhost, 127.0.0.0/8 or [::1], any case, with or without a
+    port.
+    """
     match = _HOST.fullmatch(host.lower())
     if match is None:
         return False
@@ -95,7 +97,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "websocket":
-                # No route speaks WebSocket; an unchecked door must not open by accident.
+                # No route speaks WebSocket; refused so that no unchecked entry opens by accident.
                 await send({"type": "websocket.close", "code": 1008})
                 return
             await self.app(scope, receive, send)
@@ -144,7 +146,7 @@ class Gate:
         except ServiceError as refusal:
             await refuse(answer, refusal)
         except (Exception, SystemExit) as error:
-            # What an exception says may quote page text, so the log names only its kind and its place.
+            # The message of an exception may quote page text, so the log names only its type and place.
             log.error("%s %s failed: %s", scope["method"], _route_of(scope), place_of(error))
             if not started:
                 await refuse(answer, refused_by_disk(error) or self._log_unexpected(error))
@@ -152,7 +154,7 @@ class Gate:
     def _log_unexpected(self, error: BaseException) -> ServiceError:
         where, spot = self.engine.plugins.at_fault(error)
         return ServiceError(
-            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with these words.",
+            f"Something went wrong inside {where} ({spot}); nothing was changed. Report it with this message.",
             code="internal_error",
         )
 
@@ -205,7 +207,9 @@ class Gate:
         )
 
     def _limit_body(self, scope: Scope, headers: MutableMapping[bytes, bytes], receive: Receive) -> Receive:
-        """*receive* that stops a body at its limit; a body that says it is too large is not read at all."""
+        """Return a *receive* that stops a body at its limit; a body whose stated length is too large is not read at
+        all.
+        """
         declared = headers.get(b"content-length")
         if declared is not None:
             try:
@@ -233,7 +237,9 @@ class Gate:
         return receive_counted
 
     def _limit(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> int:
-        """Bytes this request may carry: an upload's limit only where a route takes an upload that is not JSON."""
+        """Return the bytes this request may carry: an upload's limit only where a route takes an upload that is not
+        JSON.
+        """
         if b"json" in headers.get(b"content-type", b""):
             return self.max_body
         path = scope["path"]
@@ -301,7 +307,7 @@ class Gate:
 
 
 def _client_name(value: bytes | None) -> str | None:
-    """What a caller calls itself, cut to 80 characters; a header that is not UTF-8 is read as Latin-1."""
+    """Return a caller's name for itself, cut to 80 characters; a header that is not UTF-8 is read as Latin-1."""
     if not value:
         return None
     try:
@@ -312,7 +318,7 @@ def _client_name(value: bytes | None) -> str | None:
 
 
 def _read_secret(headers: MutableMapping[bytes, bytes]) -> tuple[str | None, bool]:
-    """(the secret a request presents, whether it came in the cookie); a header goes before the cookie."""
+    """Return (the secret a request presents, whether it came in the cookie); a header takes precedence over the cookie."""
     authorization = headers.get(b"authorization")
     if authorization is not None:
         scheme, _, secret = authorization.partition(b" ")
@@ -332,7 +338,7 @@ PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
 
 
 def is_proxied(headers: Iterable[bytes]) -> bool:
-    """Whether something forwarded the request (a Forwarded, Via, X-Real-IP or X-Forwarded-* header is there)."""
+    """Return whether something forwarded the request (a Forwarded, Via, X-Real-IP or X-Forwarded-* header is present)."""
     return any(name in PROXY_HEADERS or name.startswith(b"x-forwarded-") for name in headers)
 
 
@@ -351,7 +357,7 @@ async def refuse(send: Callable[[Any], Any], refusal: ServiceError) -> None:
 
 
 def refusal_headers(refusal: ServiceError) -> dict[str, str]:
-    """Headers that belong to a refusal: how to authenticate, when to come back, that the body was not read."""
+    """Return the headers of a refusal: how to authenticate, when to retry, that the body was not read."""
     if isinstance(refusal, Unauthorized):
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(refusal, RateLimited):

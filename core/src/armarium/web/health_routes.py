@@ -1,4 +1,4 @@
-"""GET /api/health, /api/plugins and /api/clients: that the engine lives, what it is made of, who is connected."""
+"""GET /api/health, /api/plugins and /api/clients: that the engine is alive, what is loaded, who is connected."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Health(Message):
 
 
 class LoadedPlugin(Message):
-    """A plugin that is in, and what it brings."""
+    """A loaded plugin, and what it provides."""
 
     name: str
     summary: str
     distribution: str | None = None
     version: str | None = None
-    """The version of its distribution; null for what an embedding program handed in."""
+    """The version of its distribution; null for one added by an embedding program."""
     engine_api: int
     prefixes: list[str]
     actions: list[str]
@@ -46,7 +46,7 @@ class LoadedPlugin(Message):
 
 
 class RefusedPlugin(Message):
-    """A plugin that was not let in, and why."""
+    """A plugin that was refused, and why."""
 
     name: str
     why: str
@@ -54,7 +54,7 @@ class RefusedPlugin(Message):
 
 
 class InstalledDriver(Message):
-    """A format, reader or the like that is let in."""
+    """A format, reader or the like that can be loaded."""
 
     group: str
     name: str
@@ -75,19 +75,19 @@ class RefusedDriver(Message):
 
 
 class Plugins(Message):
-    """Everything this engine was offered."""
+    """All plugins and drivers offered to this engine."""
 
     items: list[LoadedPlugin]
     refused: list[RefusedPlugin]
     faults: list[RefusedPlugin]
-    """What plugins that are in have failed at since the engine started."""
+    """What loaded plugins have failed at since the engine started."""
     drivers: list[InstalledDriver]
     refused_drivers: list[RefusedDriver]
     count: int
 
 
 class Client(Message):
-    """A connected surface; `client` is what it calls itself, else its transport."""
+    """A connected surface; `client` is its name for itself, else its transport."""
 
     client: str
     transport: Literal["uds", "tcp"]
@@ -97,12 +97,12 @@ class Client(Message):
 
 
 class Clients(Message):
-    """Who asked this engine anything since it started."""
+    """All clients since the engine started."""
 
     clients: list[Client]
 
 
-@router.get("/health", response_model=Health, responses=REFUSALS(), summary="Is the engine there")
+@router.get("/health", response_model=Health, responses=REFUSALS(), summary="Whether the engine answers")
 async def health(engine: CurrentEngine) -> Response:
     """Answers without a token."""
     return json_response(
@@ -116,10 +116,13 @@ async def health(engine: CurrentEngine) -> Response:
 
 
 @router.get(
-    "/plugins", response_model=Plugins, responses=REFUSALS(), summary="Plugins loaded, and refused with why"
+    "/plugins",
+    response_model=Plugins,
+    responses=REFUSALS(),
+    summary="Plugins loaded, and plugins refused with the reason",
 )
 def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """First-party families and strangers alike; each driver is loaded to see whether it can work here."""
+    """First-party families and third-party plugins; each driver is loaded to see whether it can work here."""
     registry = engine.plugins
     groups = sorted({group for plugin in registry.loaded for group in plugin.driver_groups})
     drivers = [_driver(engine, group, name) for group in groups for name in engine.drivers.names(group)]
@@ -157,7 +160,7 @@ def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
 
 
 def _driver(engine: Engine, group: str, name: str) -> dict[str, Any] | None:
-    """A driver as the list shows it; None for one that does not load, which is listed with the refused ones."""
+    """Return a driver as the list shows it; None for one that does not load, which is listed with the refused ones."""
     try:
         driver = engine.drivers.load(group, name)
     except NotFound:

@@ -1,4 +1,4 @@
-"""What routes are made of: who asks, which project, running an action, JSON answers and refusals."""
+"""The building blocks of routes: who is asking, which project, running an action, JSON answers and refusals."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _WORDS = {
     400: "The request cannot be understood as it stands.",
-    401: "No token, or one that is not valid any more.",
+    401: "No token, or one that is no longer valid.",
     403: "The caller is known and may not do this.",
     404: "An id or a path names nothing here.",
     409: "The request clashes with the state of things.",
-    412: "Something the request needs is not set up.",
+    412: "Something the request needs is not configured.",
     413: "More bytes or ids than one request may carry.",
     422: "The values are not acceptable.",
-    429: "Too many failed attempts; Retry-After says when to come back.",
+    429: "Too many failed attempts; Retry-After says when to try again.",
     500: "Something went wrong inside the engine.",
     503: "It cannot be done now; nothing was changed.",
 }
@@ -60,9 +60,9 @@ _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 
 
 def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """`responses=` of a route: the refusals every route may give, and *statuses* beside them."""
+    """Return `responses=` of a route: the refusals of every route, and *statuses*."""
     return {
-        # A reference, not `model`: FastAPI would make a validator for each status of each route, thousands in all.
+        # A reference, not `model`: FastAPI would build a validator for each status of each route, thousands in all.
         status: {
             "description": _WORDS.get(status) or f"{HTTPStatus(status).phrase}.",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
@@ -72,7 +72,7 @@ def REFUSALS(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def json_bytes(value: Any) -> bytes:
-    """*value* as JSON. Keys that SQLAlchemy made (a kind of str of its own, in `row._mapping`) are taken as text."""
+    """Return *value* as JSON. Keys made by SQLAlchemy (a subclass of str, in `row._mapping`) become plain text."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -85,7 +85,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """*value* as JSON bytes (orjson), without a model in between. Bytes are taken as JSON that is ready."""
+    """Return *value* as a JSON response (orjson), without a model. Bytes are taken as finished JSON."""
     content = value if isinstance(value, bytes) else json_bytes(value)
     return Response(content, status, dict(headers) if headers else None, "application/json")
 
@@ -97,14 +97,14 @@ def takes_upload(endpoint: F) -> F:
 
 
 def engine_of(request: Request) -> Engine:
-    """The engine behind *request*."""
+    """Return the engine behind *request*."""
     found = request.app.state.engine
     assert isinstance(found, Engine)
     return found
 
 
 def principal_of(request: Request) -> Principal:
-    """Who asks; Unauthorized where the gate let a request in without a token."""
+    """Return who is asking; raises Unauthorized where the gate let a request in without a token."""
     found = request.scope.get(PRINCIPAL)
     if not isinstance(found, Principal):
         raise Unauthorized(
@@ -114,7 +114,7 @@ def principal_of(request: Request) -> Principal:
 
 
 def owner_of(request: Request) -> Principal:
-    """Who asks, refused (403 owner_only) unless the owner."""
+    """Return who is asking; raises 403 owner_only unless it is the owner."""
     principal = principal_of(request)
     if principal.role != "owner":
         raise Forbidden("Only the owner may see or change this.", code="owner_only")
@@ -123,7 +123,7 @@ def owner_of(request: Request) -> Principal:
 
 @lru_cache(maxsize=1024)
 def _decode_path(header: bytes) -> str:
-    """The header's percent-encoded path as text, NFC; remembered for the paths in use."""
+    """Return the header's percent-encoded path as text, NFC; cached for the paths in use."""
     try:
         return unicodedata.normalize("NFC", unquote_to_bytes(header).decode("utf-8"))
     except UnicodeDecodeError:
@@ -134,7 +134,7 @@ def _decode_path(header: bytes) -> str:
 
 
 def named_library(request: Request) -> str | None:
-    """The path of the project a request names by header or `?library=`; both and different is BadRequest."""
+    """Return the path of the project a request names by header or `?library=`; BadRequest when both differ."""
     header: bytes | None = request.scope.get(LIBRARY)
     by_header = _decode_path(header) if header else None
     query: bytes = request.scope["query_string"]
@@ -158,7 +158,7 @@ def named_library(request: Request) -> str | None:
 
 
 def _open_project(request: Request) -> tuple[Library | None, str | None]:
-    """(the open project a request names, its path); the library None where it must be opened first."""
+    """Return (the open project a request names, its path); None instead of the project where it must be opened first."""
     path = named_library(request)
     return (None if path is None else engine_of(request).libraries.open_at(path)), path
 
@@ -177,7 +177,7 @@ def _check_reach(request: Request, library: Library) -> Library:
 
 
 def _open(request: Request, path: str) -> Library:
-    """Open a package, unless the caller may not touch it: then it is not even looked for."""
+    """Open a package, unless the caller may not reach it: then it is not even looked for."""
     engine = engine_of(request)
     reading = request.method in ("GET", "HEAD")
     place = engine.paths.package(path, principal_of(request), required="read" if reading else "write")
@@ -185,7 +185,7 @@ def _open(request: Request, path: str) -> Library:
 
 
 def library_required() -> BadRequest:
-    """The refusal of a request that names no project where one is needed."""
+    """Return the refusal of a request that names no project where one is needed."""
     return BadRequest(
         f"This route works in a project: name it with the header {LIBRARY_HEADER} (its full path, percent-encoded) "
         "or with ?library=.",
@@ -194,7 +194,7 @@ def library_required() -> BadRequest:
 
 
 def library_of(request: Request) -> Library:
-    """The project a request names, opened when it is not. Blocks: for plain `def` routes."""
+    """Return the project a request names, opened if necessary. Blocks: for plain `def` routes."""
     library, path = _open_project(request)
     if library is not None:
         return _check_reach(request, library)
@@ -204,7 +204,7 @@ def library_of(request: Request) -> Library:
 
 
 def library_if_named(request: Request) -> Library | None:
-    """As `library_of`, None when the request names none."""
+    """As `library_of`, but None when the request names none."""
     return None if named_library(request) is None else library_of(request)
 
 
@@ -214,19 +214,19 @@ async def current_engine(request: Request) -> Engine:
 
 
 async def current_principal(request: Request) -> Principal:
-    """Dependency: who asks."""
+    """Dependency: who is asking."""
     return principal_of(request)
 
 
 async def current_owner(request: Request) -> Principal:
-    """Dependency: who asks, who must be the owner."""
+    """Dependency: who is asking, who must be the owner."""
     return owner_of(request)
 
 
 async def current_library(request: Request) -> Library:
-    """Dependency: the project the request names. A dictionary hit; opening one happens in a thread.
+    """Dependency: the project the request names. A dictionary lookup; opening one happens in a thread.
 
-    A request that names a row which its caller does not see is refused here (403 rights_restricted).
+    A request that names a row which its caller may not see is refused here (403 rights_restricted).
     """
     library, path = _open_project(request)
     if library is not None:
@@ -261,10 +261,10 @@ def act(
     status: int = 200,
     principal: Principal | None = None,
 ) -> Response:
-    """Run the action *name* for the caller and the project of *request*; the answer is its result with `audit_id`.
+    """Run the action *name* for the caller and the project of *request*; return its result with `audit_id`.
 
-    Blocks (the one writer, the disk): call it from a plain `def` route. *principal* stands in for the caller where
-    the route itself proved who it is (pairing). A write answers `audit_id` at top level and in a header.
+    Blocks (the one writer, the disk): call it from a plain `def` route. *principal* replaces the caller where the route
+    itself authenticated it (pairing). A write answers `audit_id` at top level and in a header.
     """
     outcome = run(request, name, params, principal=principal)
     return json_response(
@@ -275,7 +275,7 @@ def act(
 def run(
     request: Request, name: str, params: Mapping[str, Any] | BaseModel, *, principal: Principal | None = None
 ) -> Outcome:
-    """As `act`, the outcome itself: for routes that shape their own answer."""
+    """As `act`, returning the outcome: for routes that build their own answer."""
     engine = engine_of(request)
     scope = engine.actions.get(name).scope
     library = (
@@ -295,7 +295,7 @@ def run(
 
 
 def audit_header(audit_id: str) -> dict[str, str]:
-    """The response header that names the audit row of a write."""
+    """Return the response header that names the audit row of a write."""
     return {AUDIT_HEADER: audit_id}
 
 
@@ -306,7 +306,7 @@ async def _answer_refusal(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
-    """A request that does not fit its model: one sentence and the faults, never the values sent."""
+    """Answer a request that does not fit its model: one sentence and the faults, never the values sent."""
     assert isinstance(error, RequestValidationError | ValidationError)
     faults = [
         {
@@ -325,10 +325,10 @@ async def _invalid(_: Request, error: Exception) -> Response:
 
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _DETAILS: dict[int | str, str] = {
-    404: "There is no such route; GET /openapi.json lists those there are.",
+    404: "There is no such route; GET /openapi.json lists all of them.",
     405: "This route does not take that method; GET /openapi.json says which it takes.",
     400: "The body cannot be read; send JSON in UTF-8.",
-    "multipart/form-data": "The body is not sound multipart/form-data; send each file and field as a part of its own.",
+    "multipart/form-data": "The body is not valid multipart/form-data; send each file and field as a part of its own.",
 }
 
 
@@ -343,8 +343,8 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 async def _not_storable(_: Request, error: Exception) -> Response:
-    """A value JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
-    # orjson says both as a plain TypeError.
+    """Answer a value that JSON can carry and a database cannot: half a surrogate pair, a number beyond 64 bits."""
+    # orjson reports both as a plain TypeError.
     number = isinstance(error, OverflowError) or "64-bit" in str(error)
     if isinstance(error, TypeError) and not number and "surrogates" not in str(error):
         raise error
@@ -361,7 +361,7 @@ async def _not_storable(_: Request, error: Exception) -> Response:
 
 def install(app: FastAPI, engine: Engine) -> None:
     """Put the gate before *app*, its refusals behind every route, and the security scheme into its description."""
-    # Behind the gate: what is refused there takes no room.
+    # Behind the gate: a refused request takes no slot.
     app.add_middleware(RequestLimits)
     app.add_middleware(Gate, engine=engine, uploads=_Uploads(app))
     app.add_exception_handler(ServiceError, _answer_refusal)
@@ -376,7 +376,7 @@ def install(app: FastAPI, engine: Engine) -> None:
 
 
 class _Uploads:
-    """The paths that take an upload, found once, when a body larger than JSON may be first comes by."""
+    """The paths that take an upload, determined when the first body larger than the JSON limit arrives."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app

@@ -58,7 +58,7 @@ LIBRARY_PARAMETERS: list[dict[str, Any]] = [
 
 
 def operation_id(route: APIRoute) -> str:
-    """`segments_split`: the first word of the route's path and the name of its function, as clients call it."""
+    """Return `segments_split`: the first word of the route's path and the name of its function."""
     word = route.path_format.removeprefix("/api/").partition("/")[0].replace("-", "_").strip("{}") or "engine"
     noun = word.rpartition("_")[2]
     rest = [part for part in route.name.split("_") if part and part not in (noun, noun.removesuffix("s"))]
@@ -66,9 +66,10 @@ def operation_id(route: APIRoute) -> str:
 
 
 def _name_schemas(document: dict[str, Any]) -> dict[str, Any]:
-    """*document* with a name of its own for each schema: of two families that call one alike, the family stands before.
+    """Give each schema in *document* a unique name: where two families use one name, the family's name is put before
+    it.
 
-    FastAPI tells them apart by their modules and leaves their titles alike; programs that make clients go by titles.
+    FastAPI distinguishes them by their modules and leaves their titles alike; client generators use the titles.
     """
     schemas: dict[str, Any] = document["components"]["schemas"]
     names = {key: _schema_name(key) for key in schemas}
@@ -87,7 +88,7 @@ def _name_schemas(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema_name(key: str) -> str:
-    """`armarium_images__schemas__SplitBody` as `ImagesSplitBody`; any other key as it stands."""
+    """Return `armarium_images__schemas__SplitBody` as `ImagesSplitBody`; any other key unchanged."""
     module, *between = key.split("__")
     if not between:
         return key
@@ -95,9 +96,9 @@ def _schema_name(key: str) -> str:
 
 
 def describe(app: FastAPI, *, open_paths: Collection[str], in_project: Collection[Any]) -> None:
-    """Let `app.openapi()` also name the security schemes and, on routes of a project, the ways to name it.
+    """Make `app.openapi()` also name the security schemes and, on routes of a project, the ways to name it.
 
-    A route is one of a project when it depends on one of *in_project*.
+    A route belongs to a project when it depends on one of *in_project*.
     """
     generate = app.openapi
 
@@ -126,7 +127,7 @@ def describe(app: FastAPI, *, open_paths: Collection[str], in_project: Collectio
 
 
 def _tell_withheld(operation: dict[str, Any], document: dict[str, Any]) -> None:
-    """Say of a list that it counts what is withheld from its caller."""
+    """Document that a list counts what is withheld from its caller."""
     answer = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
     name = answer.get("schema", {}).get("$ref", "").rpartition("/")[2]
     properties = document["components"]["schemas"].get(name, {}).get("properties", {})

@@ -10,7 +10,7 @@ from armarium.web.stream_routes import router as stream_router
 
 
 def armarium_plugin() -> Plugin:
-    """Routes only; what they stand on is the core itself."""
+    """Routes only; they use the core itself."""
     return Plugin(
         name="engine",
         summary="The engine itself: health, changes, the log of actions, undo",

@@ -1,4 +1,4 @@
-"""How many requests are worked on at a time: a few of those that read, a few of those that write."""
+"""Limits how many requests are processed at a time: a few that read, a few that write."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ if TYPE_CHECKING:
 READING = frozenset({"GET", "HEAD"})
 
 QUICK = 2
-"""How many reads, and how many writes, are worked on at a time. The interpreter computes in one thread at once; each more
-that wants to costs the others a wait at every statement. Two hundred reads at once took four times as long in forty threads."""
+"""How many reads, and how many writes, are processed at a time. Python runs one thread at once; each further one makes
+the others wait at every statement. Two hundred simultaneous reads took four times as long in forty threads.
+"""
 
 QUICK_SECONDS = 0.02
-"""What takes longer than this (a picture, an export, the turn to write) gives up its place among the quick, and goes on."""
+"""Seconds after which a request (a picture, an export, a wait for the writer) gives up its place among the quick ones
+and goes on.
+"""
 
 READS_IN_THREADS, WRITES_IN_THREADS = 22, 16
-"""How many requests that read, and that write, may have a thread at once, the slow ones too; the others wait without one."""
+"""How many requests that read, and that write, may have a thread at once, including slow ones; the others wait without
+one.
+"""
 
 
 class RequestLimits:
-    """ASGI middleware: of the requests that read, and of those that write, a few are worked on; the rest wait in turn.
+    """ASGI middleware: of the requests that read, and of those that write, a few are processed; the rest wait in turn.
 
-    They wait on the event loop. One that writes comes in when its body is there (a slow one holds up nobody; without a
-    body it is not counted); all go out when their answer begins.
+    They wait on the event loop. One that writes takes its slot when its body has arrived (a slow sender holds up
+    nobody; without a body it is not counted); all leave it when their answer begins.
     """
 
     def __init__(self, app: ASGIApp, reads: int = READS_IN_THREADS, writes: int = WRITES_IN_THREADS) -> None:
@@ -71,14 +76,14 @@ class RequestLimits:
 
 
 class _Slots:
-    """Places for so many requests, and among them for a few quick ones."""
+    """Slots for a number of requests, and among them for a few quick ones."""
 
     def __init__(self, size: int) -> None:
         self.all = asyncio.Semaphore(size)
         self.quick = asyncio.Semaphore(min(size, QUICK))
 
     async def enter(self) -> _Slot:
-        """Wait for a place, and for one among the quick."""
+        """Wait for a slot, and for one among the quick."""
         await self.all.acquire()
         try:
             await self.quick.acquire()
@@ -106,7 +111,7 @@ class _Slot:
             self._slots.quick.release()
 
     def leave(self) -> None:
-        """Give the place to the next one; a second time nothing happens."""
+        """Release the slot; a second call does nothing."""
         slots, self._slots = self._slots, None
         if slots is None:
             return

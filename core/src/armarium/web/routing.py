@@ -1,10 +1,10 @@
-"""Which route a request is for, found by walking its words, not by trying hundreds of patterns one after another.
+"""Chooses the route of a request by walking the words of its path instead of trying hundreds of patterns in turn.
 
-FastAPI tries its routes in turn, which with some hundred of them costs more than all else a request does. The
-switch proposes the few that can match; the route itself still decides, and what the switch does not know (an
-unknown path, a mounted app) goes the usual way. Where two paths of the description fit, the more literal one is meant
-(OpenAPI, Path Templating): a method that it does not take is refused with those that it takes. HEAD is answered wherever
-GET is, by the same route and without the body (RFC 9110, 9.3.2); the description names GET alone.
+FastAPI tries its routes one after another, which with hundreds of them costs more than the rest of a request. The
+switch proposes the few that can match; the route itself still decides, and what the switch does not know (an unknown
+path, a mounted app) goes the usual way. Where two path templates match, the more literal one is meant (OpenAPI, Path
+Templating): a method that it does not accept is refused with those that it does. HEAD is answered wherever GET is, by
+the same route and without the body (RFC 9110, 9.3.2); the description names only GET.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 _Place = tuple[list[int], int]
-"""Where a route stands among others: how literal its path is, and when it was registered."""
+"""The precedence of a route: how literal its path is, and when it was registered."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A place in the tree of words: what may follow, and the routes that end here or swallow the rest."""
+    """A node in the tree of words: what may follow, and the routes that end here or take the rest of the path."""
 
     words: dict[str, _Node] = field(default_factory=dict)
     parameter: _Node | None = None
@@ -38,12 +38,12 @@ class _Node:
 
 
 def _rank(path: str) -> list[int]:
-    """How literal a path of the description is, word by word: the smaller, the more."""
+    """Return how literal a path template is, word by word: the smaller, the more literal."""
     return [2 if ":path}" in word else 1 if "{" in word else 0 for word in path.split("/")[1:]]
 
 
 class _Template:
-    """A path of the description and the methods it takes."""
+    """A path template and the methods it accepts."""
 
     def __init__(self, route: APIRoute) -> None:
         self.path = route.path
@@ -56,7 +56,7 @@ class _Template:
         return self._pattern.match(path) is not None
 
     def stands_before(self, other: _Template) -> bool:
-        """Whether some address fits both and this is the more literal, with methods of its own."""
+        """Return whether some address matches both and this is the more literal one, with methods of its own."""
         return (
             self.rank < other.rank
             and not other.methods <= self.methods
@@ -73,7 +73,7 @@ class _Template:
 
 
 class Switch:
-    """Stands before FastAPI's own routing (`install`)."""
+    """Replaces FastAPI's own routing (`install`)."""
 
     def __init__(self, app: FastAPI) -> None:
         self._router = app.router
@@ -84,7 +84,7 @@ class Switch:
         self._size = -1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer by the route that is meant; HTTPException 405 where the path does not take the method."""
+        """Answer by the matching route; HTTPException 405 where the path does not accept the method."""
         if scope["type"] == "http" and not scope.get("root_path"):
             head = scope["method"] == "HEAD"
             method = "GET" if head else scope["method"]
@@ -98,7 +98,7 @@ class Switch:
                     scope.setdefault("router", self._router)
                     scope.update(child_scope)
                     if head:
-                        # Past the route's own look at the method: the answer itself still knows that it is for HEAD.
+                        # The route's own check of the method would refuse HEAD; the answer still knows the method.
                         await _headers_alone(route.app, scope, receive, send)
                     else:
                         await route.handle(scope, receive, send)
@@ -112,7 +112,9 @@ class Switch:
         await self._slow(scope, receive, send)
 
     def candidates(self, method: str, path: str) -> list[APIRoute]:
-        """The routes that may match, the more literal path first, then in the order in which they were registered."""
+        """Return the routes that may match, the more literal path first, then in the order in which they were
+        registered.
+        """
         if self._size != len(self._router.routes):
             self._build()
         root = self._roots.get(method)
@@ -166,11 +168,11 @@ class Switch:
 
 
 class _HeadersSent(Exception):
-    """All that HEAD asks for is answered: what would go on to make a body is let go."""
+    """Stops the endpoint once the headers of a HEAD response are sent."""
 
 
 async def _headers_alone(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """What *app* answers with its headers, Content-Length among them, and no body; a stream ends before it begins."""
+    """Send the headers of *app*'s answer, Content-Length included, and no body; a stream ends before it begins."""
 
     async def tell(message: Message) -> None:
         if message["type"] != "http.response.body":
@@ -190,7 +192,7 @@ def install(app: FastAPI) -> None:
 
 
 def routes_of(routes: Iterable[Any]) -> Iterator[APIRoute]:
-    """Every API route among *routes*, those of routers included under no prefix of their own among them."""
+    """Return every API route among *routes*, including those of routers included without a prefix."""
     for route in routes:
         if isinstance(route, APIRoute):
             yield route

@@ -1,4 +1,4 @@
-"""Listening: a Unix socket only this user may open, or TCP on loopback; and a card that says how to reach the engine."""
+"""Listening: a Unix socket only this user may open, or TCP on loopback; and the card that says how to reach the engine."""
 
 from __future__ import annotations
 
@@ -47,41 +47,41 @@ if TYPE_CHECKING:
     from armarium.engine_lifetime import EngineLifetime
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-"""Their numbers in glibc's malloc.h."""
+"""Constants of glibc's malloc.h."""
 
 SWITCH_SECONDS = 0.0005
-"""How long a Python thread may compute while others wait to. The usual 5 ms is paid at each statement and each answer
-that let another thread in, and a write makes some twenty statements with the writer in its hand."""
+"""Seconds a Python thread may run while others wait. The default of 5 ms is paid at each statement and each answer that
+lets another thread in, and a write makes some twenty statements while it holds the writer."""
 
 ARENAS, OWN_MAPPING, KEPT_FREE = 2, 1024 * 1024, 1024 * 1024
-"""Heaps that threads share; bytes from which a piece of memory is mapped for itself; bytes a heap keeps free at its
-end. So what pictures took goes back to the system, and does not lie in as many heaps as there were threads."""
+"""Heaps shared by threads; bytes from which an allocation is mapped separately; free bytes a heap keeps at its end. So
+memory used for pictures is returned to the system instead of staying in as many heaps as there were threads."""
 
 FILES = 8192
-"""Files the engine may hold open where the system lets it: an open project takes six, and more while it is asked."""
+"""Files the engine may hold open if the system allows it: an open project takes six, and more during requests."""
 
 GIVE_BACK_EVERY = 5.0
-"""Seconds between two times that what lies free among what is used goes back to the system: the gaps that connections
-and pictures leave, and pages of databases that readers at rest have no more use for."""
+"""Seconds between two returns of free memory to the system: the gaps that connections and pictures leave, and cached
+pages that idle readers no longer need."""
 
 GOING_SECONDS = 60.0
-"""How long a new engine waits for one before it that is about to go."""
+"""Seconds a new engine waits for a former one that is about to stop."""
 
 LARGEST_LOG = 1024 * 1024
-"""Bytes from which the log of an engine in the background is begun anew, the former one kept beside it."""
+"""Bytes from which the log of a background engine is started anew; the former one is kept beside it."""
 
 SOCKET, SOCKET_FOLDER = "engine.sock", "armarium-"
-"""The socket of an engine in the background, and what the folder begins with that it has for it where its own lies too deep."""
+"""The socket of a background engine; the prefix of the folder used where its path in the state folder is too long."""
 
 SOCKET_PATH_LIMIT = 100
-"""Bytes a Unix socket's path may have: systems take 104 to 108."""
+"""Bytes a Unix socket's path may have: systems accept 104 to 108."""
 
 
 def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
-    """A bound socket and how to reach it.
+    """Return a bound socket and how to reach it.
 
-    A Unix socket is made 0600 in a folder 0700 (uvicorn alone would leave it 0666); TCP only on a loopback
-    address. Raises Conflict when somebody listens there already, Invalid for an address that is not loopback.
+    A Unix socket is made 0600 in a folder 0700 (uvicorn alone would leave it 0666); TCP only on a loopback address.
+    Raises Conflict when somebody listens there already, Invalid for an address that is not loopback.
     """
     if settings.uds is not None:
         path = settings.uds.expanduser().absolute()
@@ -106,7 +106,8 @@ def bind(settings: Settings) -> tuple[socket.socket, Reachable]:
 
 @contextmanager
 def private_socket(state_dir: Path) -> Iterator[Path]:
-    """Where an engine in the background listens: in its state folder, or, where that path is too long, in one of its own."""
+    """Return where a background engine listens: in its state folder, or, where that path is too long, in a folder of
+    its own."""
     place = state_dir.absolute() / SOCKET
     if len(os.fsencode(place)) <= SOCKET_PATH_LIMIT:
         yield place
@@ -182,12 +183,12 @@ def serve(
     on_ready: Callable[[Reachable], None] | None = None,
     background: bool = False,
 ) -> None:
-    """Serve the engine until it is told to stop (SIGINT, SIGTERM). *on_ready* is called once it answers.
+    """Serve the engine until it is stopped (SIGINT, SIGTERM). *on_ready* is called once it answers.
 
-    In the *background* it listens on a socket of its own, writes to the log in its state folder, and goes by itself when
-    nobody needs it any more (`Stay`).
+    In the *background* it listens on a socket of its own, writes to the log in its state folder, and stops by itself
+    when nobody needs it any more (`EngineLifetime`).
     """
-    # Until it answers, nearly all that is made stays; to look for garbage among it took an eighth of the start.
+    # Until it answers, nearly all objects stay; collecting garbage took an eighth of the start.
     gc.disable()
     try:
         used = settings or Settings()
@@ -203,7 +204,8 @@ def serve(
 
 @contextmanager
 def _place_of_its_own(state_dir: Path) -> Iterator[None]:
-    """Be the one engine that serves *state_dir*: waits for one that is about to go, Conflict where one serves."""
+    """Become the one engine that serves *state_dir*: waits for one that is about to stop, raises Conflict where one
+    serves."""
     from filelock import FileLock, Timeout
 
     make_private_folder(state_dir)
@@ -222,7 +224,7 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
         except Timeout:
             if time.monotonic() > deadline:
                 raise Conflict(
-                    "An engine that serves this state folder is just starting or going, for more than "
+                    "An engine that serves this state folder is just starting or stopping, for more than "
                     f"{GOING_SECONDS:.0f} seconds now; try again later.",
                     code="already_serving",
                 ) from None
@@ -236,13 +238,13 @@ def _place_of_its_own(state_dir: Path) -> Iterator[None]:
 
 
 def count_requests(app: ASGIApp, stay: EngineLifetime) -> ASGIApp:
-    """*app*, its requests counted: one that goes on, such as a stream of changes, keeps the engine."""
+    """Return *app* with its requests counted: one that goes on, such as a stream of changes, keeps the engine up."""
 
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
         elif not stay.begin_request():
-            await refuse(send, Unavailable("The engine is just stopping; ask again.", code="stopping"))
+            await refuse(send, Unavailable("The engine is just stopping; try again.", code="stopping"))
         else:
             try:
                 await app(scope, receive, send)
@@ -274,8 +276,8 @@ def _serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                # What is loaded now stays: the collector need not walk it again and again (66 ms each time), nor once:
-                # of 230,000 objects a thousand were garbage.
+                # What is loaded now stays: exempt it from collection (66 ms each time), without collecting first: of
+                # 230,000 objects a thousand were garbage.
                 gc.freeze()
                 gc.enable()
                 sys.setswitchinterval(SWITCH_SECONDS)
@@ -304,7 +306,7 @@ def _serve(
 
     config = uvicorn.Config(
         count_requests(served, stay),
-        # The log of requests would hold names of projects; the audit log says what was done.
+        # The log of requests would contain names of projects; the audit log records what was done.
         access_log=False,
         log_config=None,
         proxy_headers=False,
@@ -323,7 +325,7 @@ def _serve(
 
 
 def write_to_log(state_dir: Path) -> None:
-    """From now on have what the process writes go to the log in *state_dir*; what it wrote so far stands there first."""
+    """Redirect the process's output to the log in *state_dir*, beginning with what it wrote so far."""
     import logging
 
     place = state_dir / LOG
@@ -332,7 +334,7 @@ def write_to_log(state_dir: Path) -> None:
             place.replace(place.with_name(f"{LOG}.1"))
     log = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with suppress(OSError):
-        # Only a file can be read again; whoever started this one gave it one.
+        # Only a file can be read again; the starting command supplied one.
         os.lseek(2, 0, os.SEEK_SET)
         os.write(log, os.read(2, LARGEST_LOG))
     for descriptor in (1, 2):
@@ -343,19 +345,19 @@ def write_to_log(state_dir: Path) -> None:
 
 
 def settle_memory() -> None:
-    """Have the C library give memory back (glibc; elsewhere nothing is done). Before the first thread starts."""
+    """Make the C library return memory (glibc; elsewhere nothing is done). Before the first thread starts."""
     import ctypes
 
     with suppress(AttributeError, OSError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_ARENA_MAX, ARENAS)
-        # Named once, it stays: left alone it grows with each large piece, until pictures lie in the heaps too.
+        # Set explicitly, it stays: by default it grows with each large allocation, until pictures lie in the heaps too.
         mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
         mallopt(M_TRIM_THRESHOLD, KEPT_FREE)
 
 
 def settle_files() -> None:
-    """Let the process hold as many files as it may ask for: macOS starts with 256, which forty projects take."""
+    """Raise the limit of open files: macOS starts with 256, which forty projects take."""
     import resource
 
     now_may, may_ask_for = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -366,7 +368,7 @@ def settle_files() -> None:
 
 
 async def give_memory_back(engine: Engine, every: float = GIVE_BACK_EVERY) -> None:
-    """Give back what nobody uses, again and again: what readers at rest keep, and what lies free (glibc knows how)."""
+    """Periodically free what idle readers cache and what glibc holds free."""
     import ctypes
 
     trim: Callable[[int], object] | None = None

@@ -1,4 +1,4 @@
-"""Connections that begin a request and do not go on with it: closed after a while, so that none is held for nothing."""
+"""Closes connections that begin a request and do not continue it, so that none is held for nothing."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ HEADERS_WITHIN = 30.0
 """Seconds from the first byte of a request to the end of its headers, and from a connection to its first request."""
 
 BODY_SILENCE = 60.0
-"""Seconds of silence in the middle of a body. One that the engine itself does not take is not silent."""
+"""Seconds of silence in the middle of a body, not counting the time in which the engine itself does not read."""
 
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class WatchedProtocol(H11Protocol):
-    """Uvicorn's HTTP, which waits for ever for the rest of a request; what is between two requests is its own matter."""
+    """Uvicorn's HTTP protocol, which waits forever for the rest of a request, with time limits; idle time between two
+    requests is uvicorn's own matter.
+    """
 
     _waits_for: str | None = None
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first request."""
+        """Start the time limit for the first request."""
         super().connection_made(transport)
         self._wait_for("headers", HEADERS_WITHIN)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Cancel the time limit."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """See what is still to come: headers have one time for all of them, a body one for each silence."""
+        """Set the time limit for what is still to come: one for all headers, one for each silence of a body."""
         super().data_received(data)
         state = self.conn.their_state
         if state is h11.SEND_BODY:

@@ -1,4 +1,4 @@
-"""A kept file as an answer: it never changes under its checksum, so it is answered whole, in part, or as known already."""
+"""Answers with a stored file: it never changes under its checksum, so it is sent whole, in part, or not at all (304)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORED_FILE: dict[int | str, dict[str, Any]] = {
     304: {"description": "Unchanged since the ETag sent"},
     416: REFUSALS(416)[416],
 }
-"""`responses=` of a route that answers with a kept file, beside its 200 and refusals."""
+"""`responses=` of a route that answers with a stored file, besides its 200 and refusals."""
 
 
 def stored_file(
@@ -37,10 +37,11 @@ def stored_file(
     name: str | None = None,
     save: bool = False,
 ) -> Response:
-    """The file at *path*, whose bytes are those of *checksum*, as RFC 9110 has it: ETag, 304, 206 for byte ranges.
+    """Return the file at *path*, whose bytes are those of *checksum*, according to RFC 9110: ETag, 304, 206 for byte
+    ranges.
 
-    A Range that is none is passed over, one that lies outside the file is 416 in words. *name* is offered to who keeps
-    it, and *save* says that it is to be kept, not shown.
+    A malformed Range is ignored, one outside the file is 416. *name* is the suggested file name, and *save* asks the
+    browser to save the file rather than show it.
     """
     etag = f'"{checksum}"'
     headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
@@ -66,7 +67,7 @@ def stored_file(
             kept.append((b"range", f"bytes={','.join(wanted)}".encode()))
         request.scope["headers"] = kept
     if path.is_symlink():
-        # The file of a link is opened once, on the way that was looked over, and stays open while it is sent.
+        # A linked file is opened once, along the checked path, and stays open while it is sent.
         try:
             file = open_plain(Path(os.readlink(path)), engine_of(request).paths.is_closed)
         except (OSError, ServiceError) as error:
@@ -103,7 +104,9 @@ class _LinkedFile(FileResponse):
 
 
 def _parts(request: Request, etag: str, size: int) -> list[str] | None:
-    """The ranges asked for that the file has, maybe none; None where no Range counts and all of it is the answer."""
+    """Return the requested ranges that lie in the file, maybe none; None where no Range counts and the whole file is
+    sent.
+    """
     found = _RANGE.fullmatch(request.headers["range"])
     if found is None or request.headers.get("if-range", etag) != etag:
         return None

@@ -46,9 +46,9 @@ async def changes(
     library: OptionalLibrary,
     after: Annotated[int | None, Query(ge=0, description="Resume after this number.")] = None,
 ) -> StreamingResponse:
-    """Of the project named, else of every project the token reaches. `Last-Event-ID` goes before `?after=`.
+    """Of the named project, else of every project the token reaches. `Last-Event-ID` takes precedence over `?after=`.
 
-    One `resync` event says that the number asked for is too old: read everything afresh and go on from there.
+    One `resync` event says that the number is too old: reload everything and continue from there.
     """
     last = request.headers.get("last-event-id")
     if last is not None:
@@ -64,7 +64,7 @@ async def changes(
 async def events(
     engine: Engine, principal: Principal, library: Library | None, after: int | None
 ) -> AsyncIterator[bytes]:
-    """The framed events *principal* may see; ends when its token does, or with the engine."""
+    """Yield the framed events *principal* may see; ends when its token does, or with the engine."""
     path = None if library is None else str(library.path)
     yield ALIVE
     sent = checked = time.monotonic()
@@ -86,11 +86,13 @@ async def events(
 
 
 def concerns(event: Event, principal: Principal, path: str | None) -> bool:
-    """Whether an event is for this listener: of its project, of one it reaches, or engine-wide for an unbound token."""
+    """Return whether an event is for this listener: of its project, of one it reaches, or engine-wide for an unbound
+    token.
+    """
     if event.kind == "resync":
         return True
     if event.kind == "model_delta":
-        # Words of a source or of a model: they go to those who follow the run, and ask for them.
+        # Words of a source or of a model: sent only to those who follow the run and ask for them.
         return False
     if event.library_path is None:
         return principal.libraries is None
@@ -98,10 +100,10 @@ def concerns(event: Event, principal: Principal, path: str | None) -> bool:
 
 
 async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event | None:
-    """An event as this listener sees it; None where it names something that is withheld.
+    """Return an event as this listener sees it; None where it names something that is withheld.
 
-    Of a job about many pages somebody from whom some are withheld is told how far it is, and neither how many nor why it
-    failed.
+    Of a job about many pages, a listener from whom some are withheld learns the progress in hundredths, but neither
+    how many pages it has nor why it failed.
     """
     library = None if event.library_path is None else engine.libraries.open_at(event.library_path)
     visibility = None if library is None else library.db.visibility
@@ -119,5 +121,5 @@ async def as_seen(engine: Engine, event: Event, principal: Principal) -> Event |
 
 
 def frame(event: Event) -> bytes:
-    """An event in the stream's framing; JSON holds no line break, so one data line is enough."""
+    """Return an event in the stream's framing; JSON contains no line break, so one data line is enough."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event.body)

@@ -1,4 +1,4 @@
-"""A point in time as a filter of a query gives it."""
+"""A point in time given as a filter of a query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from armarium.ids import parse_timestamp, timestamp
 
 
 def moment(name: str, text: str | None) -> str | None:
-    """What the filter *name* says, in the spelling of the log's own; Invalid (422) for what is no time."""
+    """Return the filter *name* in the log's own spelling; raises Invalid (422) for what is no time."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""An id in a path that cannot be one names nothing: answered as any unknown id is, not as a fault of the body."""
+"""Answers 404, not 422, for malformed ids in paths, as for any unknown id."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pydantic import BaseModel
 from armarium.errors import Invalid, NotFound
 
 NO_ID = frozenset({"string_pattern_mismatch", "string_too_long", "string_too_short"})
-"""The faults a text has that no id could have."""
+"""Validation errors of a text that no id could have."""
 
 
 def unknown_id(
     path: Mapping[str, Any], params: Mapping[str, Any] | BaseModel, refusal: Invalid
 ) -> NotFound | None:
-    """The refusal to answer instead where an action refused, by its form, a value that stood in the *path*."""
+    """Return the refusal to answer instead where an action refused a malformed value from the *path*."""
     for fault in refusal.fields.get("errors", ()):
         if fault["type"] not in NO_ID:
             continue

@@ -1,4 +1,4 @@
-"""Requests that name a row which their caller does not see, or a page of which it does not see all."""
+"""Requests that name a row which their caller may not see, or a page of which the caller sees only a part."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PARTIAL = "armarium.partial"
 
 
 def refuse_withheld_request(request: Request, visibility: Visibility, principal: Principal) -> None:
-    """Refuse (403 rights_restricted) a request whose path or query names what *principal* does not see.
+    """Raise 403 rights_restricted for a request whose path or query names what *principal* may not see.
 
-    Of a list of ids each is looked at by itself: those withheld are left out of the answer, and counted there.
+    Each id of a list is checked by itself: those withheld are left out of the answer, and counted there.
     """
     lists = _lists_of(request.scope.get("route"))
     single = [value for name, value in request.query_params.multi_items() if name not in lists]
@@ -31,7 +31,9 @@ def refuse_withheld_request(request: Request, visibility: Visibility, principal:
 
 
 def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:
-    """*refusal*, or in its place why a page's picture is not there for who may not see all of the page."""
+    """Return *refusal*, or instead of it why a page's picture is not available to a caller who may not see all of the
+    page.
+    """
     if refusal.status not in (404, 422) or request.method != "GET" or not request.scope.get(PARTIAL):
         return refusal
     return Forbidden(
@@ -42,13 +44,13 @@ def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:
 
 
 def _lists_of(route: Any) -> frozenset[str]:
-    """The names of the query parameters of *route* that may be given several times."""
+    """Return the names of the query parameters of *route* that may be given several times."""
     given = route.dependant.query_params if isinstance(route, APIRoute) else ()
     return frozenset(one.alias for one in given if _is_list(one.field_info.annotation))
 
 
 def _is_list(annotation: Any) -> bool:
-    """Whether a parameter of that type takes several values; `list[str] | None` does."""
+    """Return whether a parameter of that type takes several values; `list[str] | None` does."""
     origin = get_origin(annotation) or annotation
     if origin in (Union, UnionType, Annotated):
         return any(_is_list(part) for part in get_args(annotation))

@@ -1,4 +1,4 @@
-"""Lines of a page as a table: what a spreadsheet opens, one line a row."""
+"""Lines of a page as a table for a spreadsheet, one line per row."""
 
 from armarium_formats.api import Format, Loss, PageModel, WriteContext, WrittenPage
 

@@ -1,4 +1,4 @@
-"""Finds lines as rows of ink: right for a straight page of print, and for showing how a reader is written."""
+"""Finds lines as rows of ink: suitable for a straight page of print, and for showing how a reader is written."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -7,7 +7,7 @@ from armarium_worker import FoundLine, Page, Reader
 
 
 class InkRows(Reader):
-    """A row of the page belongs to a line when enough of it is darker than the paper around."""
+    """A row of the page belongs to a line when enough of it is darker than the paper around it."""
 
     name, label, can = "ink-rows", "Rows of ink", frozenset({"find_lines"})
 

@@ -1,4 +1,6 @@
-"""The only writes of the reading room. None of them says how it is undone: the engine keeps what was there before."""
+"""The only writes of the reading room. None of them says how it is undone: the engine keeps the rows as they were
+before.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def strike_visit(ctx: ActionContext, p: StrikeVisit) -> None:
     example=lambda ex: {"document_id": ex.run("reading_room.note_visit", a_visit(ex))["document_id"]},
 )
 def strike_visits(ctx: ActionContext, p: StrikeVisits) -> dict[str, Any]:
-    """Queue the job, in this very step; undoing the step cancels what has not been done yet."""
+    """Queue the job in this step; undoing the step cancels what has not been done yet."""
     require_live(ctx.conn, p.document_id)
     job_id = ctx.enqueue("reading_room-strike", p.model_dump(), title="Strike the visits of a document")
     ctx.target(p.document_id, job_id)

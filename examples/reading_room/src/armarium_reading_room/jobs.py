@@ -1,4 +1,4 @@
-"""The long work of the reading room: striking every visit of a document, one step each."""
+"""The long work of the reading room: deleting every visit of a document, one step each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_reading_room.schemas import StrikeVisits
 
 
 def strike_all(job: JobContext) -> dict[str, Any]:
-    """One step per visit. Killed anywhere and run again, it strikes what is left and counts on from its checkpoint."""
+    """One step per visit. Killed at any time and run again, it deletes what is left and counts on from its checkpoint."""
     struck = int(job.checkpoint.get("struck", 0))
     with job.library.db.read() as conn:
         left = [visit["id"] for visit in list_visits(conn, job.args.document_id)["items"]]

@@ -1,4 +1,4 @@
-"""What the reading room brings to the engine: the only file with a hook."""
+"""What the reading room contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

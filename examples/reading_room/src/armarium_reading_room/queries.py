@@ -19,4 +19,4 @@ def list_visits(conn: Connection, document_id: str) -> dict[str, Any]:
     """The newest first; NotFound where there is no such document."""
     require_document(conn, document_id)
     newest_first = (visits.c.day.desc(), visits.c.id)
-    return VISITS.listed(conn, visits.c.document_id == document_id, order=newest_first)
+    return VISITS.list_all(conn, visits.c.document_id == document_id, order=newest_first)

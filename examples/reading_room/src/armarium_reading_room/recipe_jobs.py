@@ -18,7 +18,7 @@ class VisitSettings(Params):
 
 
 def visit_page(job: JobContext, page_id: str) -> PageWork:
-    """What to write for one page; the engine writes it, with the job's checkpoint in the same transaction."""
+    """Return what to write for one page; the engine writes it, with the job's checkpoint in the same transaction."""
     visit = {"visitor": job.args.visitor, "day": job.args.day}
     return PageWork("reading_room.note_visit", {"document_id": page_id, **visit}, answers=("id",))
 

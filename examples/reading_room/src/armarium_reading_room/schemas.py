@@ -1,4 +1,4 @@
-"""Visits as they are asked for and answered."""
+"""Visits in requests and answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StrikeVisits(Params):
 
 @answer_of(visits)
 class Visit(Message):
-    """A visit as it is answered: every column of the table."""
+    """A visit in an answer: every column of the table."""
 
 
 class StrikingStarted(Message):

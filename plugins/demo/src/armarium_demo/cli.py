@@ -26,12 +26,14 @@ from armarium.commandline import (
     table,
     write_file,
 )
-from armarium.samples import sample_pages, write_sample_pages
+from armarium.samples import manuscript_page, sample_pages, write_sample_pages
 from armarium_documents.commandline import pages_of, write_exports
 
 MARKER = ".armarium-demo"
-PICTURES = 12
+PICTURES = 13
 """How many pages are drawn; a picture takes longer than all the rest of a page's work but reading."""
+LOG = 5000
+"""Lines of a job's log that are asked for."""
 
 
 def commands() -> typer.Typer:
@@ -125,9 +127,13 @@ def _share_runtimes(state: Path) -> None:
 def _sample_pages(run: Demo) -> Path:
     began = time.monotonic()
     place = run.folder / "pages"
-    typer.echo("Drawing sample pages: letters and deeds this project made up.", err=True)
+    typer.echo(
+        "Drawing sample pages: letters and deeds this project made up, and one written by a hand.", err=True
+    )
     write_sample_pages(place)
-    run.truth = {page.name: [line.text for line in page.lines] for page in sample_pages()}
+    manuscript = manuscript_page()
+    (place / f"{manuscript.name}.jpg").write_bytes(manuscript.jpeg)
+    run.truth = {page.name: [line.text for line in page.lines] for page in [*sample_pages(), manuscript]}
     run.note_time("draw sample pages", began)
     return place
 
@@ -173,6 +179,7 @@ def _main_job(
     read = session.act("reading.read_lines", params)["result"]
     follow_job(session, read["job_id"], "Read")
     run.note_time("read", began)
+    readers = _who_read(session, read["job_id"], {page["id"]: page["name"] for page in pages})
 
     corrected = _correct_one(run, pages)
     files = run.folder / "export"
@@ -197,6 +204,7 @@ def _main_job(
         "seconds_a_page": round(worked / len(pages), 2),
         "seconds": run.seconds,
         "corrected": {key: corrected[key] for key in ("page", "was", "now", "audit_id")},
+        "readers": readers,
         "not_imported": refused,
         "library": session.library,
         "exports": str(files),
@@ -204,6 +212,16 @@ def _main_job(
         "files_written": len(written),
         "state_dir": str(run.folder / "state"),
     }
+
+
+def _who_read(session: Session, job_id: str, names: dict[str, str]) -> list[dict[str, Any]]:
+    """Of each page that several readers tried which one read it, and what each expected of it."""
+    lines = session.get(f"/api/activity/jobs/{job_id}/log", limit=LOG)["lines"]
+    return [
+        {"page": names[data["document_id"]], "reader": data["reader"], "expected": data["expected"]}
+        for data in (line["data"] for line in lines)
+        if "expected" in data
+    ]
 
 
 def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -290,5 +308,26 @@ def _show(report: dict[str, Any]) -> None:
         ),
     ]
     table("The main job, done", ("", ""), rows)
+    if report["readers"]:
+        table(
+            "Which reader read which page, and why",
+            ("page", "reader", "letters expected right"),
+            _reasons(report),
+        )
     for refusal in report["not_imported"]:
         typer.echo(legible(f"not imported: {refusal['file']}: {refusal['why']}"))
+
+
+def _reasons(report: dict[str, Any]) -> list[tuple[object, ...]]:
+    """A row for each page: its reader, and what it and the others expected of a sample of its lines."""
+    return [
+        (
+            one["page"],
+            one["reader"],
+            ", ".join(
+                f"{name} {share:.0%}"
+                for name, share in sorted(one["expected"].items(), key=lambda pair: -pair[1])
+            ),
+        )
+        for one in report["readers"][:PICTURES]
+    ]

@@ -1,4 +1,4 @@
-"""What other families may use of documents: its tables, the rules of the tree, pictures of pages, recordings, pages beneath."""
+"""What other families may use of documents: tables, rules of the tree, pictures, recordings, subtrees."""
 
 from __future__ import annotations
 
@@ -131,15 +131,18 @@ def read_date(
     country: str | None = None,
     year_begins: YearBegins = "january-1",
 ) -> ReadDate | None:
-    """The date that *text* is, in Spanish, English, French, Latin or German; None where it is none, or no day there was.
+    """Parse *text* as a date in Spanish, English, French, Latin or German; None if it is not a date, or names
+    a day that never existed.
 
-    Numbers in figures, Roman or spelled out, days before Kalends, Nones and Ides, feasts with their eve, morrow and octave
-    and the weekdays after and before them, years of English kings and of the French Republic, centuries, intervals.
+    Understands numbers in figures, Roman numerals or words, days before Kalends, Nones and Ides, feasts with
+    their eve, morrow and octave and the weekdays after and before them, years of English kings and of the
+    French Republic, centuries, intervals.
 
     language: a BCP 47 tag; en-US puts the month first in 3/12/1742. country: ISO 3166, or `DE-protestant` and
-    `CH-protestant`: which calendar was in force where the text does not say so. year_begins: when the document's years begin.
+    `CH-protestant`: which calendar was in force where the text does not say so. year_begins: when the
+    document's years begin.
     """
-    # The grammar's patterns take a while to load, and most engines never read a date.
+    # The grammar's patterns take a while to compile, and most engines never read a date.
     from armarium_documents.dates import reading
 
     return reading.read_date(text, language=language, country=country, year_begins=year_begins)
@@ -159,11 +162,12 @@ def add_rendition(
     made_by: str | None = None,
     params: Mapping[str, Any] | None = None,
 ) -> str:
-    """Give a document another rendition inside an action; the first one a document gets is primary. Its id.
+    """Add a rendition to a document within an action and return its id; a document's first rendition becomes
+    primary.
 
-    *checksum* names bytes already in the object store; None means that the bytes are not made yet. *transform* is
-    six numbers from this picture's frame to the primary's (the primary's own are `IDENTITY`), None when that is not
-    known.
+    *checksum* names an object in the store; None means that the file has not been made yet. *transform* is
+    six numbers that map this picture's frame to the primary's (the primary's own are `IDENTITY`), None if
+    unknown.
     """
     first = ctx.conn.execute(
         renditions.select().where(renditions.c.document_id == document_id, renditions.c.is_primary)
@@ -194,9 +198,11 @@ def add_rendition(
 def add_node(
     ctx: ActionContext, *, name: str, node_kind: str, parent_id: str | None = None, sort_order: int = 0
 ) -> str:
-    """Make a node of a kind that another family keeps (a saved search, say) inside an action; its id.
+    """Create a node of a kind that another family manages (a saved search, say) within an action and return
+    its id.
 
-    NotFound and Conflict for a parent that is not there or in the Trash, Invalid for one that cannot hold it.
+    NotFound or Conflict for a parent that does not exist or is in the Trash, Invalid for one that cannot hold
+    it.
     """
     require_parent(ctx.conn, parent_id, "file", node_kind)
     row = new_row(ctx, name=clean_name(name), node_kind=node_kind, parent_id=parent_id, sort_order=sort_order)
@@ -207,65 +213,66 @@ def add_node(
 
 
 def order_nodes(ctx: ActionContext, places: Mapping[str, int]) -> None:
-    """Give documents (by id) these sort orders."""
+    """Set the sort orders of documents, given by id."""
     _write_pages(ctx, "sort_order", [(place, ctx.now, node) for node, place in places.items()])
 
 
 def place_in_source(ctx: ActionContext, regions: Mapping[str, Mapping[str, Any]]) -> None:
-    """Say of documents (by id) which region of another's picture each shows; whoever cut them tells what they changed."""
+    """Record which region of another's picture each document (by id) shows; the caller reports it."""
     if regions:
         one = documents.update().where(documents.c.id == bindparam("node")).values(region=bindparam("place"))
         ctx.conn.execute(one, [{"node": node, "place": place} for node, place in regions.items()])
 
 
 def place_on_disk(ctx: ActionContext, document_id: str, path: str) -> None:
-    """Let a document's own file lie at *path* (a full path) from now on; whoever moved it tells that the document changed."""
+    """Set the path of a document's own file (a full path); the caller reports that the document changed."""
     placed = func.json_set(documents.c.metadata, "$.full_path", path)
     changes = {"path": path, "metadata": placed, "updated_at": ctx.now}
     ctx.conn.execute(documents.update().where(documents.c.id == document_id).values(changes))
 
 
 def replace_metadata(ctx: ActionContext, document_id: str, metadata: Mapping[str, Any]) -> None:
-    """Let the metadata of a document be these; whoever knows them tells that the document changed."""
+    """Replace the metadata of a document; the caller reports that the document changed."""
     changes = {"metadata": dict(metadata), "updated_at": ctx.now}
     ctx.conn.execute(documents.update().where(documents.c.id == document_id).values(changes))
 
 
 def supersede_geometry(ctx: ActionContext, artifact_id: str, pass_id: str) -> None:
-    """Freeze the boxes of an artifact: what they say is in the segments of a pass from now on."""
+    """Freeze the boxes of an artifact: the segments of a pass replace them from now on."""
     changes = {"geometry_superseded_by_pass_id": pass_id}
     ctx.conn.execute(artifacts.update().where(artifacts.c.id == artifact_id).values(changes))
     ctx.note_changes(artifact_ids=[artifact_id])
 
 
 def fill_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
-    """Give an artifact that this very step made its data, which may be larger than what callers may send."""
+    """Set the data of an artifact that this step made; the data may be larger than what callers may send."""
     ctx.conn.execute(artifacts.update().where(artifacts.c.id == artifact_id).values(data=dict(data)))
 
 
 def revise_artifact(ctx: ActionContext, artifact_id: str, data: Mapping[str, Any]) -> None:
-    """Let the data of an artifact be these; its version grows."""
+    """Replace the data of an artifact; its version is incremented."""
     one = artifacts.update().where(artifacts.c.id == artifact_id)
     ctx.conn.execute(one.values(data=dict(data), version=artifacts.c.version + 1))
     ctx.note_changes(artifact_ids=[artifact_id])
 
 
 def add_representations(ctx: ActionContext, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Insert many representations as tuples in the order of *columns*, as `ActionContext.bulk_insert` takes them."""
+    """Insert many representations, tuples in the order of *columns*, as `ActionContext.bulk_insert` does."""
     ctx.bulk_insert(representations, columns, rows)
 
 
 def retract_representation(ctx: ActionContext, representation_id: str) -> None:
-    """Let a representation count no more; its row stays."""
+    """Retract a representation, so that it no longer counts; its row stays."""
     one = representations.update().where(representations.c.id == representation_id)
     ctx.conn.execute(one.values(retracted=True))
 
 
 def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int, int]:
-    """Put documents into this sequence among their siblings: those of one parent share out the places that they have.
+    """Put documents into this order among their siblings: those of one parent exchange the positions that
+    they have.
 
-    Where a person placed one of them by hand the siblings stay as they are. Answers how many documents got another place
-    and how many were left because of that. Raises Forbidden at or beneath a lock.
+    Where a person placed one of them by hand, the siblings are left as they are. Returns how many documents
+    moved and how many were left for that reason. Raises Forbidden at or below a lock.
     """
     rank = {identity: number for number, identity in enumerate(document_ids)}
     rows = raw_of(ctx.conn).execute(
@@ -297,8 +304,9 @@ def arrange_pages(ctx: ActionContext, document_ids: Sequence[str]) -> tuple[int,
 
 
 def label_pages(ctx: ActionContext, labels: Mapping[str, str]) -> tuple[int, int]:
-    """Give documents the labels of their pages (by id) where they have none. Answers how many were labelled and how many
-    have another label, which stays."""
+    """Set the page labels of documents (by id) that have none. Returns how many were labelled and how many
+    keep a different label.
+    """
     rows = raw_of(ctx.conn).execute(
         "SELECT id, page_label FROM document WHERE id IN (SELECT value FROM json_each(?))",
         (json_text(list(labels)),),
@@ -315,5 +323,5 @@ def _write_pages(ctx: ActionContext, column: str, rows: Sequence[tuple[object, s
 
 
 def place_documents(ctx: ActionContext, places: Mapping[str, int]) -> None:
-    """Give documents (by id) these sort orders among their siblings."""
+    """Set the sort orders of documents (by id) among their siblings."""
     _write_pages(ctx, "sort_order", [(place, ctx.now, identity) for identity, place in places.items()])

@@ -1,4 +1,4 @@
-"""What commands of other families may import from documents; re-exports only. Importable without the engine.
+"""What commands of other families may import from documents; re-exports only, importable without the engine.
 
 Documents by name, path or id, the pages that a command is about, and pages exported into a folder.
 """

@@ -1,4 +1,4 @@
-"""The refusals of documents, each a sentence a person can act on; raised by queries, actions and jobs."""
+"""The refusals of documents, raised by queries, actions and jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ unknown_representation = missing("representation", "List a document's representa
 unknown_annotation = missing("annotation", "List a document's annotations to find the right id.")
 classification_not_found = missing(
     "prototype",
-    "List the classifications to see which there are.",
+    "List the classifications to find the right key.",
     code="classification_not_found",
     key="key",
 )
@@ -35,7 +35,7 @@ def not_in_trash(document_id: str, name: str) -> Conflict:
 
 
 def stale_document(document_id: str, name: str, expected: str, current: str) -> Conflict:
-    """409: somebody else changed the node since the caller read it."""
+    """409: the node was changed by somebody else since the caller read it."""
     return Conflict(
         f"“{name}” was changed at {current}, after what you read of {expected}; nothing was written. "
         "Read it again and repeat the change on what is there now.",
@@ -65,7 +65,7 @@ def into_itself(document_id: str, name: str) -> Conflict:
 
 
 def too_deep(limit: int) -> Invalid:
-    """422: the tree would become deeper than the engine keeps."""
+    """422: the tree would exceed the maximum depth."""
     return Invalid(
         f"The tree would become more than {limit} levels deep. Choose a place nearer the top.",
         code="too_deep",
@@ -73,7 +73,7 @@ def too_deep(limit: int) -> Invalid:
 
 
 def not_a_sibling(after_id: str) -> Invalid:
-    """422: the place named is not under the parent named."""
+    """422: the node named is not a child of the parent named."""
     return Invalid(
         f"after_id {after_id} is not a live child of the parent you chose, or is itself being moved. "
         "Name a sibling, or leave after_id out to go last.",
@@ -82,7 +82,7 @@ def not_a_sibling(after_id: str) -> Invalid:
 
 
 def sources_stays(verb: str) -> Conflict:
-    """409: the folder Sources belongs to every project."""
+    """409: the folder Sources exists in every project and cannot be changed."""
     return Conflict(
         f"The folder Sources belongs to every project and cannot be {verb}. Move what is inside it instead.",
         code="sources_folder",
@@ -99,18 +99,18 @@ def unknown_rendition(document_id: str, rendition_id: str) -> NotFound:
 
 
 def not_materialized(rendition_id: str) -> NotFound:
-    """404: the rendition is known, its bytes are not made."""
+    """404: the rendition is known, but its file has not been made."""
     return NotFound(
-        f"The bytes of rendition {rendition_id} are not made yet. Choose another rendition, or have it made.",
+        f"The bytes of rendition {rendition_id} have not been made yet. Choose another rendition, or have it made.",
         code="rendition_not_materialized",
         rendition_id=rendition_id,
     )
 
 
 def no_recording(document_id: str, name: str) -> NotFound:
-    """404: the node is no recording."""
+    """404: the node is not a recording."""
     return NotFound(
-        f"“{name}” is no recording. Choose one, or import a file of speech (WAV, FLAC, Ogg, MP3 or M4A).",
+        f"“{name}” is not a recording. Choose one, or import a file of speech (WAV, FLAC, Ogg, MP3 or M4A).",
         code="no_recording",
         document_id=document_id,
     )
@@ -126,7 +126,7 @@ def no_picture(document_id: str, name: str) -> NotFound:
 
 
 def no_thumbnail(document_id: str) -> NotFound:
-    """404: no thumbnail is made (yet)."""
+    """404: no thumbnail has been made yet."""
     return NotFound(
         f"Document {document_id} has no thumbnail (yet); thumbnails are made in the background after an import.",
         code="no_thumbnail",
@@ -135,7 +135,7 @@ def no_thumbnail(document_id: str) -> NotFound:
 
 
 def dangling(document_id: str, name: str) -> NotFound:
-    """404: an alias whose target is gone or in the Trash; never a substitute."""
+    """404: the target of an alias is gone or in the Trash; nothing is substituted."""
     return NotFound(
         f"What “{name}” points at is gone or in the Trash. Restore it, or delete the bookmark.",
         code="target_not_found",
@@ -144,7 +144,7 @@ def dangling(document_id: str, name: str) -> NotFound:
 
 
 def not_an_alias(document_id: str, name: str) -> NotFound:
-    """404: the node points at nothing."""
+    """404: the node is not an alias."""
     return NotFound(
         f"“{name}” is not a bookmark, so it points at nothing.",
         code="bookmark_not_found",
@@ -153,7 +153,7 @@ def not_an_alias(document_id: str, name: str) -> NotFound:
 
 
 def alias_of_alias(document_id: str, name: str) -> Invalid:
-    """422: an alias points at a document, never at another alias."""
+    """422: an alias must point at a document, not at another alias."""
     return Invalid(
         f"“{name}” is itself an alias. Point at the document it stands for.",
         code="target_is_alias",
@@ -162,17 +162,17 @@ def alias_of_alias(document_id: str, name: str) -> Invalid:
 
 
 def unknown_prototype(key: str, *, because: str | None = None) -> Invalid:
-    """422: a prototype key that resolves to nothing."""
+    """422: a prototype key does not resolve."""
     chain = f" (the prototype {because} inherits from it)" if because else ""
     return Invalid(
-        f"There is no prototype {key!r}{chain}. List the classifications to see which there are.",
+        f"There is no prototype {key!r}{chain}. List the classifications to find the right key.",
         code="unknown_prototype",
         key=key,
     )
 
 
 def prototype_cycle(chain: list[str]) -> Invalid:
-    """422: a prototype that would inherit from itself."""
+    """422: a prototype would inherit from itself."""
     return Invalid(
         f"The prototypes inherit in a circle: {' → '.join(chain)}. Give one of them another parent.",
         code="prototype_cycle",
@@ -190,7 +190,7 @@ def no_proposal(document_id: str, name: str) -> NotFound:
 
 
 def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
-    """409: the proposal is not waiting any more."""
+    """409: the proposal has been decided already."""
     return Conflict(
         f"The kind proposed for “{name}” was {state} already. Undo that step to decide again.",
         code="already_decided",
@@ -200,7 +200,7 @@ def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
 
 
 def source_not_open(name: str) -> Conflict:
-    """409: the project to take from is not open."""
+    """409: the project to transfer from is not open."""
     return Conflict(
         f"The project {name} is not open. Open it, then transfer again.",
         code="source_not_open",
@@ -208,24 +208,24 @@ def source_not_open(name: str) -> Conflict:
 
 
 def same_project(name: str) -> BadRequest:
-    """400: source and target are one project."""
+    """400: source and target are the same project."""
     return BadRequest(
-        f"{name} is both the project to take from and the one to bring to. Use document.move within a project.",
+        f"{name} is both the source and the target of the transfer. Use document.move within a project.",
         code="same_project",
     )
 
 
 def target_no_folder(document_id: str, name: str, kind: str) -> BadRequest:
-    """400: things are brought into a folder."""
+    """400: documents can only be transferred into a folder."""
     return BadRequest(
-        f"“{name}” is a {kind}; things are brought into a folder. Choose one, or leave target_parent_id out for Sources.",
+        f"“{name}” is a {kind}; documents are transferred into a folder. Choose one, or leave target_parent_id out for Sources.",
         code="target_not_a_folder",
         document_id=document_id,
     )
 
 
 def alias_stays(document_id: str, name: str) -> Conflict:
-    """409: an alias is not carried to another project."""
+    """409: aliases are not transferred."""
     return Conflict(
         f"“{name}” is an alias, and aliases stay within a project. Transfer what it points at.",
         code="alias_stays",
@@ -234,7 +234,7 @@ def alias_stays(document_id: str, name: str) -> Conflict:
 
 
 def locked_stays(document_id: str, name: str) -> Forbidden:
-    """403: a locked node, or something with one in it, is not transferred."""
+    """403: a locked node, or one that contains a locked node, is not transferred."""
     return Forbidden(
         f"“{name}” is locked, and what is locked is not transferred. Ask an owner to unlock it first.",
         code="node_locked",
@@ -243,9 +243,9 @@ def locked_stays(document_id: str, name: str) -> Forbidden:
 
 
 def held_by_move(document_id: str, name: str) -> Conflict:
-    """409: a move under way holds the item."""
+    """409: an unfinished move holds the item."""
     return Conflict(
-        f"“{name}” is held by a move to another project that was cut short. Open that project, and the move is finished; "
+        f"“{name}” is held by a move to another project that was interrupted. Open that project, and the move is finished; "
         "where it was removed, the move is taken back by the next transfer or when this project is opened again.",
         code="held_by_move",
         document_id=document_id,
@@ -253,9 +253,9 @@ def held_by_move(document_id: str, name: str) -> Conflict:
 
 
 def still_arriving(document_id: str, name: str) -> Conflict:
-    """409: a copy that is being written cannot be restored."""
+    """409: an incomplete copy cannot be restored."""
     return Conflict(
-        f"“{name}” is being brought in from another project and is not complete yet.",
+        f"“{name}” is being transferred from another project and is not complete yet.",
         code="still_arriving",
         document_id=document_id,
     )
@@ -267,15 +267,15 @@ def transfer_failed(why: str, after: str) -> Broken:
 
 
 def unknown_transfer(transfer_id: str) -> NotFound:
-    """404: the journal has no such move from here."""
+    """404: the journal has no such move from this project."""
     return NotFound(
-        f"There is no move {transfer_id} from this project. Begin one with document.transfer in the project to bring to.",
+        f"There is no move {transfer_id} from this project. Begin one with document.transfer in the target project.",
         code="transfer_not_found",
     )
 
 
 def not_moving(transfer_id: str, why: str) -> Conflict:
-    """409: a move whose first half does not stand."""
+    """409: the first half of a move is not in effect."""
     return Conflict(
         f"The move {transfer_id} cannot send anything to the Trash: {why}. Begin a new one with document.transfer.",
         code="not_moving",
@@ -283,16 +283,16 @@ def not_moving(transfer_id: str, why: str) -> Conflict:
 
 
 def changed_meanwhile() -> Conflict:
-    """409: the source was changed while the copy was made."""
+    """409: the source was changed during the copy."""
     return Conflict(
         "What is being moved was changed while it was copied. Transfer it again.", code="changed_meanwhile"
     )
 
 
 def other_project_closed(audit_id: str, path: str) -> Conflict:
-    """409: a move is taken back on both sides or not at all."""
+    """409: a move can only be undone on both sides at once."""
     return Conflict(
-        f"A move is taken back in both projects at once, and {path} is not open. Open it and try again.",
+        f"A move is undone in both projects at once, and {path} is not open. Open it and try again.",
         code="undo_refused",
         reason="not-undoable",
         audit_id=audit_id,

@@ -1,6 +1,7 @@
-"""Affine maps between the pictures of one document: six numbers `[a, b, c, d, e, f]` over fractions of each frame.
+"""Affine maps between the pictures of one document: six numbers `[a, b, c, d, e, f]` over fractions of each
+frame.
 
-A point (u, v) of the one lies at x = a·u + c·v + e, y = b·u + d·v + f of the other.
+A point (u, v) of one is at x = a·u + c·v + e, y = b·u + d·v + f of the other.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ IDENTITY = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
 
 
 def inverse(transform: Sequence[float]) -> list[float] | None:
-    """The way back; None where *transform* is flat and has none."""
+    """Return the inverse; None if *transform* is singular."""
     a, b, c, d, e, f = transform
     area = a * d - b * c
     if not area:
@@ -21,7 +22,7 @@ def inverse(transform: Sequence[float]) -> list[float] | None:
 
 
 def compose(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
-    """The transform that applies *inner*, then *outer*."""
+    """Return the transform that applies *inner*, then *outer*."""
     a, b, c, d, e, f = outer
     g, h, i, j, k, m = inner
     return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e, b * k + d * m + f]

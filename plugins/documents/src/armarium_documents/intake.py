@@ -1,4 +1,4 @@
-"""What a file that comes in becomes: its nodes with their pictures, ready for `document.add_files`."""
+"""Turns an imported file into nodes with their pictures, ready for `document.add_files`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarium_documents.schemas.fields import clean_name
 def file_node(
     node_id: str, parent_id: str, name: str, path: Path | None, source: SourceFile, *, linked: bool = False
 ) -> dict[str, Any]:
-    """The node of a file; *path* is where it lies on this machine, None where it was sent."""
+    """Return the node of a file; *path* is its path on this machine, None if it was uploaded."""
     metadata: dict[str, Any] = {
         "source_type": "local",
         "checksum": source.checksum,
@@ -48,7 +48,7 @@ def file_node(
 
 
 def page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
-    """The node of one page of a file, *index* from 0."""
+    """Return the node of one page of a file, *index* from 0."""
     return {
         "id": new_id(),
         "parent_id": parent_id,
@@ -81,10 +81,11 @@ def taken_in(
     link: bool = False,
     within: Path | None = None,
 ) -> tuple[list[dict[str, Any]], SourceFile]:
-    """Take the picture file at *path* into the project: its node and those of its pages, and what the file holds.
+    """Store the picture file at *path* in the project; return its node, those of its pages, and the source
+    file.
 
-    The nodes' `parent_id` (of the first) is still to be set. Raises what `take_in` does, ValueError for a name that
-    no document can have. *within*: the engine's own folder that the file was received into.
+    The first node's `parent_id` is still to be set. Raises what `take_in` does, ValueError for an invalid
+    document name. *within*: the engine's own folder into which the file was received.
     """
     clean = clean_name(name)
     source = take_in(library, path, max_pixels=max_pixels, link=link, within=within)

@@ -1,4 +1,4 @@
-"""The tables of documents: nodes, pictures, what hangs on them, prototypes, thumbnails."""
+"""The tables of documents: nodes, pictures, what belongs to them, prototypes, thumbnails."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ documents = Table(
     Column("path", Text),
     Column("parent_id", Text, ForeignKey("document.id", deferrable=True, initially="DEFERRED")),
     Column("prototype_key", Text),
-    # No foreign key: an alias may dangle, and then says so.
+    # No foreign key: an alias may dangle, and is then reported as dangling.
     Column("alias_target_id", Text),
-    # "sources" on the folder that every project has; it is neither renamed away, moved nor deleted.
+    # "sources" on the folder that every project has; it cannot be renamed, moved or deleted.
     Column("system_key", Text, info=HIDDEN),
     Column("sequence", Integer),
     Column("page_label", Text),
@@ -63,13 +63,14 @@ documents = Table(
     Column("updated_at", Text, nullable=False),
     Column("deleted_at", Text),
     Column("deleted_by", Text),
-    # The node whose deletion took this one along (its own id on that node), so that Trash lists things, not rows.
+    # The node whose deletion took this one along (its own id on that node), so that Trash lists items, not
+    # rows.
     Column("trash_root_id", Text, info=HIDDEN),
     # On the root of a deletion: reason, from_folder_path and, for a move, where it went.
     Column("trash_info", Json, info=HIDDEN),
-    # With deleted_at inside it, the live children of a folder are counted and paged from the index alone.
+    # With deleted_at in the index, the live children of a folder are counted and paged from the index alone.
     Index("ix_document_children", "parent_id", "deleted_at", "sort_order", "name", "id"),
-    # An import asks of each file whether one of its name lies in the folder already.
+    # An import checks for each file whether one of its name is in the folder already.
     Index("ix_document_name", "parent_id", "name", sqlite_where=text("deleted_at IS NULL")),
     Index("ix_document_trash_root", "trash_root_id", sqlite_where=text("trash_root_id IS NOT NULL")),
     Index("ix_document_deleted", "deleted_at", sqlite_where=text("deleted_at IS NOT NULL")),
@@ -103,7 +104,7 @@ renditions = Table(
     Column("is_primary", Boolean, nullable=False),
     Column("materialized", Boolean, nullable=False),
     Column("mime_type", Text, nullable=False),
-    # Width and height as a person sees the picture: after the EXIF orientation that params.exif_orientation names.
+    # Width and height as displayed: after the EXIF orientation that params.exif_orientation names.
     Column("pixel_width", Integer),
     Column("pixel_height", Integer),
     Column("size_bytes", Integer),
@@ -192,7 +193,7 @@ representations = Table(
     Column("producer_tool", Text),
     Column("producer_model", Text),
     Column("review_state", Text, nullable=False),
-    # How sure the machine that read it was, 0 to 1; a person's reading has none.
+    # The confidence of the machine that read it, 0 to 1; null for a person's reading.
     Column("confidence", Float),
     *provenance_columns(),
     Index("ix_representation_document", "document_id", "kind"),
@@ -266,7 +267,7 @@ annotation_table = Table(
     Column("linked_entity_id", Text),
     Column("linked_note_id", Text),
     *provenance_columns(),
-    # Few annotations name segments; those that do are found without reading the rest.
+    # Few annotations name segments; those are found without reading the rest.
     Index("ix_annotation_targets", "id", sqlite_where=text("targets <> '[]'")),
     info=tracked(label="annotation", large=("text", "ink_payload"), document="document_id"),
 )
@@ -277,7 +278,7 @@ classifications = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("label", Text, nullable=False),
-    # No foreign key: a chain that no longer resolves is told when it is asked for, not prevented.
+    # No foreign key: a chain that no longer resolves is reported when it is read, not prevented.
     Column("parent_key", Text, index=True),
     Column("icon", Text),
     Column("color", Text),
@@ -299,7 +300,7 @@ thumbnails = Table(
     "thumbnail",
     metadata,
     Column("document_id", Text, primary_key=True),
-    # The rendition's bytes the picture was drawn from, so that a new primary makes it stale.
+    # The object the thumbnail was drawn from, so that a new primary makes it stale.
     Column("checksum", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),
@@ -321,11 +322,11 @@ transfers = Table(
     Column("state", Text, nullable=False),
     Column("audit_id", Text),
     Column("reason", Text),
-    # [{source_id, id}] of the things chosen, in the order given.
+    # [{source_id, id}] of the chosen items, in the order given.
     Column("items", Json, nullable=False),
-    # Who asked, so that a move which a crash left half-way is finished in their name.
+    # Who requested it, so that an interrupted move is finished on their behalf.
     Column("actor", Json, nullable=False),
-    # On the source's side: where each table's history stood when the copy was made.
+    # On the source's side: the position of each table's history when the copy was made.
     Column("marks", Json, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),

@@ -1,4 +1,4 @@
-"""The row of a node that is made: what is given, over the defaults of a document."""
+"""Builds the row of a new node: the given fields over the defaults of a document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium.api import ActionContext, new_id
 
 
 def new_row(ctx: ActionContext, **fields: Any) -> dict[str, Any]:
-    """A row for a new node: *fields* over the defaults; id and times are set here."""
+    """Return a row for a new node: *fields* over the defaults; id and times are set here."""
     return {
         "id": new_id(),
         "node_kind": "document",

@@ -1,8 +1,8 @@
-"""What a file to be imported holds: one picture, pages that are pictured one by one (TIFF of several pages, PDF), or a
-recording of speech, which is kept as it is.
+"""What an imported file contains: one picture, pages rendered one by one (multi-page TIFF, PDF), or a speech
+recording.
 
-Everything is opened through the guard; every refusal is an `Invalid` with a sentence. Which file it is about stands
-beside it wherever it is shown.
+Everything is opened through the guard; every refusal is an `Invalid` whose sentence does not name the file,
+because the file is shown next to it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _pdfium = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file copied into the object store, and what it holds. Sizes in pixels as a person sees the picture."""
+    """A file copied into the object store, and what it contains. Sizes in pixels as displayed."""
 
     checksum: str
     size_bytes: int
@@ -90,22 +90,23 @@ class PagePicture:
 def take_in(
     library: Library, path: Path, *, max_pixels: int, link: bool = False, within: Path | None = None
 ) -> SourceFile:
-    """Look through the file at *path*, copy it into the object store, and say what it holds.
+    """Examine the file at *path*, copy it into the object store, and return what it contains.
 
-    The file is decoded once: a cut or damaged picture is refused here, not when it is first shown. Raises Invalid in
-    words, PathNotAllowed for one that no caller may name; Unavailable when the project's disk will not take it. With
-    *link* the file stays where it is. *within*: the engine's own folder that it was received into.
+    The file is decoded once: a truncated or damaged picture is refused here, not when it is first shown.
+    Raises Invalid with the reason, PathNotAllowed for a path that no caller may name, Unavailable when the
+    project's disk is full. With *link* the file stays where it is. *within*: the engine's own folder into
+    which it was received.
     """
     try:
         file = open_plain(path, library.is_closed, within=within)
     except FileNotFoundError:
-        raise Invalid(f"{_IT} vanished while it was being imported.", code="file_gone") from None
+        raise Invalid(f"{_IT} disappeared while it was being imported.", code="file_gone") from None
     with file:
         return _take_in(library, path, file, max_pixels, link)
 
 
 def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link: bool) -> SourceFile:
-    """As `take_in`: everything is read from the file that was opened, whatever lies at *path* by now."""
+    """As `take_in`, reading only from the opened *file*, whatever *path* refers to by now."""
     before = _stamp(file)
     head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
@@ -125,7 +126,8 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
         shrink_to=thumbnail_draft(info.width, info.height),
         name=_IT,
     )
-    # Pillow turns a TIFF by itself when it decodes it; of the others only the header says how they stand.
+    # Pillow applies the orientation itself when it decodes a TIFF; for other formats only the header states
+    # it.
     width, height = image.size if info.format == "TIFF" else info.upright_size
     checksum = _store(library.objects, path, file, before, link)
     _draw_ahead(library, checksum, image)
@@ -133,7 +135,7 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
 
 
 def _rewound_path(file: BinaryIO) -> Path:
-    """A path by which the opened *file* is read from its beginning."""
+    """Return a path through which the opened *file* is read from its beginning."""
     file.seek(0)
     return Path(f"/dev/fd/{file.fileno()}")
 
@@ -154,7 +156,7 @@ def _store(objects: ObjectStore, path: Path, file: BinaryIO, before: tuple[int, 
 
 
 def digest_of(file: BinaryIO) -> str:
-    """The checksum of all that *file* holds, as the object store names it."""
+    """Return the checksum of *file*, as the object store names it."""
     file.seek(0)
     found = hashlib.sha256()
     while chunk := file.read(1 << 20):
@@ -163,7 +165,7 @@ def digest_of(file: BinaryIO) -> str:
 
 
 def _pdf_pages(path: Path) -> int:
-    """How many pages a PDF has; Invalid when it cannot be read."""
+    """Return the number of pages of a PDF; Invalid if it cannot be read."""
     with _pdfium:
         document = _open_pdf(path)
         try:
@@ -186,14 +188,14 @@ def _open_pdf(path: Path) -> Any:
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        words = "it asks for a password" if "assword" in str(error) else "it is damaged or cut short"
+        words = "it requires a password" if "assword" in str(error) else "it is damaged or truncated"
         raise Invalid(f"{_IT} is a PDF that cannot be opened: {words}.", code="pdf_damaged") from None
 
 
 def picture_page(library: Library, source: SourceFile, index: int, *, max_pixels: int) -> PagePicture:
-    """Picture page *index* (from 0) of a file in the object store, and put the picture there too.
+    """Render page *index* (from 0) of a file in the object store, and store the picture there too.
 
-    The same page always gives the same bytes, so that doing it again after a crash adds nothing.
+    The same page always gives the same bytes, so that repeating it after a crash adds nothing.
     """
     path = library.objects.path(source.checksum)
     label: str | None = None
@@ -219,7 +221,7 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
             page = document[index]
             width, height = page.get_size()
             if width <= 0 or height <= 0:
-                raise Invalid(f"Page {index + 1} has no extent.", code="pdf_damaged")
+                raise Invalid(f"Page {index + 1} has no size.", code="pdf_damaged")
             if max(width, height) > MAX_SHEET:
                 raise Invalid(
                     f"Page {index + 1} states a sheet of {width:.6g} x {height:.6g} points; no sheet is longer than "
@@ -231,22 +233,23 @@ def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
             if pixels > MAX_PAGE_PIXELS:
                 scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
             scale = min(scale, LONGEST_JPEG / max(width, height))
-            # A hair less, because sizes are rounded up: 900.0001 pixels are 900. Four bytes a pixel, in Pillow's own
-            # order, because that picture is read where PDFium drew it: any other is copied, at as much again.
+            # Slightly less, because sizes are rounded up: 900.0001 pixels become 900. Four bytes a pixel, in
+            # Pillow's own order, because Pillow uses PDFium's buffer directly only in that order: any other
+            # is copied.
             bitmap = page.render(scale=scale * (1 - 1e-6), prefer_bgrx=True, rev_byteorder=True)
             image = bitmap.to_pil()
             label = document.get_page_label(index) or None
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            raise Invalid(f"Page {index + 1} cannot be pictured: {error}.", code="pdf_damaged") from None
+            raise Invalid(f"Page {index + 1} cannot be rendered: {error}.", code="pdf_damaged") from None
         finally:
             document.close()
     return _without_colour(image), label, scale * 72
 
 
 def _without_colour(image: Image.Image) -> Image.Image:
-    """*image* (RGBX) in grey when its three channels are the same, which most scanned pages' are.
+    """Return *image* (RGBX) in grey if its three channels are equal, as in most scanned pages.
 
-    It is asked band by band: whole channels beside it would take as much memory as it does.
+    Compared in bands: whole channels would take as much memory again.
     """
     from PIL import ImageChops
 
@@ -258,8 +261,9 @@ def _without_colour(image: Image.Image) -> Image.Image:
 
 
 def _encode(image: Image.Image) -> tuple[bytes, str]:
-    """The picture as JPEG, or as PNG where JPEG would lose what it is (black and white, palette, sixteen bit, alpha)
-    or does not take it (a scroll of more than `LONGEST_JPEG`)."""
+    """Encode as JPEG, or as PNG where JPEG would lose information (bilevel, palette, 16 bit, alpha) or is too
+    small (a scroll of more than `LONGEST_JPEG`).
+    """
     file = io.BytesIO()
     if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
         image = image.convert("RGB")
@@ -272,22 +276,23 @@ def _encode(image: Image.Image) -> tuple[bytes, str]:
 
 
 def _draw_ahead(library: Library, checksum: str, image: Image.Image) -> None:
-    """Draw the thumbnail while the picture is decoded anyway; where that fails, the job `thumbnails` tells why."""
+    """Draw the thumbnail while the picture is decoded; if that fails, the job `thumbnails` reports why."""
     with suppress(OSError, ValueError):
         write_thumbnail(library, checksum, image)
 
 
 def thumbnail_draft(width: int, height: int) -> tuple[int, int]:
-    """The size a JPEG of *width* by *height* pixels, as stored, may be decoded at to draw its thumbnail.
+    """Return the size at which a JPEG of *width* by *height* stored pixels may be decoded to draw its
+    thumbnail.
 
-    Half as large again as the thumbnail: what the decoder leaves out on the way is what it shrinks best itself.
+    1.5 times the thumbnail, so that the final reduction is done by the better resampling filter.
     """
     scale = min(1.0, 1.5 * THUMBNAIL_SIDE / max(width, height))
     return max(1, int(width * scale)), max(1, int(height * scale))
 
 
 def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tuple[int, int, int]:
-    """Draw the thumbnail of a decoded picture into the `derived` folder; its width, height and size in bytes."""
+    """Draw the thumbnail of a picture into the `derived` folder; return width, height, size in bytes."""
     import tempfile
 
     from PIL import Image, ImageOps
@@ -318,7 +323,7 @@ def write_thumbnail(library: Library, checksum: str, image: Image.Image) -> tupl
 
 
 def _flatten_image(image: Image.Image) -> Image.Image:
-    """*image* in grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
+    """Convert *image* to grey or RGB: transparent pixels become white, 16 bits become 8."""
     from PIL import Image
 
     if image.mode == "1":

@@ -1,4 +1,4 @@
-"""What documents bring to the engine: the only file with a hook."""
+"""The plugin of the documents family: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def armarium_plugin() -> Plugin:
 
 
 def _stats(conn: Connection) -> dict[str, int]:
-    """Live documents and pages."""
+    """Return the numbers of live documents and pages."""
     row = conn.exec_driver_sql(
         "SELECT count(*), count(*) FILTER (WHERE doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'))"
         " FROM document WHERE deleted_at IS NULL"

@@ -1,4 +1,4 @@
-"""Recordings of speech among what is imported: known by how the file begins, never by its name."""
+"""Recognises imported speech recordings by their first bytes, never by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _MPEG_LAYERS = frozenset({0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3})
 
 
 def recording_type(head: bytes) -> str | None:
-    """The media type of a recording (WAV, FLAC, Ogg, MP3, M4A) that begins with *head*; None for anything else."""
+    """Return the media type of a recording (WAV, FLAC, Ogg, MP3, M4A) that begins with *head*, or None."""
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
         return "audio/wav"
     if head.startswith(b"fLaC"):

@@ -1,4 +1,4 @@
-"""Remarks on files: those that differ in numbers and names of files alone are said once, with the files they are of."""
+"""Counts remarks on files: those that differ only in numbers and file names are reported once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NAMED = 5
 
 
 def remark_pattern(remark: str) -> str:
-    """What remarks of the same kind have in common: the words without numbers and names of files."""
+    """Return what remarks of the same kind have in common: the words without numbers and file names."""
     return _NAMES_AND_NUMBERS.sub("#", remark)
 
 
 def count_remarks(
     found: list[dict[str, Any]], place: str, remarks: Iterable[str], *, most: int | None = None
 ) -> None:
-    """Count remarks on the file *place* into *found*: [{note, count, files}], of which there are at most *most*."""
+    """Count remarks on the file *place* in *found*: [{note, count, files}], at most *most* entries."""
     for remark in dict.fromkeys(remarks):
         kind = remark_pattern(remark)
         known = next((one for one in found if remark_pattern(one["note"]) == kind), None)

@@ -1,4 +1,4 @@
-"""Walk what is to be imported in natural order: which files there are, which are refused, which are left for others.
+"""Walks what is to be imported in natural order: files to import, to refuse, or to leave to other families.
 
 Nothing is opened or changed here.
 """
@@ -44,7 +44,7 @@ Position = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """One entry of a walk: a file to import, one left for another family, or one refused with its reason."""
+    """One entry of a walk: a file to import, one left to another family, or one refused with a reason."""
 
     kind: Literal["file", "left", "refused"]
     position: Position
@@ -55,12 +55,12 @@ class FoundEntry:
 
     @property
     def source(self) -> Path:
-        """Where to read it from: no part of the way was a link when it was looked over."""
+        """Return the path to read from, checked to contain no link."""
         return self.real or self.path
 
 
 def natural_key(name: str) -> tuple[object, ...]:
-    """A sort key that puts 2.jpg before 10.jpg, whatever the case and Unicode form; the name itself breaks ties."""
+    """Return a sort key that puts 2.jpg before 10.jpg, whatever the case and Unicode form."""
     plain = unicodedata.normalize("NFC", name).casefold()
     parts = _DIGITS.split(plain)
     # Text and number alternate, so that only like is compared with like.
@@ -70,12 +70,12 @@ def natural_key(name: str) -> tuple[object, ...]:
 def walk_folder(
     root: Path, *, recursive: bool, after: Position = (), left: frozenset[str] | None = None
 ) -> Iterator[FoundEntry]:
-    """Everything in *root* in natural order, depth first; with *after*, only what comes behind that position.
+    """Yield everything in *root* in natural order, depth first; with *after*, only what follows that
+    position.
 
-    *root* is whole and was resolved when it was allowed: it is not followed to anywhere else.
-
-    Files with an ending of *left* (None: LAYOUT_SUFFIXES) are left for others. Links are followed only to files inside
-    *root*. Hidden files and what systems leave behind are passed over.
+    *root* is absolute and already resolved: links in it are not followed. Files with an ending of *left*
+    (None: LAYOUT_SUFFIXES) are left to others. Links are followed only to files inside *root*. Hidden files
+    and system files are skipped.
     """
     yield from _walk(root, root, (), recursive, after, left)
 
@@ -110,13 +110,15 @@ def _walk(
             if not recursive:
                 continue
             if path.suffix.casefold() == PROJECT:
-                yield FoundEntry("refused", position, path, "It is a project; move pages with a transfer.")
+                yield FoundEntry(
+                    "refused", position, path, "It is a project; use a transfer to bring its documents."
+                )
             elif len(position) > MAX_LEVELS:
                 yield FoundEntry(
                     "refused",
                     position,
                     path,
-                    f"Folders are followed {MAX_LEVELS} deep; this one lies deeper.",
+                    f"Folders are followed to a depth of {MAX_LEVELS}; this one is deeper.",
                 )
             elif (why := name_fault(name)) is not None:
                 yield FoundEntry("refused", position, path, why)
@@ -129,7 +131,7 @@ def _walk(
 def named_files(
     paths: Sequence[str], *, after: int = 0, left: frozenset[str] | None = None
 ) -> Iterator[tuple[int, FoundEntry]]:
-    """The files *paths* in the order given, from number *after* on, each with its number."""
+    """Yield the files *paths* in the order given, from number *after* on, each with its number."""
     for number, given in enumerate(paths):
         if number >= after:
             path = Path(given)
@@ -137,7 +139,7 @@ def named_files(
 
 
 def classify(path: Path, position: Position, root: Path | None, left: frozenset[str] | None) -> FoundEntry:
-    """What is to be done with the file at *path*, by its name and kind alone; *root* bounds where links may point."""
+    """Decide by name and kind what to do with the file at *path*; *root* bounds where links may lead."""
     why, real = name_fault(path.name), None
     if why is None:
         why, real = _looked_over(path, root)
@@ -158,7 +160,7 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
 
 
 def name_fault(name: str) -> str | None:
-    """Why a file or folder of this name is not imported, or None."""
+    """Return why a file or folder of this name is not imported, or None."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -167,18 +169,18 @@ def name_fault(name: str) -> str | None:
         return "Its name is blank; rename it."
     for character in name:
         if unicodedata.category(character) == "Cc" or character in "\u2028\u2029":
-            return f"Its name holds the control character U+{ord(character):04X}; rename it."
+            return f"Its name contains the control character U+{ord(character):04X}; rename it."
     return None
 
 
 def _looked_over(path: Path, root: Path | None) -> tuple[str | None, Path | None]:
-    """Why the file at *path* is not taken, or None; and where it lies when *path* is a link to a file in *root*."""
+    """Return why the file at *path* is refused, or None; and the target of a link to a file in *root*."""
     real = None
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
             real = path.resolve(strict=True)
-            # A file that was named is named where it lies: it became a link since.
+            # A file that was named explicitly has a resolved path: it has since become a link.
             if root is None or not real.is_relative_to(root):
                 return (
                     "It is a link to a place outside the folder; copy the file itself into the folder.",
@@ -188,7 +190,7 @@ def _looked_over(path: Path, root: Path | None) -> tuple[str | None, Path | None
             if stat.S_ISDIR(status.st_mode):
                 return "It is a link to a folder; links to folders are not followed.", None
     except FileNotFoundError:
-        return "It is not there any more, or is a link to nothing.", None
+        return "It no longer exists, or is a broken link.", None
     except (OSError, RuntimeError) as error:
         return f"It cannot be read: {getattr(error, 'strerror', None) or error}.", None
     if not stat.S_ISREG(status.st_mode):

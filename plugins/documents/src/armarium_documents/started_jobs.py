@@ -1,4 +1,4 @@
-"""Putting a recipe job into the queue for the pages at and beneath nodes: one action for each, made from its declaration."""
+"""Actions that queue a recipe job for the pages at and below nodes, made from the job's declaration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium_documents.queries.tree import pages_under, recordings_under
 
 ScopeIds = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=128)]],
-    Field(min_length=1, max_length=10_000, description="Pages, or folders whose pages are meant, in order."),
+    Field(min_length=1, max_length=10_000, description="Pages, or folders with pages, in order."),
 ]
 
 
@@ -35,10 +35,11 @@ class StartedJob(Message):
 
 
 def start_actions(family: str, jobs: Iterable[RecipeJob]) -> tuple[Action[Any], ...]:
-    """An action for each of *jobs* that puts it into the queue: `<family>.<id with underscores>`.
+    """Return an action for each of *jobs* that queues it: `<family>.<id with underscores>`.
 
-    Its parameters are `scope_ids` and the job's settings. Nodes marked as excluded from processing are left out. It raises
-    NotFound for an unknown node, Forbidden by a lock, Invalid where there is no page, and what the job's `place` raises.
+    Its parameters are `scope_ids` and the job's settings. Nodes marked as excluded from processing are left
+    out. It raises NotFound for an unknown node, Forbidden by a lock, Invalid if there is no page, and what
+    the job's `place` raises.
     """
     return tuple(_start_action(family, job) for job in jobs)
 
@@ -55,7 +56,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         scope: list[str] = cast(Any, p).scope_ids
         pages = under(ctx.conn, scope, for_processing=True)
         if not pages:
-            what = "The node holds" if len(scope) == 1 else "The nodes hold"
+            what = "The node contains" if len(scope) == 1 else "The nodes contain"
             raise Invalid(
                 f"{what} no {thing} to work on; name {thing}s, or a folder with {thing}s in it.",
                 code="no_pages",
@@ -84,7 +85,7 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         params=params,
         result=StartedJob,
         summary=f"{task}, as a background job.",
-        words=f"Began to {task[0].lower()}{task[1:]}: {{scope_ids|pages}}",
+        words=f"Started to {task[0].lower()}{task[1:]}: {{scope_ids|pages}}",
         example=cast(Any, example) if job.example is not None else None,
         guards_targets=True,
         after_undo=cancel_with_undo,

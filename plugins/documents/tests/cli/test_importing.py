@@ -86,7 +86,7 @@ def test_an_archive_comes_in_as_a_folder_does(desk: Machine, pictures: Pictures)
         archive.writestr("page/9.xml", PAGE.format(image="9.png", text="word"))
     desk.succeed("create", "Letters")
     said = desk.succeed("import", "Box 7.zip").out
-    assert said.startswith("Imported 1 file.\nRead 1 layout file into the pages they are of.\n")
+    assert said.startswith("Imported 1 file.\nRead 1 layout file into the pages they describe.\n")
     assert "  noted of Box 7/page/1.xml: " in said
     assert "  not paired: Box 7/page/9.xml: " in said
     assert names(desk) == ["Sources", "Box 7", "1.png"]

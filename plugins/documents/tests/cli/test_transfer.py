@@ -59,7 +59,7 @@ def test_what_a_move_cuts_and_leaves_is_told(two: Machine) -> None:
     kind = f'{{"document_id": "{page}", "prototype_key": "will"}}'
     two.succeed("action", "run", "document.update", "-p", kind, "--library", "Wills")
     plan = two.succeed("transfer", page, "--from", "Wills", "--move", "--dry-run", "--library", "Letters").out
-    assert "To be made here: will." in plan
+    assert "Would be created here: will." in plan
     assert "cut in the other project: What “alias 0” points at is moved" in plan
     assert "… and 2 more cut in the other project." in plan
 
@@ -71,9 +71,11 @@ def test_transfers_that_cannot_be_are_refused(two: Machine) -> None:
         "There is no project at"
     )
     assert "No project is called" in two.expect_refusal("transfer", page, "--from", "Nowhere", *here)
-    assert "both the project" in two.expect_refusal("transfer", page, "--from", "Letters", *here)
+    assert "both the source and the target" in two.expect_refusal(
+        "transfer", page, "--from", "Letters", *here
+    )
     assert "There is no document" in two.expect_refusal("transfer", "f" * 32, "--from", "Wills", *here)
-    assert "No document here has the id, the name or the path 'a b'" in two.expect_refusal(
+    assert "No document here has the id, name or path 'a b'" in two.expect_refusal(
         "transfer", "a b", "--from", "Wills", *here
     )
 

@@ -75,7 +75,7 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     assert known["2.png"] in wills.succeed("show", "pages/2.png").out
     assert again in wills.succeed("show", "/2.png").out
     assert wills.expect_refusal("show", "a b") == (
-        "No document here has the id, the name or the path 'a b'; armarium ls shows those there are."
+        "No document here has the id, name or path 'a b'; armarium ls lists the documents."
     )
 
 
@@ -95,7 +95,7 @@ def test_show_tells_of_a_kind_that_cannot_be_resolved(
 
     page = ids(wills)["1.png"]
     monkeypatch.setattr(Session, "get", without_the_kind)
-    assert "its kind cannot be told: There is no kind lost." in wills.succeed("show", page).out
+    assert "its kind cannot be resolved: There is no kind lost." in wills.succeed("show", page).out
 
 
 def test_show_writes_the_picture_to_a_file(wills: Machine) -> None:
@@ -130,9 +130,9 @@ def test_moves_that_cannot_be_are_refused(wills: Machine) -> None:
     known = ids(wills)
     box = run(wills, "document.create", '{"name": "Box"}')["id"]
     inner = run(wills, "document.create", f'{{"name": "Inner", "parent_id": "{box}"}}')["id"]
-    assert wills.expect_refusal("move", known["1.png"]).startswith("Where to?")
-    assert wills.expect_refusal("move", known["1.png"], "--top", "--to", box).startswith("Where to?")
-    assert "--after a document or --first" in wills.expect_refusal(
+    assert wills.expect_refusal("move", known["1.png"]).startswith("Give --to FOLDER")
+    assert wills.expect_refusal("move", known["1.png"], "--top", "--to", box).startswith("Give --to FOLDER")
+    assert "either --after or --first" in wills.expect_refusal(
         "move", known["1.png"], "--to", box, "--first", "--after", inner
     )
     assert wills.expect_refusal("move", box, "--to", box).endswith(".")
@@ -247,8 +247,8 @@ IMPOSSIBLE = [
     (("-w", "sealed:checkbox=maybe"), "'maybe' is neither true nor false"),
     (("-w", ""), "An empty name names no attribute"),
     (("--sort", " "), "An empty name names no attribute"),
-    (("--desc",), "say --sort NAME with it"),
-    (("-w", 'a"b=c'), "an attribute's name holds no"),
+    (("--desc",), "give --sort NAME with it"),
+    (("-w", 'a"b=c'), "an attribute's name must not contain"),
     (("-w", "document.parent_id=x"), "there is no field document.parent_id"),
     (("-w", "sealed:checkbox>=yes"), "compared with eq or ne"),
     (("-c", "document.language"), "cannot be shown here"),

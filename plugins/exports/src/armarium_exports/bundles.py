@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, now
 from armarium_exports.earlier import clash_refused, listed_before
-from armarium_exports.places import file_place, require_parent, settle, whole_file, whole_folder
+from armarium_exports.places import (
+    file_place,
+    free_name_beside,
+    require_parent,
+    settle,
+    whole_file,
+    whole_folder,
+)
 from armarium_exports.records import SCHEMA_VERSION, RecordType, record_types
 from armarium_exports.schemas import ParquetParams, RecordsParams
 from armarium_exports.selection import Selection, select_documents
+from armarium_exports.side_by_side import write_types
 
 if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
+COPIED_AT_ONCE = 1_000_000
 ROWS = 10_000
 """Records of a batch, and of a row group of a Parquet file five times as many."""
 
@@ -42,17 +52,33 @@ def write_jsonl(engine: Engine, library: Library, principal: Principal, p: Recor
     """The manifest, then every record, one a line."""
     place = p.output_path.real
     file_place(place, overwrite=p.overwrite)
-    counts: dict[str, int] = {}
-    with library.db.read() as conn:
-        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
-        with whole_file(place) as file:
+    kinds = record_types(engine)
+    counts = dict.fromkeys((kind.name for kind in kinds), 0)
+    spools: dict[str, Path] = {}
+
+    def put(kind: RecordType, reader: Connection, file: BinaryIO) -> None:
+        for lines, number in _lines(kind, reader, selection):
+            file.write(lines)
+            counts[kind.name] += number
+
+    def spool(kind: RecordType, reader: Connection) -> None:
+        spools[kind.name] = free_name_beside(place)
+        with spools[kind.name].open("xb") as beside:
+            put(kind, reader, beside)
+
+    try:
+        with library.db.read_together() as readers, whole_file(place) as file:
+            selection = select_documents(library, readers[0], principal, p.target_id, recursive=p.recursive)
             file.write(orjson.dumps(head(engine, library, selection, p.target_id)) + b"\n")
-            for kind in record_types(engine):
-                counts[kind.name] = 0
-                for lines, number in _lines(kind, conn, selection):
-                    file.write(lines)
-                    counts[kind.name] += number
+            write_types(kinds, readers, lambda kind, reader: put(kind, reader, file), spool)
+            for name in [kind.name for kind in kinds if kind.name in spools]:
+                with spools[name].open("rb") as beside:
+                    shutil.copyfileobj(beside, file, COPIED_AT_ONCE)
+                spools.pop(name).unlink()
             size = file.tell()
+    finally:
+        for left in spools.values():
+            left.unlink(missing_ok=True)
     return _answer(place, selection, counts, size)
 
 
@@ -70,8 +96,9 @@ def _answer(place: Path, selection: Selection, counts: Mapping[str, int], size: 
 
 def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
     """Records as lines, many at a time, with how many they are."""
-    if kind.batches is not None:
-        yield from _lines_of_values(kind, conn, selection)
+    if kind.lines is not None:
+        for rows in kind.lines(conn, selection):
+            yield ("\n".join([row[0] for row in rows]) + "\n").encode(), len(rows)
         return
     lead = {"record_type": kind.name, "schema_version": SCHEMA_VERSION}
     lines: list[bytes] = []
@@ -84,25 +111,6 @@ def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator
         yield b"\n".join(lines) + b"\n", len(lines)
 
 
-def _lines_of_values(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
-    """As _lines, of a table: a row becomes one dict, its stored JSON goes through as it is."""
-    columns = kind.columns or {}
-    names = ("record_type", "schema_version", *columns)
-    objects = [number for number, sort in enumerate(columns.values(), 2) if sort == "json"]
-    dumps, fragment = orjson.dumps, orjson.Fragment
-    assert kind.batches is not None
-    for rows in kind.batches(conn, selection):
-        lines = []
-        for row in rows:
-            values = [kind.name, SCHEMA_VERSION, *row]
-            for number in objects:
-                if values[number] is not None:
-                    values[number] = fragment(values[number])
-            lines.append(dumps(dict(zip(names, values, strict=True)), default=str))
-        lines.append(b"")
-        yield b"\n".join(lines), len(rows)
-
-
 def write_parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
     """A folder with a Parquet file for each record type and a manifest."""
     from armarium_exports.line_pictures import write_line_pictures
@@ -110,12 +118,16 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
     place = p.output_path.real
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    counts: dict[str, int] = {}
+    kinds = record_types(engine)
+    counts = dict.fromkeys((kind.name for kind in kinds), 0)
     with whole_folder(place) as fresh:
-        with library.db.read() as conn:
-            selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
-            for kind in record_types(engine):
-                counts[kind.name] = _write_type(kind, conn, selection, fresh / f"{kind.name}.parquet")
+        with library.db.read_together() as readers:
+            selection = select_documents(library, readers[0], principal, p.target_id, recursive=p.recursive)
+
+            def put(kind: RecordType, reader: Connection) -> None:
+                counts[kind.name] = _write_type(kind, reader, selection, fresh / f"{kind.name}.parquet")
+
+            write_types(kinds, readers, put, put)
         if p.line_pictures:
             counts["line_picture"] = write_line_pictures(
                 engine, library, selection, fresh / "line_picture.parquet"
@@ -152,11 +164,21 @@ def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: 
         nonlocal counted
         for rows in batches(conn, selection):
             counted += len(rows)
-            yield polars.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+            values = zip(schema.items(), zip(*rows, strict=True), strict=True)
+            yield polars.DataFrame([_series(name, sort, column) for (name, sort), column in values])
         yield polars.DataFrame([], schema=schema, orient="row")
 
     sink(path, schema, frames)
     return counted
+
+
+def _series(name: str, sort: Any, column: Sequence[Any]) -> polars.Series:
+    """A column as the database keeps it, as *sort*."""
+    import polars
+
+    kept = polars.Int64 if sort == polars.Boolean else sort
+    made = polars.Series(name, column, dtype=kept)
+    return made if kept == sort else made.cast(sort)
 
 
 def _write_untyped(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,8 @@ from armarium.commandline import (
 )
 from armarium_documents.commandline import Scope, document_id, document_names, scope_of
 
+BAR = 20
+"""Characters of a bar that is full."""
 NAMED = 10
 """How many withheld sources and losses are named."""
 
@@ -172,7 +175,7 @@ def export_for(
     receiver: Annotated[str, typer.Argument(help="escriptorium, transkribus, ocr-d, kraken or mets-viewer.")],
     ids: Scope = None,
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.")] = "export",
-    report: Annotated[bool, typer.Option("--report", help="Only say what would be lost.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Only draw what would be lost.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write pages with their pictures as another program opens them."""
@@ -188,8 +191,8 @@ def export_for(
         done = "Would write" if report else "Wrote"
         where = "" if report else f" to {found['output_path']}"
         typer.echo(f"{done} {plural(found['pages'], 'page')} for {found['receiver']}{where}.")
-        for what, count, why in _sum_pages(found["losses"]):
-            typer.echo(f"  not carried: {what} ({count}): {why}.")
+        for line in _draw_losses(found["losses"], found["pages"]):
+            typer.echo(line)
         for one in found["left_out"][:NAMED]:
             typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
         for problem in found["problems"]:
@@ -199,12 +202,24 @@ def export_for(
     answer(found, words)
 
 
-def _sum_pages(pages: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
-    counts: dict[tuple[str, str], int] = {}
+def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
+    """A line for each loss, the widest spread first: a bar of the share of pages that have it, how often, and why."""
+    there: Counter[tuple[str, str]] = Counter()
+    in_all: Counter[tuple[str, str]] = Counter()
     for page in pages:
+        there.update({(loss["what"], loss["why"]) for loss in page["losses"]})
         for loss in page["losses"]:
-            counts[loss["what"], loss["why"]] = counts.get((loss["what"], loss["why"]), 0) + loss["count"]
-    return [(what, count, why) for (what, why), count in counts.items()]
+            in_all[loss["what"], loss["why"]] += loss["count"]
+    if not there:
+        return ["  everything is carried."] if count else []
+    width = min(max(len(what) for what, _ in there), 40)
+    drawn = ["  not carried:"]
+    for (what, why), number in sorted(there.items(), key=lambda one: (-one[1], one[0])):
+        filled = max(1, round(BAR * number / count))
+        bar = "█" * filled + "░" * (BAR - filled)
+        share = f"{number} of {plural(count, 'page')}"
+        drawn.append(f"  {what:<{width}} {bar} {share}, {in_all[what, why]} in all: {why}.")
+    return drawn
 
 
 def keep_export(

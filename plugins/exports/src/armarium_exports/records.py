@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +16,17 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    case,
     false,
     func,
+    literal,
     or_,
     select,
     true,
     type_coerce,
 )
 
-from armarium.api import HIDDEN, Engine, Json, is_among, rules_of
+from armarium.api import HIDDEN, Engine, Json, is_among, raw_of, rules_of
 from armarium_canvas.api import items, places
 from armarium_checking.api import verdicts
 from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
@@ -62,7 +65,10 @@ class RecordType:
     columns: Mapping[str, str] | None = None
     """Values of json columns come as ready JSON text."""
     batches: Callable[[Connection, Selection], Iterator[Sequence[Sequence[Any]]]] | None = None
-    """Of a table: the same records as values in the order of *columns*, many at a time."""
+    """Of a table: the same records as values in the order of *columns*, many at a time, as the database keeps them: a
+    boolean is 0 or 1."""
+    lines: Callable[[Connection, Selection], Iterator[Sequence[Sequence[str]]]] | None = None
+    """Of a table: the same records as JSON, put together by the database, each a row of one text."""
 
 
 def record_types(engine: Engine) -> list[RecordType]:
@@ -142,17 +148,56 @@ def _of_table(
     chosen: list[Any] = [_raw(column) for column in shown]
     chosen += [value.label(key) for key, value in (more or {}).items()]
 
+    # By the document first: its rows lie side by side in an index, so that nothing is sorted.
+    owner = rules_of(table).document
+    ordered = (order,) if order is not None else (*([table.c[owner]] if owner else ()), *table.primary_key)
+
+    def fetch(conn: Connection, selection: Selection, *values: Any) -> Iterator[Sequence[Sequence[Any]]]:
+        found = conn.execute(select(*values).where(where(selection)).order_by(*ordered))
+        # Bare rows: what SQLAlchemy makes of each takes as long as reading it.
+        assert found.cursor is not None
+        try:
+            while rows := found.cursor.fetchmany(_BATCH):
+                yield rows
+        finally:
+            found.close()
+
     def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
-        order_by = table.primary_key if order is None else (order,)
-        found = conn.execute(select(*chosen).where(where(selection)).order_by(*order_by))
-        while rows := found.fetchmany(_BATCH):
-            yield rows
+        return fetch(conn, selection, *chosen)
+
+    def lines(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[str]]]:
+        pairs: list[Any] = [literal("record_type"), literal(name), literal("schema_version"), SCHEMA_VERSION]
+        for (key, sort), value in zip(columns.items(), chosen, strict=True):
+            pairs += (literal(key), _in_json(value, sort))
+        raw_of(conn).create_function("armarium_number", 1, _number, deterministic=True)
+        return fetch(conn, selection, func.json_object(*pairs))
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
+        booleans = [key for key, sort in columns.items() if sort == "boolean"]
         for rows in batches(conn, selection):
-            yield from (dict(zip(columns, row, strict=True)) for row in rows)
+            for row in rows:
+                record = dict(zip(columns, row, strict=True))
+                for key in booleans:
+                    record[key] = None if record[key] is None else bool(record[key])
+                yield record
 
-    return RecordType(name, read, columns, batches)
+    return RecordType(name, read, columns, batches, lines)
+
+
+def _number(value: float) -> str:
+    """A number in as few digits as give it back; SQLite writes fifteen, and JSON has no infinity."""
+    return repr(value) if math.isfinite(value) else "null"
+
+
+def _in_json(value: Any, sort: str) -> Any:
+    """*value* as an argument of SQLite's json_object: numbers keep every digit, objects go through as they are stored."""
+    if sort == "json":
+        return func.json(value)
+    if sort == "boolean":
+        return case((value.is_(None), None), (value == true(), func.json("true")), else_=func.json("false"))
+    if sort == "number":
+        return case((value.is_(None), None), else_=func.json(func.armarium_number(value)))
+    return value
 
 
 def _raw(column: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from armarium_exports.cli import _draw_losses
 from armarium_testing.command_line import Machine, ids
 
 
@@ -37,3 +39,19 @@ def test_an_export_is_kept_written_and_ended(wills: Machine) -> None:
 def test_files_for_other_programs_are_reported_and_written(wills: Machine) -> None:
     assert "Would write 0 pages for kraken" in wills.succeed("export-for", "kraken", "--report").out
     assert wills.expect_refusal("export-for", "kraken", "--out", "kraken").endswith(".")
+
+
+def test_losses_are_drawn_the_widest_spread_first() -> None:
+    def page(*losses: tuple[str, int]) -> dict[str, Any]:
+        return {
+            "losses": [{"what": what, "count": count, "why": "it has no place"} for what, count in losses]
+        }
+
+    drawn = _draw_losses([page(("notes", 7)), page(("notes", 1), ("baselines", 30))], 4)
+    assert drawn == [
+        "  not carried:",
+        "  notes     ██████████░░░░░░░░░░ 2 of 4 pages, 8 in all: it has no place.",
+        "  baselines █████░░░░░░░░░░░░░░░ 1 of 4 pages, 30 in all: it has no place.",
+    ]
+    assert _draw_losses([], 4) == ["  everything is carried."]
+    assert _draw_losses([], 0) == []

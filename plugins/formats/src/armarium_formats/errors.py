@@ -148,7 +148,7 @@ class NothingCameIn(Invalid):
         first = (refused or unpaired or [{"file": "", "why": "There was no file in it."}])[0]
         more = len(refused) + len(unpaired) - 1
         super().__init__(
-            f"Nothing of it came in. {first['file']}: {first['why']}"
+            f"Nothing was imported. {first['file']}: {first['why']}"
             + (f" And {more} more." if more > 0 else ""),
             code="nothing_came_in",
             refused=refused[:1000],

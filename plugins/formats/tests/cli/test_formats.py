@@ -75,7 +75,7 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
 def test_a_folder_comes_in_with_its_layout_files(scans: Machine) -> None:
     said = scans.succeed("import", "box").out
     assert "Imported 2 files." in said
-    assert "Read 1 layout file into the pages they are of." in said
+    assert "Read 1 layout file into the pages they describe." in said
     assert "not paired: page/lost.xml: It is of gone.png" in said
     assert "not read: broken.xml" in said
     nodes = scans.succeed("ls", "--json").json["items"]

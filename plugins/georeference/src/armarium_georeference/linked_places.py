@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
+from uuid import UUID
 
 from armarium_georeference.dates import span_of_when
 from armarium_georeference.places import Find, place_at, require_entity
@@ -20,7 +22,7 @@ def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
     entity = require_entity(find, entity_id)
     uri = next((str(one["uri"]) for one in entity.get("authority_links") or [] if one.get("uri")), None)
     feature: dict[str, Any] = {
-        "@id": uri or f"urn:uuid:{entity_id}",
+        "@id": uri or _urn(entity_id),
         "type": "Feature",
         "properties": {"title": str(entity.get("canonical_name") or entity_id)},
         "names": _names(entity),
@@ -39,6 +41,14 @@ def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
     if entity.get("description"):
         feature["descriptions"] = [{"value": str(entity["description"])}]
     return {"type": "FeatureCollection", "@context": CONTEXT, "features": [feature]}
+
+
+def _urn(entity_id: str) -> str:
+    """The URI of an entity that no authority names; ids are UUIDs without their hyphens."""
+    try:
+        return UUID(entity_id).urn
+    except ValueError:
+        return f"urn:armarium:{quote(entity_id, safe='')}"
 
 
 def _is_sure(link: Mapping[str, Any]) -> bool:
@@ -64,7 +74,11 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _write_when(when: Any) -> dict[str, Any] | None:
-    """A `when` of the format: one timespan, of which an open end is left out; None where there is none to give."""
+    """A `when` of the format: one timespan; None where there is none to give.
+
+    A timespan has a start there, and without an end it is no longer than its start: an open end is one that was at the
+    earliest when it began, an unknown start one that was at the latest when it ended.
+    """
     if not isinstance(when, Mapping) or not (when.get("start") or when.get("end")):
         return None
     try:
@@ -72,7 +86,11 @@ def _write_when(when: Any) -> dict[str, Any] | None:
             return None
     except ValueError:
         return None
-    span = {side: {"in": str(when[side])} for side in ("start", "end") if when.get(side)}
+    start, end = when.get("start"), when.get("end")
+    span = {
+        "start": {"in": str(start)} if start else {"latest": str(end)},
+        "end": {"in": str(end)} if end else {"earliest": str(start)},
+    }
     return {"timespans": [span]}
 
 

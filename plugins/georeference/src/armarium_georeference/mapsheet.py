@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from armarium.api import font_faces
 from armarium_georeference.onground import Outline
 from armarium_georeference.transforms import PassTransform, pixels_up
 from armarium_georeference.warping import Warp, Window
@@ -27,6 +28,8 @@ _ARROW = 60
 """Pixels that the longest residual is drawn with, where it would be shorter."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _MOST_LINES = 40
+_LETTERS = "Armarium letters"
+"""What the page calls the letters that it carries with it."""
 
 
 def map_page(
@@ -51,13 +54,21 @@ def map_page(
         f'<g class="residuals">{"".join(_arrows(found, window, control))}</g>',
         _scale_bar(window),
     ]
+    notes = [point["note"] or "" for point in found.counting]
+    faces, fonts = font_faces("".join([title, *notes, *(text.text for text in texts.values())]), _LETTERS)
+    lettering = (
+        f" Letters: {', '.join(font.family for font in fonts)} (SIL Open Font License 1.1)." if fonts else ""
+    )
     return _PAGE.format(
         title=escape(title),
+        faces=faces,
+        family=_LETTERS,
         width=width,
         height=height,
         layers="\n".join(layers),
         words=_words(found),
         rows="".join(_rows(found)),
+        lettering=escape(lettering),
     )
 
 
@@ -190,7 +201,8 @@ def _scale_bar(window: Window) -> str:
     metres *= next(m for m in (5, 2, 1) if m * metres <= window.scale * window.size[0] / 3 or m == 1)
     label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
     length, y = metres / window.scale, window.size[1] - 14
-    return f'<g class="bar"><path d="M14 {y}h{length:.1f}m0 -5v5m{-length:.1f} -5v5"/><text x="18" y="{y - 5}">{label}</text></g>'
+    plate = f'<rect x="6" y="{y - 20}" width="{length + 16:.0f}" height="28"/>'
+    return f'<g class="bar">{plate}<path d="M14 {y}h{length:.1f}m0 -5v5m{-length:.1f} -5v5"/><text x="18" y="{y - 5}">{label}</text></g>'
 
 
 def _metres(value: float | None) -> str:
@@ -225,9 +237,11 @@ _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width">
 <style>
-body {{ font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem; color: #222; background: #fff; max-width: 1250px; }}
+{faces}
+body {{ font: 15px/1.45 "{family}", system-ui, sans-serif; margin: 1.5rem; color: #222; background: #fff; max-width: 1250px; }}
 svg {{ width: 100%; height: auto; background: #eaf1f5; border: 1px solid #bbb; }}
 .grid path {{ fill: none; stroke: #9db4c0; stroke-width: .6; }} .grid text, .bar text {{ font-size: 11px; fill: #456; }}
+.grid text {{ paint-order: stroke; stroke: #eaf1f5; stroke-width: 3; }} .bar rect {{ fill: #fffffff0; }}
 .coast {{ fill: none; stroke: #235; stroke-width: 1.4; }} .above {{ stroke-width: .8; stroke-dasharray: 5 3; }}
 .segments path {{ fill: #c0500022; stroke: #c05000; stroke-width: 1; }} .segments path:hover {{ fill: #c0500066; }}
 .residuals circle {{ fill: #fff; stroke: #b00020; stroke-width: 2; }} .arrow {{ stroke: #b00020; stroke-width: 2; }}
@@ -243,9 +257,16 @@ table {{ border-collapse: collapse; }} td, th {{ padding: .15rem .8rem .15rem 0;
 <path d="M0 0L8 4L0 8z" fill="#b00020"/></marker></defs>
 {layers}
 </svg>
+<p id="said" dir="auto" aria-live="polite">Point at a shape to read what stands there.</p>
 {words}
 <table><tr><th></th><th>Latitude, longitude</th><th>East, m</th><th>North, m</th><th>Error, m</th><th></th></tr>{rows}</table>
-<p>Coastlines: Natural Earth.</p>
+<p>Coastlines: Natural Earth.{lettering}</p>
 <style>#picture {{ opacity: .75 }}</style>
+<script>
+document.querySelector(".segments").addEventListener("pointerover", (event) => {{
+  const words = event.target.querySelector("title");
+  if (words) document.getElementById("said").textContent = words.textContent;
+}});
+</script>
 </body></html>
 """

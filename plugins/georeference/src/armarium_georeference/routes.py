@@ -18,7 +18,10 @@ from armarium_source_model.api import counting_readings, passes, reading_rule
 
 router = APIRouter(prefix="/api/georeference", tags=["georeference"])
 
-_CLOSED = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; sandbox allow-scripts"
+_CLOSED = (
+    "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "sandbox allow-scripts"
+)
 """The page loads nothing, and runs apart from the engine that it was asked of."""
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from armarium.api import (
-    Egress,
-    Engine,
     JobContext,
     JobKind,
     Limits,
@@ -20,23 +18,17 @@ from armarium.api import (
     open_image,
 )
 from armarium_formats.api import scratch
+from armarium_iiif.downloads import SECONDS, download_picture, gate
 from armarium_iiif.manifest_reader import MAX_BYTES
 from armarium_iiif.queries.references import Reference, references
 from armarium_iiif.schemas import ImagesJobArgs, ManifestJobArgs
 
-MAX_IMAGE_BYTES: Final = 512 << 20
-SECONDS: Final = 600.0
 PAUSE_SECONDS: Final = 0.2
 """Between two pictures, so that a publisher's server is not pressed."""
 
 MAX_LISTED: Final = 1000
 UNREACHABLE_IN_A_ROW: Final = 3
 """So many pictures in a row that a server does not answer for put the job off."""
-
-
-def gate(engine: Engine) -> Egress:
-    """The engine's one way to the network: only public addresses, whatever a manifest says."""
-    return Egress(local_only=engine.settings.local_only)
 
 
 def run_manifest(ctx: JobContext) -> dict[str, Any]:
@@ -123,7 +115,7 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
 
 def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:
     """Fetch a page's picture and look it through; the parameters of the step that attaches it."""
-    address = _download_picture(ctx, page, target)
+    address = download_picture(ctx.engine, page, target)
     limit = ctx.engine.settings.max_image_pixels
     info = image_info(target, max_pixels=limit, name="The picture")
     side = 1024
@@ -140,23 +132,6 @@ def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, 
         "exif_orientation": 1 if info.format == "TIFF" else info.orientation,
         "source_url": address,
     }
-
-
-def _download_picture(ctx: JobContext, page: Reference, target: Path) -> str:
-    """Fetch the picture from the first of its addresses that gives it; that address. The first refusal otherwise."""
-    refusal: ServiceError | None = None
-    for address in page.addresses():
-        try:
-            gate(ctx.engine).download(
-                address,
-                target,
-                headers={"accept": "image/jpeg,image/png,image/*;q=0.8"},
-                limits=Limits(max_bytes=MAX_IMAGE_BYTES, seconds=SECONDS),
-            )
-            return address
-        except ServiceError as told:
-            refusal = refusal or told
-    raise refusal or Unavailable("The manifest names no picture of it.", code="no_picture")
 
 
 manifest_job = JobKind(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from armarium.api import Library, open_image
 from armarium_documents.api import PageImage, page_image, still_image
 from armarium_images.api import Piece, plain, store, treat_picture
+from armarium_layout.queries import shapes_of
 from armarium_layout.schemas import PreparePage
 
 if TYPE_CHECKING:
     from PIL import Image
+    from sqlalchemy import Connection
 
 MOST_HELD = 16
 """Made pictures that are held between the making and the step; only what is said of them, not their pixels."""
@@ -28,22 +30,37 @@ class Preparation(NamedTuple):
 def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[Preparation]:
     """What is to be made of a page's primary picture; nothing for a page that is level, or straight, already.
 
-    The same picture always gives the same bytes. Raises NotFound for an unknown document or one without a picture,
+    Where the lines of the page are known, it is made level and straight by their baselines, otherwise by its ink. The same
+    picture with the same lines always gives the same bytes. Raises NotFound for an unknown document or one without a picture,
     Invalid in words for a damaged picture.
     """
     with library.db.read() as conn:
         picture = page_image(library, conn, p.document_id)
+        lines = _baselines(conn, p.document_id) if p.deskew or p.dewarp else ()
     held: dict[tuple[object, ...], list[Preparation]] = library.held.setdefault("layout.prepared", {})
-    told = (picture, p.deskew, p.dewarp, p.background)
-    if told not in held:
-        made = _prepare(library, picture, p, max_pixels)
+    asked = (picture, lines, p.deskew, p.dewarp, p.background)
+    if asked not in held:
+        made = _prepare(library, picture, lines, p, max_pixels)
         while len(held) >= MOST_HELD:
             held.pop(next(iter(held)), None)
-        held[told] = made
-    return held[told]
+        held[asked] = made
+    return held[asked]
 
 
-def _prepare(library: Library, picture: PageImage, p: PreparePage, max_pixels: int) -> list[Preparation]:
+_Lines = tuple[tuple[tuple[float, float], ...], ...]
+
+
+def _baselines(conn: Connection, document_id: str) -> _Lines:
+    """The baselines of the page's lines in fractions, left to right."""
+    known = (row.baseline for row in shapes_of(conn, document_id).lines)
+    return tuple(
+        tuple(sorted((float(x), float(y)) for x, y in line)) for line in known if line and len(line) > 1
+    )
+
+
+def _prepare(
+    library: Library, picture: PageImage, lines: _Lines, p: PreparePage, max_pixels: int
+) -> list[Preparation]:
     import numpy
 
     from armarium_layout.finding.ink import sheet_of
@@ -59,8 +76,8 @@ def _prepare(library: Library, picture: PageImage, p: PreparePage, max_pixels: i
         source = open_image(path, max_pixels=max_pixels)
     upright = plain(source)
     sheet, pixels = sheet_of(upright), numpy.asarray(upright)
-    found = [_level(sheet, pixels)] if p.deskew else []
-    found += [_straight(sheet, pixels)] if p.dewarp else []
+    found = [_level(sheet, pixels, lines)] if p.deskew else []
+    found += [_straight(sheet, pixels, lines)] if p.dewarp else []
     profile = source.info.get("icc_profile")
     return [
         Preparation(
@@ -82,20 +99,23 @@ def _image(pixels: Any) -> Image.Image:
 _Made = tuple[str, Any, list[float] | None, dict[str, Any]]
 
 
-def _level(sheet: Any, pixels: Any) -> _Made | None:
+def _level(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
-    degrees = leveling.lean_of(sheet)
+    known = leveling.lean_of_lines(lines, sheet.grey.shape)
+    degrees = leveling.lean_of(sheet) if known is None else known
     if abs(degrees) < leveling.LEAST:
         return None
     made = leveling.level_picture(pixels, degrees)
     return "deskewed", made.pixels, made.transform, {"degrees": round(degrees, 3)}
 
 
-def _straight(sheet: Any, pixels: Any) -> _Made | None:
+def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
-    bend = leveling.bend_of(leveling.curves_of(sheet))
+    # A baseline of two points does not say how its line bends.
+    bending = [line for line in lines if len(line) > 3]
+    bend = leveling.bend_of(bending if len(bending) > 3 else leveling.curves_of(sheet))
     if bend is None:
         return None
     made = leveling.straighten_picture(pixels, bend)

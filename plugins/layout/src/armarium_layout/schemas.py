@@ -85,7 +85,7 @@ class SignSettings(Params):
         "declared sign becomes an instance of it; without any, the pictures of all declared signs are looked for.",
     )
     likeness: Annotated[float, Field(ge=0.4, le=1, allow_inf_nan=False)] = Field(
-        default=0.68,
+        default=0.64,
         description="How like an example a place must be, up to 1; lower finds more and errs more.",
     )
 

@@ -16,13 +16,15 @@ unknown_reading = missing("reading", "The readings of its segment have the right
 
 
 class Withdrawn(Conflict):
-    """A withdrawn row is asked for a change, or a new row would rest on it."""
+    """A withdrawn row is asked for a change, or a row would rest on it: a new one, or one that an undo or redo brings back
+    (*reason*, as the refusals of an undo say it)."""
 
-    def __init__(self, what: str, identity: str) -> None:
+    def __init__(self, what: str, identity: str, reason: str | None = None) -> None:
         super().__init__(
             f"The {what} {identity} was withdrawn and is not changed any more; undo its withdrawal, or name a live one.",
             code="withdrawn",
             id=identity,
+            **({} if reason is None else {"reason": reason}),
         )
 
 

@@ -50,7 +50,7 @@ class LineModel:
         self.alphabet: list[str] = card["alphabet"]
         self.calibration: list[list[float]] = card["calibration"]
         weighed = card.get(SPELLING)
-        self.spelling = None if weighed is None else Spelling.stated(weighed, self.alphabet)
+        self.spelling = None if weighed is None else Spelling.from_card(weighed, self.alphabet)
 
     @classmethod
     def load_shipped(cls, threads: int) -> LineModel:

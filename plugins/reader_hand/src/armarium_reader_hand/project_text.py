@@ -47,8 +47,8 @@ def fit(
     best, chosen = without - SMALLEST_GAIN, None
     known = set(model.alphabet)
     project = Ngrams.of_texts(_in_letters(text, known) for text in taught)
-    for name, stated in (("shipped", WEIGHED), ("project", {**WEIGHED, "project": project.packed()})):
-        found = measured["cer_with"][name] = rate(Spelling.stated(stated, model.alphabet))
+    for name, stated in (("shipped", WEIGHED), ("project", {**WEIGHED, "project": project.pack()})):
+        found = measured["cer_with"][name] = rate(Spelling.from_card(stated, model.alphabet))
         if found < best:
             best, chosen = found, stated
             measured["chosen"] = name

@@ -84,7 +84,7 @@ class Ngrams:
         )
 
     @classmethod
-    def shipped(cls) -> Ngrams:
+    def load_shipped(cls) -> Ngrams:
         """Those in this package, counted in the transcriptions that the model was trained with."""
         with files("armarium_reader_hand").joinpath(SPELLING).open("rb") as file:
             return cls.load(file)
@@ -100,14 +100,14 @@ class Ngrams:
         arrays: dict[str, Any] = {"codes": self.codes, "counts": self.counts, "children": self.children}
         np.savez_compressed(file, letters=np.array("".join(self.letters)), **arrays)
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         """The same as text, for a property of a model's file."""
         file = io.BytesIO()
         self.save(file)
         return base64.b64encode(file.getvalue()).decode()
 
     @classmethod
-    def unpacked(cls, text: str) -> Ngrams:
+    def unpack(cls, text: str) -> Ngrams:
         """What `packed` answered."""
         return cls.load(io.BytesIO(base64.b64decode(text)))
 
@@ -135,15 +135,15 @@ class Spelling:
         self.weight, self.bonus = weight, bonus
         self.size = len(alphabet) + 1
         self.start = chr(self.size)
-        self._counted = [(_Coded(ngrams, alphabet), share) for ngrams, share in counted]
+        self._counted = [(_CodedNgrams(ngrams, alphabet), share) for ngrams, share in counted]
         self._known: dict[str, Any] = {}
 
     @classmethod
-    def stated(cls, weighed: Mapping[str, Any], alphabet: Sequence[str]) -> Spelling:
+    def from_card(cls, weighed: Mapping[str, Any], alphabet: Sequence[str]) -> Spelling:
         """As a card states it: `weight`, `bonus`, and where a project's text was counted too `project`, the packed n-grams."""
-        counted = [(Ngrams.shipped(), 1.0)]
+        counted = [(Ngrams.load_shipped(), 1.0)]
         if "project" in weighed:
-            counted = [(Ngrams.shipped(), 1 - PROJECT), (Ngrams.unpacked(weighed["project"]), PROJECT)]
+            counted = [(Ngrams.load_shipped(), 1 - PROJECT), (Ngrams.unpack(weighed["project"]), PROJECT)]
         return cls(counted, alphabet, float(weighed["weight"]), float(weighed["bonus"]))
 
     def after(self, context: str, number: int) -> str:
@@ -161,7 +161,7 @@ class Spelling:
         return found
 
 
-class _Coded:
+class _CodedNgrams:
     """N-grams and the codes that they have for the classes of a network."""
 
     def __init__(self, ngrams: Ngrams, alphabet: Sequence[str]) -> None:

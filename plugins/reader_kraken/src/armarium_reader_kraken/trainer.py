@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from armarium_reader_kraken.reader import _define_missing_operators, _first_line
 from armarium_reader_kraken.teaching import HEIGHT
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_worker import Call, EpochTrainer, Refused, no_room
 
 LINES, LAST, BEST, EPOCHS = "kraken-lines", "last.ckpt", "best.ckpt", "epochs.json"
 MODEL = "model.safetensors"
@@ -26,44 +26,40 @@ RATE, RATE_NEW = 3e-4, 1e-3
 """Learning rates: from a base, and from nothing."""
 
 
-class KrakenTrainer:
-    """Answers `epoch` and `finish`; params: folder, base? {path}, batch_size."""
+@dataclass
+class Ready:
+    """A training in hand; its network lies in its checkpoints."""
 
-    def __init__(self, context: WorkerContext) -> None:
-        self.context = context
-        self.peak_before = _memory_mb()
+    folder: Path
+    epochs: list[dict[str, Any]]
 
-    @classmethod
-    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
-        trainer = cls(context)
-        return {"epoch": trainer.epoch, "finish": trainer.finish}
 
-    def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it."""
-        folder, wanted = Path(str(call.params["folder"])), int(call.params["epoch"])
-        done = _done(folder)
-        while len(done) < wanted:
-            done = self._one_epoch(call, folder, done)
-        return dict(done[wanted - 1])
+class KrakenTrainer(EpochTrainer[Ready]):
+    """Answers `epoch` and `finish`; params: folder, base? {path}, batch_size.
+
+    An epoch's outcome: epoch, loss, cer (on the validation lines), lines, validation_lines, best.
+    """
+
+    def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        """The epochs that are done."""
+        return Ready(folder, _read_epochs(folder))
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best epoch's model as a file that kraken reads with: {model}."""
         _define_missing_operators()
         from kraken.models.convert import convert_models
 
-        folder = Path(str(call.params["folder"]))
-        if not (folder / BEST).is_file():
-            raise Refused("No epoch was finished, so there is no model to write.")
+        folder = self.load_finished(call).folder
         beside = folder / f"part-{MODEL}"
         try:
             made = Path(convert_models([str(folder / BEST)], str(beside), weights_format="safetensors"))
             os.replace(made, folder / MODEL)
         except OSError as error:
-            raise _no_room("the model", error) from error
+            raise no_room("the model", error) from error
         return {"model": str(folder / MODEL)}
 
-    def _one_epoch(self, call: Call, folder: Path, done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def one_epoch(self, call: Call, ready: Ready) -> None:
+        """All lines once, then those for validation read."""
         _define_missing_operators()
         import torch
         from kraken.configs import VGSLRecognitionTrainingConfig, VGSLRecognitionTrainingDataConfig
@@ -71,7 +67,8 @@ class KrakenTrainer:
         from kraken.train import VGSLRecognitionDataModule, VGSLRecognitionModel
         from lightning.pytorch.callbacks import Callback
 
-        number, started = len(done) + 1, time.monotonic()
+        folder = ready.folder
+        number, started = len(ready.epochs) + 1, time.monotonic()
         torch.set_num_threads(self.context.threads)
         torch.set_flush_denormal(True)
         torch.manual_seed(SEED + number)
@@ -97,7 +94,7 @@ class KrakenTrainer:
             )
         )
 
-        class Told(Callback):  # type: ignore[misc]
+        class ReportProgress(Callback):  # type: ignore[misc]
             """Tells how far the epoch is, and stops it where it is to stop."""
 
             def on_train_batch_end(
@@ -115,7 +112,7 @@ class KrakenTrainer:
             enable_model_summary=False,
             enable_checkpointing=False,
             num_sanity_val_steps=0,
-            callbacks=[Told()],
+            callbacks=[ReportProgress()],
             default_root_dir=str(folder),
         )
         last = folder / LAST
@@ -133,26 +130,18 @@ class KrakenTrainer:
         fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
         told = fitting.callback_metrics
         rate = 1.0 - float(told["val_metric"])
-        is_best = all(rate < one["cer"] for one in done)
-        peak = _memory_mb()
-        done = [
-            *done,
-            {
-                "epoch": number,
-                "loss": round(float(told.get("train_loss_epoch", told.get("train_loss", 0.0))), 4),
-                "cer": round(rate, 5),
-                "lines": len(taught),
-                "validation_lines": len(validation),
-                "seconds": round(time.monotonic() - started, 2),
-                "best": is_best,
-                "device": "cpu",
-                "threads": self.context.threads,
-                "peak_memory_mb": peak,
-                "added_memory_mb": max(0, peak - self.peak_before),
-            },
-        ]
-        self._save(fitting, folder, done, is_best=is_best)
-        return done
+        is_best = all(rate < one["cer"] for one in ready.epochs)
+        outcome = self.outcome(
+            started,
+            epoch=number,
+            loss=round(float(told.get("train_loss_epoch", told.get("train_loss", 0.0))), 4),
+            cer=round(rate, 5),
+            lines=len(taught),
+            validation_lines=len(validation),
+            best=is_best,
+        )
+        self._save(fitting, folder, [*ready.epochs, outcome], is_best=is_best)
+        ready.epochs.append(outcome)
 
     def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
         """The list of epochs goes last: what is in it is on the disk. Killed before that, the epoch is done again."""
@@ -166,10 +155,10 @@ class KrakenTrainer:
             (folder / f"part-{EPOCHS}").write_text(json.dumps(done), "utf-8")
             os.replace(folder / f"part-{EPOCHS}", folder / EPOCHS)
         except OSError as error:
-            raise _no_room("its checkpoint", error) from error
+            raise no_room("its checkpoint", error) from error
 
 
-def _done(folder: Path) -> list[dict[str, Any]]:
+def _read_epochs(folder: Path) -> list[dict[str, Any]]:
     path = folder / EPOCHS
     told: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return told
@@ -196,21 +185,3 @@ def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
     taught, validation = parts
     # Too few lines for validation: it is told by those that are taught.
     return taught, validation or taught
-
-
-def _no_room(what: str, error: OSError) -> Refused:
-    return Refused(
-        f"The training could not write {what} ({error.strerror}). Make room on the disk and retry the job; it goes on "
-        "from its last epoch."
-    )
-
-
-def _memory_mb() -> int:
-    """The most memory that this process has held."""
-    try:
-        import resource
-    except ImportError:
-        # Windows has none; there it is not stated.
-        return 0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)

@@ -73,6 +73,15 @@ def trial(
     return max(choices, key=lambda choice: found[choice.reader.name]), found
 
 
+def why_chosen(name: str, expectations: Mapping[str, float]) -> str:
+    """Why a page is read by the reader *name*: what it and the others expected of a sample of its lines."""
+    others = ", ".join(f"{other} {share:.0%}" for other, share in expectations.items() if other != name)
+    return (
+        f"Read by {name}: of a sample of its lines it expects {expectations[name]:.0%} of the letters right"
+        f"{', ' if others else ''}{others}."
+    )
+
+
 def add_page(
     by_reader: Mapping[str, Any], taken: Choice, expectations: Mapping[str, float]
 ) -> dict[str, Any]:

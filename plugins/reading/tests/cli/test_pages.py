@@ -34,10 +34,10 @@ def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: P
     (folder / "red\x1b[31m\n.png").write_bytes((folder / "1.png").read_bytes())
     desk.succeed("create", "Letters")
     said = desk.succeed("import", "pages").out
-    assert "  not imported: red\\x1b[31m\\x0a.png: Its name holds the control character" in said
+    assert "  not imported: red\\x1b[31m\\x0a.png: Its name contains the control character" in said
     assert "\x1b" not in said
     assert desk.expect_refusal("show", "red\x1b[31m").startswith(
-        "No document here has the id, the name or the path 'red\\x1b[31m'"
+        "No document here has the id, name or path 'red\\x1b[31m'"
     )
     assert "\x1b" not in desk.expect_refusal("import", "red\x1b[31m")
 
@@ -136,7 +136,7 @@ def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> N
     assert "'he'" in read_pages.expect_refusal("read", "--reader", "pretend", "--language", "he")
     for command in ("read", "lines", "text", "export", "passes", "segments"):
         assert read_pages.expect_refusal(command, "a b/c").startswith(
-            "No document here has the id, the name or the path 'a b/c'"
+            "No document here has the id, name or path 'a b/c'"
         )
 
 
@@ -192,7 +192,7 @@ def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pa
     read_pages.succeed("correct", line, "two")
     reading = seen.get("representation_id") or seen["id"]
     assert read_pages.expect_refusal("correct", line, "three", "--expect", reading)
-    assert "say after its id what it says" in read_pages.expect_refusal("correct", line)
+    assert "give its text after its id" in read_pages.expect_refusal("correct", line)
     read_pages.expect_misuse("correct")
 
 

@@ -57,14 +57,14 @@ def compile_first(
     project is not read meanwhile."""
     if not params.compile or not params.query.strip():
         return {}
-    query, filters, error = _asked(library, engine, principal, params)
+    query, filters, error = _ask_model(library, engine, principal, params)
     stated = {name: getattr(params, name) for name in SearchParams.model_fields}
     if query is not None:
         stated |= {"query": query, "filters": filters}
     return {"params": CompiledQuery(**stated, written=params.query, of_model=query, error=error)}
 
 
-def _asked(
+def _ask_model(
     library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> tuple[str | None, Filters | None, str | None]:
     """The query that a model wrote and its filters, or why there is none; a filter that the caller states wins over one of

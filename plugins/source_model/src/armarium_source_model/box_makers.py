@@ -1,4 +1,4 @@
-"""Who made each box of an older geometry blob, and who the words in it: the engine's own log of edits is followed; pure."""
+"""Determines who made each box of an older geometry blob and its words, by replaying the edit log; pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MANUAL = "manual"
 
 
 class BoxMaker(NamedTuple):
-    """Provenance kinds: of the box, whose shape somebody drew or moved last, and of its words."""
+    """Provenance kinds: of the box (who last drew or moved its shape) and of its words."""
 
     shape: str
     words: str
 
 
 def box_makers(boxes: Sequence[Any], log: Sequence[Any], whose: str) -> list[BoxMaker]:
-    """The maker of each of *boxes*; *whose* is the provenance kind of those that nobody touched.
+    """Return the maker of each of *boxes*; *whose* is the provenance kind of untouched ones.
 
-    The log says what was done to which box, by its place before the edit, so that places are followed through it. Where
-    it does not fit the boxes, each box is believed as it stands: one that says it is manual is a person's.
+    The log records edits by the box's index before the edit, so indices are followed through it. Where it
+    does not fit the boxes, each box is taken as it is: one marked manual is a person's.
     """
     untouched = BoxMaker(whose, whose)
     makers = _replay_log(log, len(boxes), untouched) or [untouched] * len(boxes)
@@ -38,7 +38,7 @@ def _is_manual(box: Any) -> bool:
 
 
 def _replay_log(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[BoxMaker] | None:
-    """The makers after every edit of the log; None where the log is not one of ours, or does not come out at *count*."""
+    """Return the makers after every edit; None if the log is not ours or does not end with *count* boxes."""
     edits: list[tuple[str, list[int], str]] = []
     for entry in log:
         actor = entry.get("actor") if isinstance(entry, Mapping) else None

@@ -1,4 +1,6 @@
-"""A box of an older geometry blob as a segment: its shape in fractions, or what cannot be held and why; pure."""
+"""Converts a box of an older geometry blob into a segment's shape in fractions, or says what is wrong;
+pure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ KIND_OF_LEVEL = {"page": "region", "block": "region", "region": "region", "line"
 
 
 class BoxShape(NamedTuple):
-    """What a segment takes from a box. metadata holds the raw pixels where they could not be held."""
+    """What a segment takes from a box. metadata contains the raw pixels if they are unusable."""
 
     kind: str
     rect: tuple[float, float, float, float]
@@ -27,7 +29,7 @@ class BoxShape(NamedTuple):
 
 
 def read_box(box: Mapping[str, Any]) -> BoxShape | None:
-    """*box* as a segment's shape; None when not even a rect of it can be held."""
+    """Return *box* as a segment's shape; None if not even its rect is usable."""
     more = box.get("metadata")
     more = more if isinstance(more, Mapping) else {}
     frame = _frame(more.get("pixel_frame"))
@@ -40,7 +42,7 @@ def read_box(box: Mapping[str, Any]) -> BoxShape | None:
         return None
     problems = [sound.problem] if sound.problem else []
     if (raw_polygon and polygon is None) or (raw_baseline and baseline is None):
-        problems.append("The pixels have no frame to measure them by, or are no points.")
+        problems.append("The pixels have no frame size to relate them to, or are not points.")
     metadata: dict[str, Any] = {}
     if problems:
         metadata = {
@@ -74,7 +76,7 @@ def _numbers(values: Sequence[Any]) -> bool:
 
 
 def _frame(value: Any) -> tuple[float, float] | None:
-    """Width and height in pixels: `[w, h]` or `{width, height}`."""
+    """Return width and height in pixels: `[w, h]` or `{width, height}`."""
     if isinstance(value, Mapping):
         value = [value.get("width"), value.get("height")]
     if isinstance(value, Sequence) and len(value) == 2 and _numbers(value) and min(value) > 0:

@@ -1,7 +1,8 @@
-"""How far one text is from another: the one definition of the character error rate, and its policies; pure.
+"""The character error rate between two texts: the only definition, and its normalisation policies; pure.
 
-Levenshtein distance (insert, delete, replace = 1) over code points of the normalised texts, divided by the characters
-of the normalised reference; never clamped at 1. Over many pages: total distance by total reference characters.
+Levenshtein distance (insert, delete, replace = 1) over code points of the normalised texts, divided by the
+code points of the normalised reference; never clamped at 1. Over many pages: total distance by total
+reference characters.
 """
 
 from __future__ import annotations
@@ -54,11 +55,12 @@ class Score(NamedTuple):
 
 
 class CannotScore(Invalid):
-    """No number can be stood behind: the sentence says why."""
+    """No meaningful number can be given; the sentence says why."""
 
 
 def normalise(text: str, policy: str = DEFAULT_POLICY, expansions: Mapping[str, str] | None = None) -> str:
-    """*text* as *policy* compares it: NFC, line endings, expansions, case, accents, punctuation, whitespace, in turn.
+    """Return *text* under *policy*: NFC, line endings, expansions, case, accents, punctuation, whitespace, in
+    turn.
 
     Raises Invalid for an unknown policy.
     """
@@ -87,9 +89,9 @@ def normalise(text: str, policy: str = DEFAULT_POLICY, expansions: Mapping[str, 
 
 
 def _expand(text: str, expansions: Mapping[str, str]) -> str:
-    """Each abbreviation by its full form, longest first, in one pass.
+    """Replace each abbreviation by its full form, longest first, in one pass.
 
-    A full form that stands in the text already is left as it is: the M of Monsieur is no abbreviation of it.
+    A full form that is already in the text is left as it is: the M of Monsieur is not an abbreviation of it.
     """
     full = {
         unicodedata.normalize("NFC", short): unicodedata.normalize("NFC", long)
@@ -106,7 +108,7 @@ def _expand(text: str, expansions: Mapping[str, str]) -> str:
     parts: list[str] = []
     at = start = grown = 0
     while at < len(text):
-        # Looked up by their lengths: a pattern of ten thousand alternatives would try each of them at every letter.
+        # Looked up by length: a pattern of ten thousand alternatives would try each of them at every letter.
         for length in lengths.get(text[at], ()):
             short = text[at : at + length]
             if short not in full:
@@ -128,7 +130,7 @@ def _expand(text: str, expansions: Mapping[str, str]) -> str:
 
 
 def policy_name(policy: str, expansions: Mapping[str, str] | None = None) -> str:
-    """`policy`, or `policy+expansions(n)` where the caller brings expansions."""
+    """Return `policy`, or `policy+expansions(n)` if the caller supplies expansions."""
     return f"{policy}+expansions({len(expansions)})" if expansions else policy
 
 
@@ -138,7 +140,9 @@ def score(
     policy: str = DEFAULT_POLICY,
     expansions: Mapping[str, str] | None = None,
 ) -> Score:
-    """The distance of *hypothesis* from *reference*. CannotScore where the number would mean nothing."""
+    """Return the distance of *hypothesis* from *reference*; CannotScore if the number would be
+    meaningless.
+    """
     from rapidfuzz.distance import Levenshtein
 
     for side, text in (("reference", reference), ("hypothesis", hypothesis)):
@@ -177,9 +181,9 @@ def score(
 def total_rate(
     pairs: Iterable[tuple[str, str]], policy: str = "diplomatic", expansions: Mapping[str, str] | None = None
 ) -> tuple[int, int, float]:
-    """(total distance, total reference characters, rate) over many (reference, hypothesis) pairs.
+    """Return (total distance, total reference characters, rate) over (reference, hypothesis) pairs.
 
-    Empty references count with their insertions; CannotScore when all are empty.
+    Empty references count with their insertions; CannotScore if all are empty.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -195,16 +199,16 @@ def total_rate(
 
 
 def batch_pairs(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
-    """*pairs* in lists of at most *size*."""
+    """Yield *pairs* in lists of at most *size*."""
     waiting = iter(pairs)
     while some := list(islice(waiting, size)):
         yield some
 
 
 def _normalise_all(texts: Sequence[str], policy: str, expansions: Mapping[str, str] | None) -> Sequence[str]:
-    """Each of *texts* normalised. Most lines are composed and plain already: they are looked at all at once."""
+    """Normalise each of *texts*. Most lines are in NFC already, so all are checked at once."""
     if policy == "diplomatic" and not expansions:
-        # A newline composes with nothing, so the lines together are in NFC only if each of them is.
+        # A newline composes with nothing, so the joined lines are in NFC only if each of them is.
         together = "\n".join(texts)
         if "\r" not in together and (together.isascii() or unicodedata.is_normalized("NFC", together)):
             return texts
@@ -217,7 +221,7 @@ def word_rate(
     policy: str = DEFAULT_POLICY,
     expansions: Mapping[str, str] | None = None,
 ) -> tuple[int, int, float]:
-    """(distance, reference words, rate): the same over whitespace-split words."""
+    """Return (distance, reference words, rate) over whitespace-separated words."""
     from rapidfuzz.distance import Levenshtein
 
     one = normalise(reference, policy, expansions).split()

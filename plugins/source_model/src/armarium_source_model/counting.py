@@ -1,4 +1,6 @@
-"""Which reading of a line counts and which pass of a page works: the two rules, free of any database."""
+"""The two rules that decide which reading of a line counts and which pass of a page is the working pass;
+pure.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ TEXT_LAYER = "text-layer"
 
 
 class ReadingFacts(NamedTuple):
-    """What the counting rule asks of one live reading (not retracted)."""
+    """What the counting rule needs to know of one reading that is not retracted."""
 
     id: str
     provenance_kind: str
@@ -27,8 +29,9 @@ class ReadingFacts(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """The reading that counts, and why. `labelled_machine`: show it as a machine's. `disputed`: it is the newest of
-    several readings by persons, of which none has corrected the others and none was chosen."""
+    """The reading that counts, and why. `labelled_machine`: show it as a machine's. `disputed`: it is the
+    newest of several readings by persons, none of which corrects the others or was chosen.
+    """
 
     representation_id: str | None
     basis: CountingBasis
@@ -42,10 +45,11 @@ NOTHING_COUNTS = Counting(None, "none")
 def counting_reading(
     readings: Sequence[ReadingFacts], *, chosen_id: str | None = None, rule: ReadingRule = "strict"
 ) -> Counting:
-    """The reading of one kind that counts on one segment, over its live *readings*; the first rule that applies.
+    """Return the reading of one kind that counts on a segment; the first rule that applies decides.
 
-    Wherever there is a reading, exactly one counts. No rule prefers one scholar to another: where several have
-    read and none was chosen, the newest counts, and a strict project marks it as disputed until somebody chooses.
+    Wherever there is a reading, exactly one counts. No rule prefers one scholar to another: if several have
+    read and none was chosen, the newest counts, and a strict project marks it as disputed until somebody
+    chooses.
     """
     if not readings:
         return NOTHING_COUNTS
@@ -66,7 +70,7 @@ def counting_reading(
 
 
 def retired_ids(readings: Iterable[ReadingFacts]) -> set[str]:
-    """Readings that a person's live correction has retired. What a machine corrects it only claims to correct."""
+    """Return the readings retired by a person's correction; a machine's correction retires nothing."""
     return {r.corrects_id for r in readings if r.corrects_id and r.provenance_kind == HUMAN}
 
 
@@ -75,7 +79,7 @@ def _newest(readings: Sequence[ReadingFacts]) -> ReadingFacts:
 
 
 class PassFacts(NamedTuple):
-    """What the ladder asks of one live pass of a page."""
+    """What the rule for the working pass needs to know of one live pass of a page."""
 
     id: str
     provenance_kind: str
@@ -85,7 +89,9 @@ class PassFacts(NamedTuple):
 
 
 class Working(NamedTuple):
-    """The pass to read a page by, and why. An imported pass is read by but never is the working pass by itself."""
+    """The pass to read a page by, and why. An imported pass is read but never becomes the working pass by
+    itself.
+    """
 
     pass_id: str | None
     basis: PassBasis
@@ -102,7 +108,7 @@ def working_pass(
     touched: Iterable[str] = (),
     rule: ReadingRule = "strict",
 ) -> Working:
-    """The pass of a page to work on, over its live *passes*; the first rung that holds.
+    """Return the working pass of a page among its live *passes*; the first rule that applies decides.
 
     touched: ids of passes in which a person has made or edited a segment or given a reading.
     """
@@ -126,4 +132,4 @@ def working_pass(
     for basis, candidates in ladder:
         if candidates:
             return Working(max(candidates, key=lambda one: (one.created_at, one.id)).id, basis)
-    raise AssertionError("unreachable: the last rung holds every pass")
+    raise AssertionError("unreachable: the last rule accepts every pass")

@@ -1,6 +1,6 @@
-"""The picture of one segment: its own area cut out of the page, masked, straightened, bounded in size; pure.
+"""Cuts the picture of one segment out of its page, masked, straightened, bounded in size; pure.
 
-Nothing is read from or written to a library here.
+Nothing is read from or written to a project here.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ XY = tuple[float, float]
 
 
 def lean_of(baseline: Sequence[Sequence[float]], width: float, height: float) -> float:
-    """By how many radians a baseline (fractions of a *width* x *height* picture) leans from its nearest axis.
+    """Return the angle in radians of a baseline to its nearest axis; fractions of a *width* x *height*
+    picture.
 
-    Between -45 and 45 degrees: a vertical line is made plumb, not laid down, and one written from the right is
-    not turned upside down.
+    Between -45 and 45 degrees: a vertical line is made plumb, not laid down, and one written from the right
+    is not turned upside down.
     """
     dx = (baseline[-1][0] - baseline[0][0]) * width
     dy = (baseline[-1][1] - baseline[0][1]) * height
@@ -43,10 +44,10 @@ def cut_segment(
     size: int = 1024,
     scale: float = 1.0,
 ) -> Image.Image:
-    """The area of a segment with a margin around it, white beyond the image's edge, its longer side at most *size*.
+    """Cut out the area of a segment with a margin, white beyond the image, its longer side at most *size*.
 
     rect, polygon: fractions of *image*. lean: radians to turn back (from `lean_of`). mask: white outside the
-    polygon (outside the rect where there is none). scale: how much *image* was shrunk already, so that the
+    polygon (outside the rect if there is none). scale: how much *image* was shrunk already, so that the
     margin keeps its size. The picture is never enlarged.
     """
     from PIL import Image as Images
@@ -69,7 +70,7 @@ def cut_segment(
     if lean:
         cos, sin = math.cos(lean), math.sin(lean)
         cx, cy = middle
-        # What the answer's pixel (u, v) shows: the page's point that turns to (u + x0, v + y0).
+        # Output pixel (u, v) shows the page's point that rotates to (u + x0, v + y0).
         matrix = (
             cos, -sin, cx + cos * (x0 - cx) - sin * (y0 - cy),
             sin, cos, cy + sin * (x0 - cx) + cos * (y0 - cy),
@@ -94,7 +95,7 @@ def cut_segment(
 
 
 def plain(image: Image.Image) -> Image.Image:
-    """*image* as 8-bit grey or RGB; 16-bit greys are brought down first, transparency is laid on white."""
+    """Convert *image* to 8-bit grey or RGB; 16-bit greys are scaled, transparency is laid on white."""
     from PIL import Image as Images
 
     if image.mode in ("L", "RGB"):

@@ -1,4 +1,4 @@
-"""The refusals of the source model that carry more than a sentence."""
+"""The refusals of the source model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ unknown_artifact = missing("artifact", "The artifacts of its page have the right
 
 
 class ProvisionalId(Invalid):
-    """What needs a segment of its own was asked with an id that only stands for a box of an older geometry blob."""
+    """An id that only stands for a box of an older geometry blob was used where a segment is needed."""
 
     def __init__(self, given: str) -> None:
         super().__init__(
@@ -32,11 +32,11 @@ class ProvisionalId(Invalid):
 
 
 class SegmentDeleted(Conflict):
-    """409: the segment was deleted, or was absorbed by others, which the refusal names."""
+    """409: the segment was deleted, or absorbed by others, which the refusal names."""
 
     def __init__(self, segment_id: str, live: Sequence[str] = ()) -> None:
         where = (
-            f" What it was is now {', '.join(live)}; edit that, or undelete it."
+            f"Its content is now in {', '.join(live)}; edit that, or undelete it."
             if live
             else " Undelete it first."
         )
@@ -58,12 +58,12 @@ class PassDeleted(Conflict):
 
 
 class StaleSegment(Conflict):
-    """Somebody else changed the segment since the caller read it; `changed` names exactly the fields that moved."""
+    """Somebody else changed the segment since the caller read it; `changed` names the fields that differ."""
 
     def __init__(self, segment_id: str, expected: int, current: int, changed: Sequence[str]) -> None:
         moved = ", ".join(changed) if changed else "nothing but the version"
         sentence = (
-            f"Segment {segment_id} is at version {current}, not {expected}; what moved since: {moved}. "
+            f"Segment {segment_id} is at version {current}, not {expected}; what changed since: {moved}. "
             "Read it again and repeat the edit on what is there now."
         )
         super().__init__(
@@ -82,7 +82,7 @@ class ForwardingWouldLoop(Conflict):
 
     def __init__(self, keep_id: str, absorbed_id: str) -> None:
         super().__init__(
-            f"Segment {keep_id} already leads to {absorbed_id}; absorbing that one would send citations in a ring. "
+            f"Segment {keep_id} already leads to {absorbed_id}; absorbing that one would send citations in a circle. "
             f"Keep {absorbed_id} instead, or undelete {keep_id} first.",
             code="forwarding_would_loop",
             keep_id=keep_id,
@@ -106,7 +106,7 @@ class OrderDeleted(Conflict):
 
 
 class OrderOfOtherPass(Invalid):
-    """The text of one pass was asked for in the order of another."""
+    """The text of one pass was requested in the order of another."""
 
     def __init__(self, order_id: str, order_pass_id: str, pass_id: str | None) -> None:
         super().__init__(
@@ -128,7 +128,7 @@ class PositionsOutOfRoom(Invalid):
 
 
 class OtherPage(Conflict):
-    """A pass, parent or brother belongs to another pass or document than the one named with it."""
+    """A pass, parent or sibling belongs to another pass or document than the one named with it."""
 
 
 class OtherReadingCounts(Conflict):
@@ -144,7 +144,7 @@ class OtherReadingCounts(Conflict):
 
 
 class PersonOnly(Forbidden):
-    """Something only a person may do was asked by a machine or in a run's context."""
+    """A machine, or a run, tried what only a person may do."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"Only a person may {what}; a machine or a run may not.", code="person_only")
@@ -153,13 +153,13 @@ class PersonOnly(Forbidden):
 class GroundTruthNeedsAPerson(Invalid):
     def __init__(self) -> None:
         super().__init__(
-            "Only a person may say that a pass is ground truth; a machine's word for it would prove nothing.",
+            "Only a person may mark a pass as ground truth; a machine cannot vouch for it.",
             code="ground_truth_needs_a_person",
         )
 
 
 class UnknownKind(Invalid):
-    """A reading kind that the project does not have; the sentence names those it has."""
+    """The project does not have this reading kind; the sentence names those it has."""
 
     def __init__(self, kind: str, known: Sequence[str]) -> None:
         super().__init__(
@@ -168,7 +168,7 @@ class UnknownKind(Invalid):
 
 
 def refuse_provisional(*ids: str | None) -> None:
-    """ProvisionalId when one of *ids* only stands for a box of an older geometry blob."""
+    """Raise ProvisionalId if one of *ids* only stands for a box of an older geometry blob."""
     for given in ids:
         if given is not None and given.startswith(PROVISIONAL):
             raise ProvisionalId(given)

@@ -1,8 +1,9 @@
-"""What a page and its parts are written in: the one walk from a segment up to the project; pure.
+"""Language, script and direction of a page and its parts, resolved from a segment up to the project; pure.
 
-The nearest statement answers: the segment's own, that of the segments that hold it from the innermost out, the page's,
-that of the file its pass was read from, that of what the page is part of from the nearest out, the project's. A
-statement that something was looked for and not found out (`und`, `Zyyy`) ends the walk like any other.
+The nearest statement wins: the segment's own, that of the segments that contain it from the innermost out,
+the page's, that of the file its pass was read from, that of its ancestors from the nearest out, the
+project's. A statement that something was examined but could not be determined (`und`, `Zyyy`) ends the search
+like any other.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _RUNGS: Mapping[HolderKind, Rung] = {
 
 
 def is_unknown(key: Key, stated: str) -> bool:
-    """Whether a value says that somebody looked and could not tell; `und-Latn` says so of the language too."""
+    """Return whether a value means "undetermined"; `und-Latn` means so for the language."""
     if key == "language":
         return stated.partition("-")[0].lower() in UNKNOWN_LANGUAGES
     return key == "script" and stated in UNKNOWN_SCRIPTS
 
 
 class Holder(NamedTuple):
-    """Something that may state facts, and what it states: each None where it says nothing."""
+    """Something that may state facts, and what it states; None where it states nothing."""
 
     kind: HolderKind
     id: str
@@ -48,7 +49,7 @@ class Holder(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """The fact that answers for a selection, and who states it."""
+    """The statement that applies to a selection, and who makes it."""
 
     key: Key
     stated: str
@@ -56,17 +57,19 @@ class Statement(NamedTuple):
 
     @property
     def value(self) -> str | None:
-        """What is stated; None where that says that it could not be found out."""
+        """Return what is stated; None if that is "undetermined"."""
         return None if is_unknown(self.key, self.stated) else self.stated
 
     @property
     def rung(self) -> Rung:
-        """The rung of the holder; every segment is of the same one, whether it is the selection or holds it."""
+        """Return the rung of the holder; it is the same for the selection and any segment that contains
+        it.
+        """
         return _RUNGS[self.holder.kind]
 
 
 class PageFacts(NamedTuple):
-    """What is stated for a page as a whole, nearest first, with the proportions of its picture."""
+    """What is stated for a page as a whole, nearest first, and the proportions of its picture."""
 
     holders: tuple[Holder, ...] = ()
     line_order: str | None = None
@@ -75,7 +78,7 @@ class PageFacts(NamedTuple):
     """The width of its picture divided by the height."""
 
     def first(self, key: Key) -> Statement | None:
-        """The nearest statement."""
+        """Return the nearest statement."""
         return _first(key, self.holders)
 
 
@@ -88,10 +91,10 @@ def _first(key: Key, holders: Iterable[Holder]) -> Statement | None:
 
 
 class Ladder:
-    """The walk for every segment of a pass; each part of it is gone once."""
+    """Resolves the facts of every segment of a pass; each part of the walk is done once."""
 
     def __init__(self, page: PageFacts, segments: Iterable[tuple[Holder, str | None]]) -> None:
-        """*segments*: each live one with the id of the segment that holds it."""
+        """*segments*: each live one with the id of the segment that contains it."""
         self.page = page
         self._segments = {holder.id: (holder, parent) for holder, parent in segments}
         self._found: dict[Key, dict[str, Statement | None]] = {key: {} for key in KEYS}
@@ -105,7 +108,7 @@ class Ladder:
                     self.silent.add(key)
 
     def enclosing(self, segment_id: str) -> Iterator[Holder]:
-        """The segment and those that hold it, from the innermost out."""
+        """Yield the segment and those that contain it, from the innermost out."""
         seen: set[str] = set()
         at: str | None = segment_id
         while at is not None and at in self._segments and at not in seen:
@@ -114,7 +117,7 @@ class Ladder:
             yield holder
 
     def find_stated(self, key: Key, segment_id: str | None = None) -> Statement | None:
-        """What answers for a segment, else for the page as a whole; None when nothing states it."""
+        """Return the statement for a segment, else for the page as a whole; None if there is none."""
         if segment_id is None:
             return self.page.first(key)
         found = self._found[key]
@@ -137,6 +140,8 @@ class Ladder:
         return answer
 
     def value(self, key: Key, segment_id: str | None = None) -> str | None:
-        """What is known of a segment, else of the page; None when nothing is, or it could not be found out."""
+        """Return the value for a segment, else for the page; None if nothing is stated or it is
+        undetermined.
+        """
         statement = self.find_stated(key, segment_id)
         return None if statement is None else statement.value

@@ -1,7 +1,7 @@
-"""The words of a text as searching compares them: case, accents, ligatures and line ends left aside; pure.
+"""Folds the words of a text for search: ignores case, accents, ligatures and line ends; pure.
 
-Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowels are left out; vowel signs that are letters of their
-script (Devanagari, Thai) stay. Scripts that are written without spaces give a word for each character.
+Latin, Greek and Cyrillic accents, Hebrew points and Arabic vowels are removed; vowel signs that are letters
+of their script (Devanagari, Thai) stay. Scripts written without spaces give one word per character.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WITHOUT_SPACES = (
 
 
 class _Folding(dict[int, str | None]):
-    """What each character becomes, worked out when it is first met: a letter, nothing, or a space between words."""
+    """What each character becomes, computed on first use: a letter, nothing, or a space between words."""
 
     def __missing__(self, code: int) -> str | None:
         self[code] = found = _fold_code(code)
@@ -62,7 +62,7 @@ _REORDERED = "\0"
 
 
 class _FoldingOfSigns(dict[int, str]):
-    """What each character of a text becomes as it is written, case and compositions with it."""
+    """What each character of a text becomes as written, keeping case and compositions."""
 
     def __missing__(self, code: int) -> str:
         plain = _plain(chr(code))
@@ -77,11 +77,15 @@ class _FoldingOfSigns(dict[int, str]):
 
 _LATIN = (
     "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞōœŒſāăąćčďđēėęěğīįıłńňőřśşšťũūůűźżž"
-    "\u0303\u0304’‘“”„–—…·«»¿¡°ºª§¶¬\u00ad⁊"
+    "\u0303\u0304’‘“”„–—…·«»¿¡°ºª§¶¬\u00ad⁊ẽĩħẜȩꝑꝓꝗꝙꝯꝰꝵꝭ"
+    "\u0301\u0305\u033e\u0363\u0364\u0365\u0366\u0367\u0368\u036b\u036c\u036d\u1dd1\u1de4"
 )
-"""The letters and signs beside those of ASCII that are usual in Latin texts."""
-_TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th"}
+"""The letters and signs beside those of ASCII that are usual in Latin texts, those of medieval hands among them."""
+_TWO = {"\1": "ae", "\2": "oe", "\3": "ss", "\4": "th", "\5": "us"}
 """What stands for two letters while each sign of a text is one byte."""
+_LINE_END = b"\1"
+_UNKNOWN = bytes([2 + ord("?") - ord(" ")])
+"""What is put where a sign has no byte; a line that has it as its own is folded apart for nothing."""
 _UNEVEN: set[str] = set()
 """The characters met so far that become none or several, or marks that are kept."""
 _OF_SIGNS = _FoldingOfSigns()
@@ -92,49 +96,61 @@ _HALVES = re.compile(f"(\\S+)[{HYPHENS}][^\\S\\n]*\\n+[^\\S\\n]*(?=([^\\W\\d_]\\
 
 
 def words_of(text: str) -> list[str]:
-    """The words of *text*, folded, in their order."""
+    """Return the words of *text*, folded, in order."""
     return fold_letters(text).split()
 
 
 def fold_letters(text: str) -> str:
-    """*text* with its letters folded, and blanks for what stands between its words; its line feeds stay."""
+    """Return *text* with folded letters and spaces between words; line feeds stay."""
     return _of_latin(text) or _of_any(text)
 
 
 def fold_lines(lines: Sequence[str]) -> list[str]:
-    """Each line with its letters folded."""
-    folded = (_of_latin("\n".join(lines)) or "").split("\n")
-    return folded if len(folded) == len(lines) else [fold_letters(line) for line in lines]
+    """Return each line with folded letters; those of other than Latin letters, of which a page has few, one by one."""
+    to_bytes, folding, left_out = _latin()
+    encoded = codecs.charmap_encode("\n".join(lines), "replace", to_bytes)[0]
+    folded = _of_bytes(encoded, folding, left_out).split("\n")
+    if len(folded) != len(lines):
+        return [fold_letters(line) for line in lines]
+    if _UNKNOWN in encoded:
+        for number, part in enumerate(encoded.split(_LINE_END)):
+            if _UNKNOWN in part:
+                folded[number] = fold_letters(lines[number])
+    return folded
 
 
 def _of_latin(text: str) -> str | None:
-    """A text of Latin letters and usual signs, in a tenth of the time; None for another."""
+    """Fold a text of Latin letters and usual signs in a tenth of the time; None for any other."""
     to_bytes, folding, left_out = _latin()
     try:
-        folded = (
-            codecs.charmap_encode(text, "strict", to_bytes)[0].translate(folding, left_out).decode("ascii")
-        )
+        return _of_bytes(codecs.charmap_encode(text, "strict", to_bytes)[0], folding, left_out)
     except UnicodeEncodeError:
         return None
+
+
+def _of_bytes(encoded: bytes, folding: str, left_out: bytes) -> str:
+    folded = codecs.charmap_decode(encoded.translate(None, left_out), "strict", folding)[0]
     for code, letters in _TWO.items():
-        folded = folded.replace(code, letters)
+        if code in folded:
+            folded = folded.replace(code, letters)
     return folded
 
 
 @cache
-def _latin() -> tuple[Any, bytes, bytes]:
-    """The signs that have a byte, as codecs want them; what each byte becomes; and those that are left out."""
-    signs = "".join(map(chr, range(128))) + _LATIN
+def _latin() -> tuple[Any, str, bytes]:
+    """Return the tables for codecs: the single-byte signs, what each becomes, and those left out."""
+    # A table that begins with NUL is the quick kind.
+    signs = "\0\n" + "".join(map(chr, range(32, 127))) + _LATIN
     becomes = [_OF_SIGNS[ord(sign)] for sign in signs]
     two = {letters: code for code, letters in _TWO.items()}
-    table = [letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes]
+    table = "".join(letters if len(letters) == 1 else two.get(letters, " ") for letters in becomes)
     left_out = bytes(number for number, letters in enumerate(becomes) if not letters)
-    rest = 256 - len(signs)
-    return codecs.charmap_build(signs + "\ufffe" * rest), "".join(table).encode().ljust(256), left_out
+    rest = "\ufffe" * (256 - len(signs))
+    return codecs.charmap_build(signs + rest), table + rest, left_out
 
 
 def _of_any(text: str) -> str:
-    # A fifth of the time of taking the text apart as a whole, and the same but for the order of marks that are kept.
+    # Takes a fifth of the time of decomposing the whole text; same result but for the order of kept marks.
     folded = text.translate(_OF_SIGNS)
     return _plain(text).translate(_FOLDING) if _REORDERED in folded else folded
 
@@ -144,14 +160,14 @@ def _plain(text: str) -> str:
 
 
 class FoldedText(NamedTuple):
-    """A text as it is looked up: its words with those joined that go on over a line's end, and the halves of these."""
+    """A text prepared for search: its words, with hyphenated ones joined, and the halves of those."""
 
     words: str
     halves: str
 
 
 def fold_text(text: str) -> FoldedText:
-    """The words of *text*, whose lines end with a line feed, each parted by a space."""
+    """Fold *text*, whose lines end with a line feed, into words separated by spaces."""
     if _AT_END.search(text) is None:
         return FoldedText(" ".join(words_of(text)), "")
     halves: list[str] = []
@@ -161,9 +177,9 @@ def fold_text(text: str) -> FoldedText:
 
 
 def fold_again(folded: FoldedText, before: str, old: str, new: str) -> FoldedText | None:
-    """What a folded text becomes where its one line *old* is *new* now; *before* is the text that stands before the line.
+    """Return a folded text after its line *old* became *new*; *before* is the text before the line.
 
-    None where that cannot be told from the line alone: a word goes on over one of its ends, or its words stand twice.
+    None if the line alone does not decide: a word continues over one of its ends, or its words occur twice.
     """
     if "\n" in old or "\n" in new or any(part.rstrip()[-1:] in HYPHENS for part in (before, old, new)):
         return None
@@ -177,7 +193,7 @@ def fold_again(folded: FoldedText, before: str, old: str, new: str) -> FoldedTex
 
 
 class Word(NamedTuple):
-    """A folded word and where it stands: the characters from `start` up to `end` (code points)."""
+    """A folded word and its position: the characters from `start` up to `end` (code points)."""
 
     word: str
     start: int
@@ -185,7 +201,7 @@ class Word(NamedTuple):
 
 
 def places_of_words(text: str) -> list[Word]:
-    """The words of one line, as `words_of`, each with its place in *text*."""
+    """Return the words of one line, as `words_of`, each with its position in *text*."""
     even = _of_latin(text) or text.translate(_OF_SIGNS)
     if len(even) == len(text) and _UNEVEN.isdisjoint(text):
         return [Word(one.group(), *one.span()) for one in _WORD.finditer(even)]
@@ -202,7 +218,7 @@ def places_of_words(text: str) -> list[Word]:
                 found.append(Word(letters, start, end))
                 letters = ""
             end = number + 1
-        # A mark that is left out belongs to the letter before it.
+        # A mark that is left out belongs to the preceding letter.
         end = number + 1 if letters else end
     if letters:
         found.append(Word(letters, start, end))
@@ -210,6 +226,6 @@ def places_of_words(text: str) -> list[Word]:
 
 
 def goes_on(before: str, after: str) -> bool:
-    """Whether a word of the line *before* goes on in the line *after*."""
+    """Return whether a word of the line *before* continues in the line *after*."""
     end = before.rstrip()[-1:]
     return bool(end) and end in HYPHENS and _SEPARATES.search(f"{before}\n{after}") is not None

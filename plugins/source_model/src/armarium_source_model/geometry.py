@@ -1,4 +1,4 @@
-"""Geometry of a segment: the one validator of polygons and baselines, and of rects by the rule of documents.
+"""Geometry of segments: validates polygons and baselines, and rects by the rule of documents.
 
 Fractions of one rendition, origin top left.
 """
@@ -26,11 +26,13 @@ GRID = 16
 
 
 class BadGeometry(Invalid):
-    """A shape that cannot be held: the sentence says which, and what a good one looks like."""
+    """An invalid shape: the sentence says which, and what a valid one looks like."""
 
 
 def validate_rect(rect: Rect, *, what: str = "The rect") -> tuple[float, float, float, float]:
-    """*rect* as `(x, y, w, h)`, or BadGeometry: four finite fractions, w and h above 0, inside the frame."""
+    """Return *rect* as `(x, y, w, h)`, or raise BadGeometry: four finite fractions, w and h above 0, in the
+    frame.
+    """
     fault = fault_of_rect(rect)
     if fault is not None:
         raise BadGeometry(f"{what} {fault}")
@@ -39,7 +41,7 @@ def validate_rect(rect: Rect, *, what: str = "The rect") -> tuple[float, float, 
 
 
 def bounds(points: Points) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of *points*."""
+    """Return left, top, right and bottom of *points*."""
     xs = [point[0] for point in points]
     ys = [point[1] for point in points]
     return min(xs), min(ys), max(xs), max(ys)
@@ -48,9 +50,9 @@ def bounds(points: Points) -> tuple[float, float, float, float]:
 def validate_points(
     points: Points, *, least: int, what: str, rect: Rect | None = None
 ) -> tuple[float, float, float, float]:
-    """Check the points of a polygon (least 3) or a baseline (least 2) and answer their bounds.
+    """Check the points of a polygon (at least 3) or baseline (at least 2) and return their bounds.
 
-    Each point is two finite fractions inside the frame and, where *rect* is given, inside that rect.
+    Each point is two finite fractions inside the frame and, if *rect* is given, inside that rect.
     """
     count = len(points)
     if count < least:
@@ -64,7 +66,7 @@ def validate_points(
         sound = False
     if not sound:
         raise BadGeometry(
-            f"{what} holds a point that is not two finite numbers; send [[x, y], …] as fractions."
+            f"{what} contains a point that is not two finite numbers; send [[x, y], …] as fractions."
         )
     left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
     if left < -TOLERANCE or top < -TOLERANCE or right > 1 + TOLERANCE or bottom > 1 + TOLERANCE:
@@ -77,7 +79,7 @@ def validate_points(
 
 
 def refuse_outside(box: tuple[float, float, float, float], rect: Rect, *, what: str = "The polygon") -> None:
-    """BadGeometry where points of these bounds reach out of *rect*."""
+    """Raise BadGeometry if points of these bounds reach out of *rect*."""
     left, top, right, bottom = box
     x, y, w, h = rect
     if left < x - TOLERANCE or top < y - TOLERANCE or right > x + w + TOLERANCE or bottom > y + h + TOLERANCE:
@@ -88,7 +90,7 @@ def refuse_outside(box: tuple[float, float, float, float], rect: Rect, *, what: 
 
 
 class SoundPoints(NamedTuple):
-    """An outline or baseline that was checked, as the JSON that is stored: it is neither checked nor written again."""
+    """A validated outline or baseline, as stored JSON: neither checked nor serialised again."""
 
     text: str
     box: tuple[float, float, float, float]
@@ -96,19 +98,19 @@ class SoundPoints(NamedTuple):
 
 
 def sound_polygon(polygon: Points) -> SoundPoints:
-    """Check an outline once; BadGeometry."""
+    """Validate an outline once; BadGeometry."""
     box = validate_polygon(polygon)
     return SoundPoints(orjson.dumps(polygon).decode(), box)
 
 
 def sound_baseline(baseline: Points) -> SoundPoints:
-    """Check a baseline once; BadGeometry."""
+    """Validate a baseline once; BadGeometry."""
     box = validate_baseline(baseline)
     return SoundPoints(orjson.dumps(baseline).decode(), box)
 
 
 def pixel_bounds(points: Points) -> tuple[float, float, float, float] | None:
-    """Left, top, right and bottom of points in pixels; None where one of them is not two finite numbers."""
+    """Return left, top, right and bottom of points in pixels; None if one is not two finite numbers."""
     try:
         xs, ys = zip(*points, strict=True)
         if not math.isfinite(sum(xs) + sum(ys)):
@@ -121,9 +123,9 @@ def pixel_bounds(points: Points) -> tuple[float, float, float, float] | None:
 def sound_pixels(
     points: Points, size: tuple[int, int], box: tuple[float, float, float, float] | None, *, area: bool
 ) -> SoundPoints:
-    """An outline (*area*) or a baseline in pixels of a page of *size*, in fractions of it; BadGeometry.
+    """Convert an outline (*area*) or baseline from pixels of a page of *size* to fractions; BadGeometry.
 
-    *box* are its `pixel_bounds`: where they lie on the page, no point is looked at twice.
+    *box* are its `pixel_bounds`: if they are on the page, no point is examined twice.
     """
     width, height = size
     fractions = [(x / width, y / height) for x, y in points]
@@ -136,7 +138,7 @@ def sound_pixels(
 
 
 def _plainly_an_area(polygon: Points) -> bool:
-    """Whether three of its points that are looked at first do not lie on a line; False says nothing."""
+    """Return whether three sample points are not collinear; False proves nothing."""
     count = len(polygon)
     if count < 3:
         return False
@@ -145,15 +147,16 @@ def _plainly_an_area(polygon: Points) -> bool:
         return True  # three of its points suffice, and often the first three do
     third = count // 3
     (bx, by), (cx, cy) = polygon[third], polygon[2 * third]
-    # A long outline begins along one side; these three stand on different ones.
+    # A long outline begins along one side; these three are on different ones.
     return abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) > 1e-14
 
 
 def validate_polygon(
     polygon: Points, rect: Rect | None = None, *, what: str = "The polygon"
 ) -> tuple[float, float, float, float]:
-    """Three or more points that are not all on one line, inside *rect*; their bounds. A polygon may cross itself:
-    real files do."""
+    """Validate three or more points, not all collinear, inside *rect*; return their bounds. A polygon may
+    cross itself: real files do.
+    """
     box = validate_points(polygon, least=3, what=what, rect=rect)
     if _plainly_an_area(polygon):
         return box
@@ -166,7 +169,9 @@ def validate_polygon(
 
 
 def validate_baseline(baseline: Points, *, what: str = "The baseline") -> tuple[float, float, float, float]:
-    """Two or more points in writing direction, of some length; their bounds. It may leave the rect: descenders and noise do."""
+    """Validate two or more points of some length in writing direction; return their bounds. It may leave the
+    rect: descenders and noise do.
+    """
     left, top, right, bottom = validate_points(baseline, least=2, what=what)
     if right - left <= 0 and bottom - top <= 0:
         raise BadGeometry(f"{what} has no length: its points are one point; send its two ends at least.")
@@ -174,21 +179,21 @@ def validate_baseline(baseline: Points, *, what: str = "The baseline") -> tuple[
 
 
 def rect_around(points: Points) -> tuple[float, float, float, float]:
-    """The smallest rect that encloses *points*; a shape without width or height is given the tolerance as one."""
+    """Return the smallest rect around *points*; zero width or height becomes the tolerance."""
     left, top, right, bottom = bounds(points)
     width, height = max(right - left, TOLERANCE), max(bottom - top, TOLERANCE)
     return min(left, 1 - width), min(top, 1 - height), width, height
 
 
 def union_rect(rects: Sequence[Rect]) -> tuple[float, float, float, float]:
-    """The smallest rect that encloses all of *rects*, to twelve decimals: sums of fractions end in noise."""
+    """Return the smallest rect around *rects*, rounded to twelve decimals."""
     left, top = min(r[0] for r in rects), min(r[1] for r in rects)
     right, bottom = max(r[0] + r[2] for r in rects), max(r[1] + r[3] for r in rects)
     return round(left, 12), round(top, 12), round(right - left, 12), round(bottom - top, 12)
 
 
 def convex_hull(points: Points) -> list[list[float]]:
-    """The corners of the convex hull of *points*, in turn; fewer than three when they lie on one line."""
+    """Return the corners of the convex hull of *points*, in order; fewer than three if collinear."""
     ordered = sorted({(float(point[0]), float(point[1])) for point in points})
     if len(ordered) < 3:
         return [list(point) for point in ordered]
@@ -209,12 +214,12 @@ def _turn(a: Point, b: Point, c: Point) -> float:
 
 
 def clip_points(points: Points) -> list[list[float]]:
-    """*points* with every coordinate brought into the frame, for line finders that draw over the image's edge."""
+    """Clip every coordinate of *points* to the frame, for line finders that draw over the image's edge."""
     return [[min(1.0, max(0.0, point[0])), min(1.0, max(0.0, point[1]))] for point in points]
 
 
 def tile_of(x: float, y: float, w: float, h: float) -> int:
-    """The tile of the centre of a box."""
+    """Return the tile of the centre of a box."""
     column = min(GRID - 1, max(0, int((x + w / 2) * GRID)))
     row = min(GRID - 1, max(0, int((y + h / 2) * GRID)))
     return row * GRID + column
@@ -222,7 +227,7 @@ def tile_of(x: float, y: float, w: float, h: float) -> int:
 
 @dataclass(frozen=True)
 class SoundGeometry:
-    """What can be held of a shape somebody else wrote, and in words why the rest cannot."""
+    """The usable parts of a foreign shape, and in words why the rest is not."""
 
     rect: tuple[float, float, float, float] | None
     polygon: list[list[float]] | None
@@ -233,10 +238,10 @@ class SoundGeometry:
 def sound_geometry(
     polygon: Points | None, baseline: Points | None, rect: Rect | None = None
 ) -> SoundGeometry:
-    """Keep what is sound of a foreign shape; the caller keeps the raw pixels apart with `problem`.
+    """Return the valid parts of a foreign shape; the caller stores the raw pixels with `problem`.
 
-    The rect is the one given, else the one around the polygon, else the one around the baseline; it is None
-    only when nothing at all can be held.
+    The rect is the one given, else the one around the polygon, else the one around the baseline; None only if
+    nothing is usable.
     """
     problems: list[str] = []
     held_polygon: list[list[float]] | None = None
@@ -272,7 +277,7 @@ def sound_geometry(
 
 
 def _clipped_rect(points: Points | None) -> tuple[float, float, float, float] | None:
-    """The rect of the finite part of *points* that lies in the frame, or None when none of it does."""
+    """Return the rect of the finite points clipped to the frame, or None if none of it is inside."""
     if not points:
         return None
     finite: list[Any] = [

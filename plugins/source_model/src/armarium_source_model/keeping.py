@@ -1,4 +1,6 @@
-"""Keeps the row of each page's text: in the step that changes what counts, or by a job where very many pages change."""
+"""Maintains the stored text of each page: in the step that changes it, or by a job if very many pages
+change.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ _ALL = f"INSERT OR IGNORE INTO {due_pages} SELECT DISTINCT document_id FROM {pas
 
 
 def note_step(ctx: ActionContext) -> None:
-    """At the end of each step: bring the texts of the pages it changed up to date, or leave them to the job."""
+    """At the end of each step, update the texts of the pages it changed, or leave them to the job."""
     watched = (*_OF_PAGES, documents, source_settings)
     settings = ctx.schema.by_name.get(_SETTINGS)
     touched = ctx.touched_tables((*watched, *([] if settings is None else [settings])))
@@ -102,7 +104,9 @@ def note_step(ctx: ActionContext) -> None:
 
 
 def bring_up_to_date(conn: Connection, document_id: str, rule: ReadingRule) -> None:
-    """Write the row of a page as its text is now; none where it has none. Where that fails the page is left to the job."""
+    """Update the stored text of a page, or remove it if it has none; on failure the page is left to the
+    job.
+    """
     raw = raw_of(conn)
     raw.execute("SAVEPOINT page_text")
     try:
@@ -115,7 +119,7 @@ def bring_up_to_date(conn: Connection, document_id: str, rule: ReadingRule) -> N
         raw.execute(f"DELETE FROM {due_pages} WHERE document_id = ?", (document_id,))
     except Exception as error:
         raw.execute("ROLLBACK TO page_text")
-        log.error("the text of page %s could not be kept: %s", document_id, type(error).__name__)
+        log.error("the text of page %s could not be stored: %s", document_id, type(error).__name__)
         raw.execute(f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", (document_id,))
     finally:
         raw.execute("RELEASE page_text")
@@ -146,15 +150,15 @@ def _values(
 
 
 def _format_text(text: str) -> str:
-    # What no database holds, half of a pair of surrogates, is no letter to search for either.
+    # What the database cannot store, half of a surrogate pair, is not searchable either.
     return text.encode("utf-8", "replace").decode()
 
 
 def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule) -> bool:
-    """Put new readings of the segments *read* into the row of a page; False where more than these lines may be another.
+    """Put new readings of the segments *read* into the page's row; False if other lines may change too.
 
-    The order of a page may hang on which way its texts run; where a line keeps its direction and script, and has a text
-    before and after, nothing but the line is changed.
+    The order of a page may depend on the direction of its texts; if a line keeps its direction and script,
+    and had and has a text, only the line changes.
     """
     raw = raw_of(conn)
     row = raw.execute(
@@ -168,7 +172,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
         return False
     pass_id, text, spans = row[0], row[1], orjson.loads(row[2])
     folded: FoldedText | None = FoldedText(row[3], row[4])
-    # The only pass of a page is the one it is read by; of several a reading may make another that.
+    # A page's only pass is the one it is read by; with several, a reading may change which one is.
     if row[5] != 1 and working_pass(conn, document_id, rule)[0] != pass_id:
         return False
     counting = counting_of_segments(conn, read, rule=rule)
@@ -184,13 +188,13 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
             return False
     known = f" {row[3]} {row[4]} "
     words: list[str] = []
-    # From the last line back: what stands before a line has not moved yet.
+    # From the last line back, so that the text before a line has not moved yet.
     for number in sorted((places[one] for one in read), reverse=True):
         segment_id, start, end = spans[number]
         old, new = text[start:end], _format_text(counting[segment_id].text) if segment_id in counting else ""
         if not new or _writing(new) != _writing(old):
             return False
-        # Folding a page anew takes longer than the correction; a line is folded in a hundredth of that.
+        # Folding a page takes longer than the correction; a line takes a hundredth of that.
         folded = folded and fold_again(folded, text[:start], old, new)
         words += words_of(new)
         text = f"{text[:start]}{new}{text[end:]}"
@@ -209,7 +213,7 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
 
 
 def _add_words(raw: sqlite3.Connection, words: Iterable[str]) -> None:
-    # One statement, for a page has hundreds of words, nearly all of them known.
+    # One statement, because a page has hundreds of words, nearly all of them known.
     if new := list(dict.fromkeys(words)):
         written = orjson.dumps(new).decode()
         raw.execute(f"INSERT OR IGNORE INTO {page_words} (word) SELECT value FROM json_each(?)", (written,))
@@ -228,7 +232,7 @@ TITLE = "Bring the texts of pages up to date"
 
 
 def work_off(job: JobContext) -> dict[str, int]:
-    """Bring every page that is due up to date, some of them in each transaction; killed anywhere it goes on with the rest."""
+    """Update every due page, several per transaction; if killed, it continues with the rest."""
     done = int(job.checkpoint.get("done", 0))
     while True:
         job.check()
@@ -240,7 +244,9 @@ def work_off(job: JobContext) -> dict[str, int]:
 
 
 def _work_off_some(library: Library) -> tuple[int, int]:
-    """How many were worked off, and how many are left. One that fails twice is left out until it changes again."""
+    """Return the number updated and the number left. One that fails twice is left out until it changes
+    again.
+    """
     with library.db.write() as conn:
         raw = raw_of(conn)
         due = [row[0] for row in raw.execute(f"SELECT document_id FROM {due_pages} LIMIT ?", (BATCH,))]
@@ -253,7 +259,7 @@ def _work_off_some(library: Library) -> tuple[int, int]:
 
 
 def begin(engine: Engine, library: Library) -> None:
-    """When a project is opened: one that was made before texts were kept gets them by the job, as does one left behind."""
+    """When a project is opened, queue the job if it has no stored texts yet, or some are due."""
     with library.db.write() as conn:
         raw = raw_of(conn)
         some = raw.execute(
@@ -266,7 +272,7 @@ def begin(engine: Engine, library: Library) -> None:
 
 
 def remake(library: Library) -> None:
-    """Write the rows of all pages anew, for the doctor."""
+    """Rewrite the rows of all pages, for the doctor."""
     with library.db.write() as conn:
         raw_of(conn).execute(f"DELETE FROM {page_texts}")
         raw_of(conn).execute(_ALL)
@@ -275,7 +281,9 @@ def remake(library: Library) -> None:
 
 
 def examine(library: Library) -> Iterator[str]:
-    """What is wrong with the kept texts, in sentences; pages that are due are told, for they are searched as they were."""
+    """Return in sentences what is wrong with the stored texts; due pages are reported, as search still sees
+    old text.
+    """
     wrong: list[str] = []
     with library.db.read() as conn:
         raw = raw_of(conn)
@@ -293,8 +301,8 @@ def examine(library: Library) -> Iterator[str]:
                 wrong.append(page)
     if wrong:
         yield (
-            f"The kept text of {len(wrong)} pages is not what counts on them (the first is {wrong[0]}). Nothing is lost: "
-            "`armarium doctor --rebuild` makes the texts and their index anew."
+            f"The stored text of {len(wrong)} pages differs from what counts on them (the first is {wrong[0]}). Nothing is lost: "
+            "`armarium doctor --rebuild` rebuilds the texts and their index."
         )
 
 

@@ -27,7 +27,8 @@ passes = Table(
     Column("transformation", Json),
     *provenance_columns(),
     Column("deleted_at", Text),
-    # What the file that the pass was read from states of its page as a whole; what is stated on the page goes before it.
+    # What the file that the pass was read from states about its page; a statement on the page itself takes
+    # precedence.
     Column("language", Text, info=HIDDEN),
     Column("script", Text, info=HIDDEN),
     Column("direction", Text, info=HIDDEN),
@@ -55,7 +56,7 @@ segments = Table(
     reference("pass_id", "segment_pass.id", index=False),
     Column("kind", Text, nullable=False),
     Column("kind_raw", Text),
-    # The whole SourceAnchor as sent and checked; the four box columns and the tile are worked out from its rect.
+    # The whole SourceAnchor as sent and checked; the box columns and the tile are derived from its rect.
     Column("anchor", Json, nullable=False),
     Column("baseline", Json),
     reference("parent_segment_id", "segment.id", required=False, index=False),
@@ -74,7 +75,7 @@ segments = Table(
     Column("bbox_w", Float, nullable=False),
     Column("bbox_h", Float, nullable=False),
     Column("tile", Integer, nullable=False),
-    # A person made or edited it: what lifts its pass to human-touched. Undo takes it back with the edit.
+    # A person made or edited it, which ranks its pass as human-touched. Undo resets it with the edit.
     Column("by_hand", Boolean, nullable=False, info=HIDDEN),
     Column("version", Integer, nullable=False),
     *provenance_columns(),
@@ -84,7 +85,7 @@ segments = Table(
     Index("ix_segment_document", "document_id", "id"),
     Index("ix_segment_parent", "parent_segment_id", sqlite_where=text("parent_segment_id IS NOT NULL")),
     Index("ix_segment_by_hand", "document_id", "pass_id", sqlite_where=text("by_hand")),
-    # Where live segments stand, page by page, without their rows, which are long: what an area asks is all in it.
+    # Positions of live segments, page by page, without their long rows: an area query needs nothing else.
     Index(
         "ix_segment_area",
         "document_id",
@@ -138,14 +139,14 @@ forwardings = Table(
     metadata,
     Column("sequence", Integer, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
-    # No foreign keys: a note outlives the part that an undo takes back, so that its citation still resolves, and keeps
-    # no undo from taking the page.
+    # No foreign keys: a note outlives a part that an undo removes, so that its citation still resolves, and
+    # does not keep an undo from removing the page.
     Column("document_id", Text, nullable=False, index=True),
     Column("old_segment_id", Text, nullable=False, index=True),
     Column("kind", Text, nullable=False),
     Column("new_segment_ids", Json, nullable=False),
     Column("actor", Text),
-    # An undo asks which notes its step wrote.
+    # An undo looks up the notes that its step wrote.
     Column("audit_id", Text, nullable=False, index=True),
     Column("reason", Text),
     Column("created_at", Text, nullable=False),
@@ -197,7 +198,7 @@ reading_orders = Table(
     Column("certainty", Float),
     *provenance_columns(),
     Column("deleted_at", Text),
-    # Most orders are of one page alone; the few that go on over others are looked for from each of them.
+    # Most orders are of one page alone; the few that continue over others are looked up from each of them.
     Index("ix_reading_order_flow", "document_id", sqlite_where=text("kind = 'flow'")),
     info=tracked(label="reading order", document="document_id"),
 )
@@ -211,7 +212,7 @@ order_entries = Table(
     reference("segment_id", "segment.id"),
     reference("document_id", documents.c.id),
     reference("parent_entry_id", "reading_order_entry.id", required=False, index=False),
-    # Gaps between neighbours are halved by each insertion; renumbering brings whole steps back.
+    # Each insertion halves the gap between neighbours; renumbering restores whole steps.
     Column("position", Float, nullable=False),
     Column("version", Integer, nullable=False),
     Column("created_at", Text, nullable=False),
@@ -245,7 +246,7 @@ links = Table(
     Column("link_type", Text, nullable=False),
     Column("certainty", Float),
     Column("note", Text),
-    # The page of the end that is on one (the first, where both are): so that a page's links go with it.
+    # The page of the end that is on one (the first if both are), so that a page's links go with it.
     reference("document_id", documents.c.id, required=False),
     *provenance_columns(),
     Column("deleted_at", Text),
@@ -265,11 +266,11 @@ page_texts = Table(
     Column("text", Text, nullable=False),
     # [[segment_id, char_start, char_end], …] of the lines (or words) in reading order, in code points.
     Column("spans", Json, nullable=False),
-    # The text as it is looked up (`folding`): its words, and the halves of those that go on over a line's end.
+    # The text prepared for search (`folding`): its words, and the halves of hyphenated ones.
     Column("words", Text, nullable=False),
     Column("halves", Text, nullable=False),
     Column("fingerprint", Text, nullable=False),
-    # Which text a page has is asked of all pages at once, without their texts.
+    # Which pages have a text is asked of all pages at once, without their texts.
     Index("ix_source_model_page_text_state", "document_id", "fingerprint"),
     info=derived(document="document_id", whole=Whole()),
 )

@@ -1,4 +1,4 @@
-"""Forwarding notes, written inside an action: where the citation of a segment leads from now on."""
+"""Writes forwarding notes inside an action: where the citation of a segment leads from now on."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def add_notes(ctx: ActionContext, notes: Iterable[Note]) -> None:
 
 
 def live_after(ctx: ActionContext, segment_id: str) -> list[str]:
-    """Where a deleted or merged segment lives on, for the sentence of a refusal."""
+    """Return the live segments a deleted or merged segment leads to, for the sentence of a refusal."""
     return follow(ctx.conn, segment_id)[1]

@@ -1,9 +1,11 @@
-"""The order a page is read in, worked out from where its segments stand: columns, directions, margins, furniture.
+"""The reading order of a page, computed from the positions of its segments: columns, directions, margins,
+furniture.
 
-The tree of regions, lines and words is walked from the top; brothers are ordered by cutting the page along its
-white space. Every direction is turned into the same picture first (lines run along `u`, the page progresses along
-`v`), so that there is one algorithm and no special case: right to left mirrors `u`, vertical script swaps the axes.
-Here is no database and no text; who knows the text may say which way the parts of a segment run.
+The tree of regions, lines and words is walked from the top; siblings are ordered by cutting the page along
+its white space. Every direction is first transformed into the same frame (lines run along `u`, the page
+progresses along `v`), so that there is one algorithm and no special case: right to left mirrors `u`, vertical
+script swaps the axes. This module knows neither database nor text; a caller who knows the text may pass the
+direction of the parts of a segment.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class Shape(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Which way the parts of a segment, or of the page, run; None where nothing is known."""
+    """The direction of the parts of a segment, or of the page; None where nothing is known."""
 
     direction: str | None = None
     """ltr, rtl, ttb or btt."""
@@ -79,15 +81,17 @@ def reading_sequence(
     slope: float = 0.0,
     within: Callable[[str | None], Way] | None = None,
 ) -> list[str]:
-    """Ids of *shapes* in reading order: every parent before its children, every shape exactly once.
+    """Return the ids of *shapes* in reading order: every parent before its children, every shape exactly
+    once.
 
-    direction: what is known of the page (ltr, rtl, ttb, btt); what a segment states goes before it for its parts.
-    within: which way the parts of a segment run, and (asked None) the segments that stand in none; *direction* and
-    what the shapes state where it is not given.
-    aspect: width of the image divided by its height, so that a vertical line is told from a short wide one.
-    slope: how much the lines fall to the right (page heights per page height), from `page_slope`.
+    direction: that of the page, if known (ltr, rtl, ttb, btt); what a segment states takes precedence for its
+    parts. within: returns the direction of the parts of a segment and (given None) of the segments without a
+    parent; if not given, *direction* and the statements of the shapes apply. aspect: width of the image
+    divided by its height, to tell a vertical line from a short wide one. slope: the fall of the lines to the
+    right (page heights per page height), from `page_slope`.
 
-    The order depends on the shapes alone, not on how they are listed: where places tie, the lower id goes first.
+    The order depends on the shapes alone, not on how they are listed: where positions tie, the lower id goes
+    first.
     """
     shapes = sorted(shapes, key=itemgetter(0))
     known = {shape.id for shape in shapes}
@@ -111,14 +115,14 @@ def reading_sequence(
         if inside:
             stack.extend(reversed(_order_brothers(inside, within(shape.id), aspect, slope)))
     for shape in shapes:
-        # A ring of parents cannot come from the database, but a caller's list may hold one: nothing is lost.
+        # The database cannot contain a cycle of parents, but a caller's list may: nothing is lost.
         if shape.id not in seen:
             sequence.append(shape.id)
     return sequence
 
 
 def ladder_of_shapes(shapes: Iterable[Shape], page: PageFacts) -> Ladder:
-    """The walk over what *shapes* and the page state; nothing is said of their languages."""
+    """Return the facts that *shapes* and the page state; languages are left out."""
     return Ladder(
         page,
         ((Holder("segment", one.id, None, one.script, one.direction), one.parent_id) for one in shapes),
@@ -126,7 +130,9 @@ def ladder_of_shapes(shapes: Iterable[Shape], page: PageFacts) -> Ladder:
 
 
 def geometric(direction: str | None) -> str | None:
-    """A direction that says where lines begin and where they go; alternating ones, and those of baselines, do not."""
+    """Return a direction that says where lines begin and where they go; None for alternating and baseline
+    ones.
+    """
     return direction if direction in HORIZONTAL or direction in VERTICAL else None
 
 
@@ -141,7 +147,7 @@ def _stated_ways(shapes: Sequence[Shape], direction: str | None) -> Callable[[st
 
 
 def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1.0) -> float:
-    """The median fall of *baselines* (fractions) to the right; 0 when there are too few level ones to tell."""
+    """Return the median fall of *baselines* (fractions) to the right; 0 if too few are level."""
     slopes: list[float] = []
     for points in baselines:
         run = (points[-1][0] - points[0][0]) * aspect
@@ -152,7 +158,7 @@ def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1
 
 
 def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | None:
-    """ttb when most lines are more than twice as tall as wide, else None: the shapes alone do not tell."""
+    """Return ttb if most lines are more than twice as tall as wide, else None: shapes alone do not decide."""
     tall = wide = 0
     for shape in shapes:
         if shape.kind == "line":
@@ -164,7 +170,9 @@ def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | 
 
 
 def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
-    """Shapes of one parent: head furniture, body, footnotes, margins, foot furniture; each part by its place."""
+    """Order the shapes of one parent: head furniture, body, footnotes, margins, foot furniture, each by
+    position.
+    """
     if len(shapes) < 2:
         return shapes
     if all(shape.row is not None for shape in shapes):
@@ -186,7 +194,7 @@ def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) 
     if body and not margin:
         body, margin = _glosses_apart(body, direction)
     if not body:
-        # A margin region's own lines all say "marginalia": among themselves they are simply the text.
+        # A margin region's own lines all say "marginalia": among themselves they are ordinary text.
         body, notes, margin = notes + margin, [], []
     ordered: list[Shape] = []
     for group in (head, body, notes, margin, foot):
@@ -197,11 +205,11 @@ def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) 
 
 
 def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], list[Shape]]:
-    """Body and margin of lines whose source does not say which is which: (body, glosses).
+    """Separate lines whose source does not distinguish body and margin: (body, glosses).
 
-    A gloss is a narrow line that stands wholly beside the text block, across a gutter, at the height of the block.
-    Where such lines are many they are a column of the text, not its margin; then, and where the block has too few
-    full lines to have edges, nothing is set apart.
+    A gloss is a narrow line entirely beside the text block, across a gutter, at the height of the block. If
+    such lines are many, they are a column of the text; then, and if the block has too few full lines to have
+    edges, nothing is separated.
     """
     if direction not in HORIZONTAL or any(shape.kind == "region" or shape.role for shape in shapes):
         return shapes, []
@@ -218,7 +226,7 @@ def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], li
         shape
         for shape in shapes
         if shape.w < widest
-        # A line as long as the others is no gloss, however far out its column stands.
+        # A line as long as the others is not a gloss, however far out its column is.
         and shape.w <= short
         and (shape.x + shape.w < left - gutter or shape.x > right + gutter)
         and top <= shape.y + shape.h / 2 <= bottom
@@ -231,7 +239,9 @@ def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], li
 
 @lru_cache(maxsize=1024)
 def _part_of(role: str) -> str | None:
-    """What any of the words says that a format puts together in a kind: `TextRegion:marginalia`, `MarginTextZone:note`."""
+    """Return the part of the page that one of the words of a format's kind names: `TextRegion:marginalia`,
+    `MarginTextZone:note`.
+    """
     words = {"".join(ch for ch in word if ch.isalpha() or ch == "-") for word in role.casefold().split(":")}
     if words & FOOT_ROLES:
         return "foot"
@@ -239,7 +249,7 @@ def _part_of(role: str) -> str | None:
 
 
 def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
-    """What is known of what holds them, else what most brothers state, else what their shapes tell, else ltr."""
+    """Return the direction known for the parent, else of most siblings, else by shape, else ltr."""
     if known is not None:
         return known
     stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
@@ -249,14 +259,15 @@ def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
 
 
 def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
-    """Order *shapes* by place alone, in the common picture of their direction."""
+    """Order *shapes* by position alone, in the common frame of their direction."""
     turn = _turn(way, aspect)
     boxes: list[Box] = []
     lines_only = all(shape.kind != "region" for shape in shapes)
     for index, shape in enumerate(shapes):
         x0, x1, y0, y1 = shape.x * aspect, (shape.x + shape.w) * aspect, shape.y, shape.y + shape.h
         if slope:
-            # Turned level about the middle: the shape keeps its centre's place, and loses the height it had by leaning.
+            # Rotated level about the middle: the shape keeps its centre and loses the height that the slope
+            # added.
             cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
             half_h = max((y1 - y0) - abs(slope) * (x1 - x0), 0.3 * (y1 - y0)) / 2
             half_w = max((x1 - x0) - abs(slope) * (y1 - y0), 0.3 * (x1 - x0)) / 2
@@ -267,7 +278,8 @@ def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[S
         if shape.kind == "region":
             du, dv = min(0.1 * (u1 - u0), REGION_INSET), min(0.1 * thick, REGION_INSET)
         else:
-            # Ascenders and descenders reach into the neighbours: only the body of a line says which row it is on.
+            # Ascenders and descenders reach into the neighbouring lines: only the body of a line determines
+            # its row.
             du, dv = min(0.15 * thick, 0.2 * (u1 - u0)), 0.28 * thick
         boxes.append(Box(index, u0 + du, u1 - du, v0 + dv, v1 - dv, thick))
     least = 0.9 * median(box.thick for box in boxes) if lines_only else 0.003
@@ -280,7 +292,7 @@ _Turn = Callable[[float, float, float, float], tuple[float, float, float, float]
 
 
 def _turn(way: Way, aspect: float) -> _Turn:
-    """How x0, x1, y0, y1 become u0, u1, v0, v1 for the way that lines run and follow each other."""
+    """Return the function that maps x0, x1, y0, y1 to u0, u1, v0, v1 for a direction of lines and page."""
     direction, script, line_order = way
     if direction in VERTICAL:
         up = direction == "btt"

@@ -1,6 +1,6 @@
-"""The picture of a page: its lines drawn on the photograph, and beside it the readings in reading order.
+"""Draws a page: its lines over the photograph, and beside it the readings in reading order.
 
-Pure drawing: nothing is read from or written to a library here.
+Pure drawing: nothing is read from or written to a project here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def draw_page(
     is left as it is. ValueError when ``max_size`` leaves no room to draw.
     """
     if max_size < 100:
-        raise ValueError(f"max_size is {max_size} pixels; a page can be drawn from 100 pixels upward.")
+        raise ValueError(f"max_size is {max_size} pixels; at least 100 pixels are needed to draw a page.")
     page = _shrink(image, max_size)
     page = _draw_shapes(page, lines)
     if not labels:
@@ -66,7 +66,9 @@ def draw_page(
 
 
 def _shrink(image: Image.Image, max_size: int) -> Image.Image:
-    """An RGB copy within ``max_size``; 16-bit greys are brought down to 8 first, for ``convert`` would burn them."""
+    """Return an RGB copy within ``max_size``; 16-bit greys are scaled to 8 bits, since ``convert`` would clip
+    them.
+    """
     from PIL import Image
 
     factor = min(1.0, max_size / max(image.size))
@@ -104,7 +106,7 @@ def _outline(pen: ImageDraw.ImageDraw, shape: list[tuple[float, float]], colour:
 
 
 def _number_lines(page: Image.Image, lines: Sequence[DrawnLine]) -> None:
-    """A small numbered badge at the start of every line, clear of its first letter where the page leaves room."""
+    """Draw a numbered badge at the start of every line, clear of its first letter where there is room."""
     from PIL import ImageDraw
 
     font = PictureFont(max(10.0, max(page.size) / 110))
@@ -121,13 +123,13 @@ def _number_lines(page: Image.Image, lines: Sequence[DrawnLine]) -> None:
 
 
 def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.Image:
-    """The panel: readings in reading order, in as many columns as their number asks for."""
+    """Draw the panel of readings in reading order, in as many columns as their number requires."""
     from PIL import Image, ImageDraw
 
     width, height = page
     margin = max(8, round(max(page) / 60))
     smallest = max(9.0, max(page) / 110)
-    # A picture flatter than a row of letters gets a panel higher than itself.
+    # A picture flatter than a row of letters gets a panel taller than itself.
     room = max(float(height - 2 * margin), smallest * 1.5)
     height = max(height, round(room + 2 * margin))
     rows = max(1, int(room / (smallest * 1.5)))
@@ -150,7 +152,9 @@ def _draw_readings(page: tuple[int, int], lines: Sequence[DrawnLine]) -> Image.I
 
 
 def _draw_columns(page: tuple[int, int], lines: Sequence[DrawnLine], margin: int) -> Image.Image:
-    """The panel of a page whose lines run downward: each reading a column beneath its number, in reading order."""
+    """Draw the panel of a page with vertical lines: each reading a column below its number, in reading
+    order.
+    """
     from PIL import Image, ImageDraw
 
     height = page[1]
@@ -210,7 +214,9 @@ def _draw_reading(
 
 
 def _fit_text(text: str, size: float, space: float, *, downward: bool = False) -> tuple[PictureFont, str]:
-    """The text as it fits ``space``: set down to three quarters of its size, then cut with an ellipsis."""
+    """Fit the text into ``space``: reduced to three quarters of its size at most, then cut with an
+    ellipsis.
+    """
 
     def length(text: str) -> float:
         return font.height(text) if downward else font.width(text)
@@ -246,7 +252,7 @@ def _colour(line: DrawnLine) -> Colour:
 
 
 def _shape(line: DrawnLine, size: tuple[int, int]) -> list[tuple[float, float]]:
-    """The polygon in pixels, or the rectangle's corners when there is none."""
+    """Return the polygon in pixels, or the rectangle's corners if there is none."""
     if line.polygon and len(line.polygon) >= 3:
         return _pixels(line.polygon, size)
     x, y, w, h = line.rect
@@ -254,7 +260,7 @@ def _shape(line: DrawnLine, size: tuple[int, int]) -> list[tuple[float, float]]:
 
 
 def _start(line: DrawnLine, size: tuple[int, int]) -> tuple[float, float]:
-    """Where the line begins: its baseline's first point, or the foot of its box."""
+    """Return where the line begins: its baseline's first point, or the foot of its box."""
     if line.baseline:
         return _pixels(line.baseline[:1], size)[0]
     x, y, _, h = line.rect
@@ -262,7 +268,9 @@ def _start(line: DrawnLine, size: tuple[int, int]) -> tuple[float, float]:
 
 
 def _pixels(points: Fractions, size: tuple[int, int]) -> list[tuple[float, float]]:
-    """Fractions as pixels, held to the image so that a shape outside it cannot cost memory or time."""
+    """Convert fractions to pixels, clipped to the image so that a shape outside it costs no memory or
+    time.
+    """
     width, height = size
     return [
         (min(max(point[0], 0.0), 1.0) * (width - 1), min(max(point[1], 0.0), 1.0) * (height - 1))

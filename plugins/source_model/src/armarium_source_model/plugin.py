@@ -1,4 +1,4 @@
-"""The source model as a plugin: what it brings to the engine."""
+"""The plugin of the source model: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from armarium_source_model.routes import settings as settings_router
 
 
 def _stats(conn: Connection) -> dict[str, int]:
-    """Live segments and readings, for `GET /api/library/stats`."""
+    """Return the numbers of live segments and readings, for `GET /api/library/stats`."""
     live, read = conn.exec_driver_sql(
         "SELECT (SELECT count(*) FROM segment WHERE deleted_at IS NULL), "
         f"(SELECT count(*) FROM {representations} WHERE segment_id IS NOT NULL AND NOT retracted)"
@@ -69,7 +69,8 @@ def armarium_plugin() -> Plugin:
     return Plugin(
         name="source_model",
         summary="What is on a page: passes, segments, readings, the reading that counts, the page's text.",
-        # The names reading.* and representation.* are shared with other families: those used here are named whole.
+        # The names reading.* and representation.* are shared with other families, so those used here are
+        # listed in full.
         prefixes=(
             "source_model",
             "segment",

@@ -1,4 +1,6 @@
-"""Pictures over HTTP, and the two writes that look at their body first; queries and actions declare the other routes."""
+"""Picture routes, and the two writes that must inspect their body first; all others are declared with their
+action or query.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ settings = APIRouter(prefix="/api/source-settings", tags=["source settings"])
 def read_drawing(
     library: CurrentLibrary,
     doc_id: str,
-    pass_id: Annotated[str | None, Query(description="the pass to draw; left out: the working pass")] = None,
+    pass_id: Annotated[str | None, Query(description="the pass to draw; default: the working pass")] = None,
     max_size: Annotated[int, Query(description="pixels of the page's longer side", ge=256, le=4096)] = 1600,
-    labels: Annotated[bool, Query(description="numbers and readings too")] = True,
+    labels: Annotated[bool, Query(description="include numbers and readings")] = True,
 ) -> Response:
-    """PNG bytes; 404 for a page that has no pass yet, 409 for a withdrawn one. Changes nothing."""
+    """Return PNG bytes; 404 for a page without a pass, 409 for a withdrawn one."""
     with library.db.read() as conn:
         require_document(conn, doc_id)
         png = page_drawing_png(library, conn, doc_id, pass_id=pass_id, max_size=max_size, labels=labels)
@@ -50,7 +52,9 @@ def read_drawing(
     responses=REFUSALS(404, 409),
 )
 def update_segment(request: Request, segment_id: str, body: SegmentUpdate) -> Response:
-    """Refused (409) when the segment changed since the version the caller read; the answer names what moved."""
+    """Refused (409) if the segment changed since the version the caller read; the answer names the changed
+    fields.
+    """
     if body.segment_id != segment_id:
         raise Invalid(f"The path names segment {segment_id}, the body {body.segment_id}; they must agree.")
     return act(request, "segment.update", body)
@@ -72,7 +76,9 @@ def read_picture(
     straighten: Annotated[bool, Query(description="level along the baseline")] = False,
     size: Annotated[int, Query(description="pixels of the longer side", ge=SMALLEST, le=LARGEST)] = USUAL,
 ) -> Response:
-    """PNG bytes; 422 in words when no honest picture can be made, as when it was measured on another image."""
+    """Return PNG bytes; 422 if no correct picture can be made, for instance if it was measured on another
+    image.
+    """
     with library.db.read() as conn:
         png = segment_picture(library, conn, segment_id, mask=mask, straighten=straighten, size=size)
     return Response(png, media_type="image/png")
@@ -85,7 +91,7 @@ def read_picture(
     responses=REFUSALS(404, 409),
 )
 def put(request: Request, body: SettingPut) -> Response:
-    """An empty value clears. Facts of a segment belong to the segment's own update."""
+    """An empty value clears the fact. Facts of a segment belong to the segment's own update."""
     if not body.value:
         return act(request, "source_setting.clear", body.model_dump(exclude={"value"}))
     return act(request, "source_setting.set", body)

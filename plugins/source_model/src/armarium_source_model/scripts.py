@@ -1,4 +1,4 @@
-"""What is known of scripts: the ISO 15924 list, which way each runs, and the script of a text's letters; pure."""
+"""Scripts: the ISO 15924 list, the direction of each, and the script of a text's letters; pure."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ UNKNOWN_LANGUAGES = frozenset({"und", "mis"})
 _PRIVATE = re.compile(r"Qa[ab][a-x]")
 
 _TAG = (
-    # Longer first parts are set aside by BCP 47 and none was ever registered: French and Latin are no tags.
+    # BCP 47 reserves longer primary subtags and none was ever registered: French and Latin are not tags.
     r"[A-Za-z]{2,3}(?:-[A-Za-z]{3}){0,3}"
     r"(?:-([A-Za-z]{4}))?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
@@ -340,17 +340,19 @@ _BY_NAME = {
 
 
 def is_script(code: str, declared: frozenset[str] | set[str] = frozenset()) -> bool:
-    """Whether *code* is in ISO 15924, or a private code (Qaaa to Qabx) that the project declared with a name."""
+    """Return whether *code* is in ISO 15924, or a private code (Qaaa to Qabx) that the project declared."""
     return code in ISO_15924 or (is_private(code) and code in declared)
 
 
 def is_private(code: str) -> bool:
-    """Whether *code* is one of the fifty that ISO 15924 leaves to private use."""
+    """Return whether *code* is one of the fifty that ISO 15924 reserves for private use."""
     return _PRIVATE.fullmatch(code) is not None
 
 
 def is_language(tag: str) -> bool:
-    """Whether *tag* is well formed after BCP 47 (private use qaa to qtz and x-… included), its script a real one."""
+    """Return whether *tag* is well-formed BCP 47 (private use qaa to qtz and x-… included) with a real
+    script.
+    """
     found = _LANGUAGE.fullmatch(tag)
     if found is None:
         return False
@@ -359,7 +361,7 @@ def is_language(tag: str) -> bool:
 
 
 def script_of(text: str) -> str | None:
-    """The script of most letters of *text*, or None when it has none that is told by its letters."""
+    """Return the script of most letters of *text*, or None if its letters do not determine one."""
     if text.isascii():
         return "Latn" if any(map(str.isalpha, text[:5000])) else None
     counts: Counter[str] = Counter()
@@ -379,5 +381,5 @@ def script_of(text: str) -> str | None:
 
 
 def direction_of_script(script: str) -> str:
-    """Which way lines of *script* run when nothing else is known."""
+    """Return the direction of lines in *script* if nothing else is known."""
     return "rtl" if script in RIGHT_TO_LEFT else "ttb" if script in ("Mong", "Phag") else "ltr"

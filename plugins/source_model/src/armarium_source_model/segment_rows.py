@@ -1,4 +1,4 @@
-"""From segments that somebody found to the rows that hold them: checked once, anywhere; an action adds ids and makers."""
+"""Converts new segments to table rows: validated once, in any process; an action adds ids and makers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from armarium_source_model.geometry import (
 
 @dataclass(slots=True)
 class NewSegment:
-    """A segment to be added. Shapes are fractions of the rendition, origin top left; a shape that was checked before
-    (`sound_polygon`, `sound_baseline`) is not checked again.
+    """A segment to be added. Shapes are fractions of the rendition, origin top left; shapes already validated
+    (`sound_polygon`, `sound_baseline`) are not validated again.
 
     key: the caller's own id, by which another segment of the same call names it as `parent_key`.
     """
@@ -51,7 +51,7 @@ class NewSegment:
     box_index: int | None = None
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # As a dataclass with slots is pickled by itself, it takes five times as long.
+        # As a dataclass with slots it would take five times as long to pickle.
         return type(self), _FIELDS(self)
 
 
@@ -70,9 +70,9 @@ COLUMNS = (
 
 
 class ReadySegments(NamedTuple):
-    """Checked segments of one call, one entry each: rows but for their ids, their page and who made them.
+    """Validated segments of one call, one entry each: rows without their ids, page and maker.
 
-    Plain values throughout, so that a process which reads files hands them over cheaply.
+    Plain values, so that a process which reads files transfers them cheaply.
     """
 
     keys: list[str]
@@ -85,7 +85,7 @@ class ReadySegments(NamedTuple):
 
 
 def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
-    """Check segments; BadGeometry naming the key, Conflict where two share one or a parent is not among them."""
+    """Validate segments; BadGeometry naming the key, Conflict if two share one or a parent is missing."""
     numbers = {one.key: number for number, one in enumerate(new)}
     if len(numbers) != len(new):
         raise Conflict("Two of the new segments carry the same key; give each its own.", code="same_key")
@@ -146,7 +146,7 @@ def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """Where segments belong and who made them: what all rows of a call have alike."""
+    """The page, pass and maker shared by all rows of a call."""
 
     document_id: str
     pass_id: str
@@ -158,12 +158,12 @@ class Belonging:
 
 
 def new_ids(ready: ReadySegments) -> list[str]:
-    """An id for each, in their order."""
+    """Return an id for each, in order."""
     return [new_id() for _ in ready.keys]
 
 
 def rows_of(ready: ReadySegments, ids: Sequence[str], to: Belonging) -> Iterator[tuple[object, ...]]:
-    """The rows of the segments, whose ids are *ids*, in the order of `COLUMNS`."""
+    """Return the rows of the segments with these *ids*, in the order of `COLUMNS`."""
     head = json_text({"document_id": to.document_id, "rendition_id": to.rendition_id})[:-1] + ","
     made = to.provenance
     tail = (

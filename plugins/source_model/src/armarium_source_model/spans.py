@@ -1,5 +1,5 @@
-"""What other families say of their rows that hang on segments: how spans move along with a correction, and what becomes
-of rows when segments are merged or split. Pure but for what the families themselves write.
+"""Hooks for other families' rows that belong to segments: moving spans with a correction, following merges
+and splits. Pure but for what the families themselves write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Why = tuple[str, str]
 
 
 class ReadingChange(NamedTuple):
-    """One reading that counts now in the place of another."""
+    """A reading that counts instead of another."""
 
     document_id: str
     segment_id: str
@@ -25,34 +25,34 @@ class ReadingChange(NamedTuple):
 
 
 class SpanMover(Protocol):
-    """How another family's spans move along: put one into the plugin's `extras["span_movers"]`."""
+    """Moves another family's spans to a new reading: put one into the plugin's `extras["span_movers"]`."""
 
     def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
-        """Move inside the running step what `span_in_new_text` finds; what it does not find stays, and is answered with why."""
+        """Move what `span_in_new_text` finds, within the running step; return the others with the reason."""
         ...
 
 
 class SegmentFollower(Protocol):
-    """How another family's rows go with segments: put one into the plugin's `extras["segment_followers"]`.
+    """Moves another family's rows with segments: put one into the plugin's `extras["segment_followers"]`.
 
-    Called inside the step that merges or splits, after the texts were joined or dealt out; an undo takes back what was
-    written with the rest of the step.
+    Called inside the step that merges or splits, after the texts were joined or distributed; undoing the step
+    also undoes what was written here.
     """
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        """*absorbed_ids*, in reading order, are no more and lead to *keep_id* from now on."""
+        """*absorbed_ids*, in reading order, were merged into *keep_id*."""
         ...
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
-        """*segment_id* was cut into *part_ids*, of which the first is itself."""
+        """*segment_id* was split into *part_ids*, of which the first is itself."""
         ...
 
 
 def span_in_new_text(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Where the characters *start* to *end* of *old* stand in *new*, or why that cannot be said."""
+    """Return where the characters *start* to *end* of *old* are in *new*, or why that is unknown."""
     words = old[start:end]
     if not words or end > len(old):
-        return "Its characters lie outside the earlier reading."
+        return "Its characters are outside the earlier reading."
     at = new.find(words)
     if at < 0:
         return "Its characters do not occur in the new reading."

@@ -1,4 +1,4 @@
-"""The text of a page, put together from the readings that count: lines, blocks, spans, direction; pure."""
+"""Assembles the text of a page from the readings that count: lines, blocks, spans, direction; pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RTL_CLASSES = frozenset({"R", "AL"})
 
 
 class Span(NamedTuple):
-    """Which segment and reading the characters from `char_start` up to `char_end` (code points) come from."""
+    """The segment and reading of the characters from `char_start` up to `char_end` (code points)."""
 
     char_start: int
     char_end: int
@@ -34,7 +34,7 @@ class SegmentLeftOut(NamedTuple):
 
 @dataclass
 class AssembledText:
-    """A text, where each stretch of it comes from, in order, and what it lacks."""
+    """A text, the source of each stretch, in order, and what it lacks."""
 
     text: str
     spans: list[Span] = field(default_factory=list)
@@ -42,7 +42,7 @@ class AssembledText:
 
 
 class Piece(NamedTuple):
-    """One stretch of text in reading order: a line, or what stands in for it."""
+    """One stretch of text in reading order: a line, or its substitute."""
 
     segment_id: str
     representation_id: str
@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
 
 def text_fingerprint(text: str) -> str:
-    """sha256 of a text: what a derived row keeps of the text it came from, so that a correction shows it stale."""
+    """Return the sha256 of a text, which a derived row stores to detect that its source has changed."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -64,7 +64,7 @@ _LETTER = re.compile("[A-Za-z]")
 
 
 def first_strong_direction(text: str) -> str | None:
-    """ltr or rtl after the first strongly directed character of *text*; None when it has none."""
+    """Return ltr or rtl by the first strongly directed character of *text*; None if it has none."""
     if text.isascii():
         return "ltr" if _LETTER.search(text) else None
     for ch in text:
@@ -77,7 +77,7 @@ def first_strong_direction(text: str) -> str | None:
 
 
 def assemble(pieces: Sequence[Piece]) -> AssembledText:
-    """Join *pieces*: lines by newline, blocks by a blank line. A reading goes in exactly as it is stored."""
+    """Join *pieces*: lines by newline, blocks by a blank line. Readings are inserted exactly as stored."""
     parts: list[str] = []
     spans: list[Span] = []
     at = 0

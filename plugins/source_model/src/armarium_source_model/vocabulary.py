@@ -1,4 +1,6 @@
-"""The link vocabulary: every type with its label from either end, the aliases, and whose names a URI carries; pure."""
+"""The link vocabulary: every type with its labels from both ends, aliases, and known authorities of URIs;
+pure.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ class LinkType(NamedTuple):
 
     @property
     def is_directed(self) -> bool:
-        """Whether the two ends play different parts."""
+        """Return whether the two ends have different roles."""
         return self.label != self.inverse_label
 
 
@@ -56,7 +58,7 @@ ALIASES = {"references": "cites", "derived_from": "derives_from"}
 
 
 def link_type(name: str) -> LinkType | None:
-    """The type that a key or an alias names, or None."""
+    """Return the type that a key or an alias names, or None."""
     return LINK_TYPES.get(ALIASES.get(name, name))
 
 
@@ -71,7 +73,7 @@ _AUTHORITIES = (
 
 
 def authority_of(uri: str) -> tuple[str, str] | None:
-    """(authority, its id) that *uri* belongs to, where it is one that is known."""
+    """Return (authority, its id) of *uri* if it is a known one, else None."""
     for authority, pattern in _AUTHORITIES:
         found = pattern.match(uri)
         if found:

@@ -1,7 +1,7 @@
-"""Boxes of one page cut along its white space, in the one picture that every direction is turned into first; pure.
+"""Orders boxes of a page by cutting it along white space, in a frame common to all directions; pure.
 
-In that picture lines run along `u` and the page progresses along `v`: rows are parted by white across the page, columns
-by white along it, and what no straight cut parts is untangled pair by pair.
+In that frame lines run along `u` and the page progresses along `v`: rows are separated by white space across
+the page, columns by white space along it, and what no straight cut separates is ordered pair by pair.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FEW = 120
 
 
 class Box(NamedTuple):
-    """A shape in the common picture: lines run along u, the page progresses along v."""
+    """A shape in the common frame: lines run along u, the page progresses along v."""
 
     at: int
     u0: float
@@ -57,7 +57,7 @@ def cut(boxes: list[Box], least: float, lines: bool, out: list[Box]) -> None:
             continue
         columns = _columns(flat, least)
         if lines and min(len(column) for column in columns) < 3:
-            # Two rows that happen to break at the same place are no columns unless the gap is a wide one.
+            # Two rows that happen to break at the same position are columns only if the gap is wide.
             columns = _columns(flat, 2.5 * least)
         if len(columns) > 1 and not _is_table(band, columns, lines):
             for column in columns:
@@ -68,7 +68,7 @@ def cut(boxes: list[Box], least: float, lines: bool, out: list[Box]) -> None:
 
 
 def _rows(boxes: list[Box]) -> list[list[Box]]:
-    """Boxes grouped where a straight cut across the page, touching none, parts them."""
+    """Group boxes by straight cuts across the page that touch none."""
     rows: list[list[Box]] = []
     reach = float("-inf")
     for box in sorted(boxes, key=lambda b: b.v0):
@@ -81,7 +81,7 @@ def _rows(boxes: list[Box]) -> list[list[Box]]:
 
 
 def _columns(boxes: list[Box], least: float) -> list[list[Box]]:
-    """Boxes grouped where a straight cut along the page with a white of at least *least* parts them."""
+    """Group boxes by straight cuts along the page with white space of at least *least*."""
     columns: list[list[Box]] = []
     reach = float("-inf")
     for box in sorted(boxes, key=lambda b: b.u0):
@@ -98,14 +98,14 @@ def _any_gutter(boxes: list[Box], least: float) -> bool:
 
 
 def _bands(rows: list[list[Box]], least: float) -> list[list[list[Box]]]:
-    """Runs of following rows that leave one gutter free together; rows without any stand alone."""
+    """Return runs of consecutive rows that share a free gutter; rows without one stand alone."""
     bands: list[list[list[Box]]] = []
     taken: list[tuple[float, float]] = []
     open_ended = False
     for row in rows:
         spans = _merge([(box.u0, box.u1) for box in row], least)
         if len(spans) == len(taken) == 1:
-            # The usual case by far, one box under another: most often they overlap, and no gutter is left.
+            # The most common case, one box below another: they usually overlap, and no gutter is left.
             (a, b), (c, d) = taken[0], spans[0]
             together = [(min(a, c), max(b, d))] if c - b < least and a - d < least else sorted(taken + spans)
         else:
@@ -121,7 +121,7 @@ def _bands(rows: list[list[Box]], least: float) -> list[list[list[Box]]]:
 
 
 def _is_table(band: list[list[Box]], columns: list[list[Box]], lines: bool) -> bool:
-    """Whether what looks like columns is a table of short cells in level rows, which is read row by row."""
+    """Return whether apparent columns are a table of short cells in level rows, which is read row by row."""
     if lines:
         return any(
             median((b.u1 - b.u0) / b.thick for b in column if b.thick > 0) < SHORT for column in columns
@@ -134,7 +134,7 @@ def _is_table(band: list[list[Box]], columns: list[list[Box]], lines: bool) -> b
 
 
 def _merge(spans: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """Spans joined wherever less than *least* of white lies between them."""
+    """Join spans with less than *least* white space between them."""
     if len(spans) == 1:
         return spans
     merged: list[tuple[float, float]] = []
@@ -147,7 +147,9 @@ def _merge(spans: list[tuple[float, float]], least: float) -> list[tuple[float, 
 
 
 def _untangle(boxes: list[Box]) -> list[Box]:
-    """Boxes that no straight cut parts: pair by pair when few, else around the ones that span them all."""
+    """Order boxes that no straight cut separates: pair by pair if few, else around those that span them
+    all.
+    """
     if len(boxes) <= FEW:
         return _pairwise(boxes)
     left, right = min(b.u0 for b in boxes), max(b.u1 for b in boxes)
@@ -167,7 +169,7 @@ def _untangle(boxes: list[Box]) -> list[Box]:
 
 
 def _by_rows(boxes: list[Box]) -> list[Box]:
-    """Line after line: a box whose middle lies in the row begun by the one above belongs to that row."""
+    """Order line by line: a box whose middle is in the row begun by the one above belongs to that row."""
     out: list[Box] = []
     row: list[Box] = []
     floor = float("-inf")
@@ -182,7 +184,7 @@ def _by_rows(boxes: list[Box]) -> list[Box]:
 
 
 def _are_stacked(a: Box, b: Box) -> bool:
-    """Whether two boxes share a column: along the line they overlap, and more so than they do along the page."""
+    """Return whether two boxes share a column: they overlap along the line more than along the page."""
     along = min(a.u1, b.u1) - max(a.u0, b.u0)
     if along <= 0:
         return False
@@ -195,8 +197,9 @@ def _are_stacked(a: Box, b: Box) -> bool:
 
 
 def _pairwise(boxes: list[Box]) -> list[Box]:
-    """Order by two rules about pairs, after their transitive closure: above goes first where two boxes share a
-    column; the left one goes first where they do not, unless a box that spans both lies between them."""
+    """Order by two rules about pairs, after their transitive closure: above goes first if two boxes share a
+    column; otherwise the left one goes first, unless a box that spans both is between them.
+    """
     boxes = sorted(boxes, key=lambda b: (b.middle, b.u0))
     count = len(boxes)
     later: list[list[int]] = [[] for _ in range(count)]
@@ -217,7 +220,7 @@ def _pairwise(boxes: list[Box]) -> list[Box]:
     out: list[Box] = []
     left = set(range(count))
     while left:
-        # Where rules run in a circle the box that waits for the fewest goes first: highest of those.
+        # If the rules form a cycle, the box that waits for the fewest goes first; the highest of those.
         chosen = min(left, key=lambda n: (waits[n], n))
         left.discard(chosen)
         out.append(boxes[chosen])

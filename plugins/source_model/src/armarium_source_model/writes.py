@@ -1,6 +1,6 @@
-"""The rows an action writes: passes, many segments, many readings, forwarding notes; called only inside an action.
+"""Writes rows within an action: passes, many segments, many readings, forwarding notes.
 
-Other families use these through `armarium_source_model.api`, so that an import or a reader is one step of its own.
+Other families use these through `armarium_source_model.api`, so that an import or a reader writes one step.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NO_READER = {
 
 
 def refuse_provider(provider: str) -> None:
-    """Invalid where a caller's reader goes by a name that would lift its work above that of readers."""
+    """Raise Invalid if a caller's reader has a name that would rank its work above that of readers."""
     why = _NO_READER.get(provider.strip().casefold())
     if why is not None:
         raise Invalid(why, code="not_a_person" if provider == USER else "not_a_reader", provider=provider)
@@ -56,7 +56,7 @@ def refuse_provider(provider: str) -> None:
 
 @dataclass(slots=True)
 class NewReading:
-    """A reading to be added to a segment; the words are kept exactly as given."""
+    """A reading to be added to a segment; the words are stored exactly as given."""
 
     segment_id: str
     text: str
@@ -71,7 +71,7 @@ class NewReading:
 
 
 class StatedFacts(NamedTuple):
-    """What a file states of its page as a whole; what is stated on the page itself goes before it.
+    """What a file states of its page as a whole; statements on the page itself take precedence.
 
     line_order: how the lines follow each other: tb, bt, lr or rl.
     """
@@ -82,7 +82,7 @@ class StatedFacts(NamedTuple):
     line_order: str | None = None
 
     def lawful(self) -> StatedFacts:
-        """The same without what is no BCP 47 tag, no ISO 15924 code, no direction."""
+        """Return the facts without invalid BCP 47 tags, ISO 15924 codes and directions."""
         return StatedFacts(
             self.language if self.language and is_language(self.language) else None,
             self.script if self.script and is_script(self.script) else None,
@@ -93,10 +93,10 @@ class StatedFacts(NamedTuple):
 
 @dataclass(slots=True)
 class NewPass:
-    """A pass to be added to a live, unlocked page, and its segments where it begins with some.
+    """A pass to be added to a live, unlocked page, with its first segments if any.
 
-    rendition_id: the picture that the segments were measured on.
-    facts: what its file states of the page as a whole.
+    rendition_id: the picture that the segments were measured on. facts: what its file states of the page as a
+    whole.
     """
 
     document_id: str
@@ -117,7 +117,7 @@ class NewPass:
 
 
 class MadePass(NamedTuple):
-    """Ids of a pass that was added, and of its segments in their order."""
+    """Ids of a pass that was added, and of its segments in order."""
 
     pass_id: str
     segment_ids: list[str]
@@ -137,13 +137,14 @@ _PASS_COLUMNS = (
 
 
 def create_pass(ctx: ActionContext, new: NewPass) -> str:
-    """A new pass of a live, unlocked page; its id. Who made it follows from what is said, never a body:
-    an import is external_import, a machine caller is what it is, a model or run is workflow, else a person."""
+    """Create a pass on a live, unlocked page; return its id. The maker is derived, never taken from a body:
+    an import is external_import, a machine caller is what it is, a model or run is workflow, else a person.
+    """
     return create_passes(ctx, [new])[0].pass_id
 
 
 def create_passes(ctx: ActionContext, new: Sequence[NewPass]) -> list[MadePass]:
-    """New passes with their segments, many by few statements; see `create_pass` for who is said to have made them."""
+    """Create passes with their segments, by few statements; see `create_pass` for their makers."""
     documents = list(dict.fromkeys(one.document_id for one in new))
     require_all_live(ctx.conn, documents)
     made: list[MadePass] = []
@@ -194,7 +195,7 @@ def _maker_of(ctx: ActionContext, new: NewPass) -> dict[str, Any]:
 
 
 def set_transformation(ctx: ActionContext, pass_id: str, value: Mapping[str, Any] | None) -> None:
-    """State how a pass lies on the ground, or take it back (None); the refusals of a pass that may not be written to."""
+    """Set the georeference of a pass, or clear it (None); refuses a pass that may not be written to."""
     row = writable_pass(ctx, pass_id)
     ctx.conn.execute(
         passes.update()
@@ -206,7 +207,7 @@ def set_transformation(ctx: ActionContext, pass_id: str, value: Mapping[str, Any
 
 
 def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = None) -> Row[Any]:
-    """The row of a pass that may be written to; the refusals say why it may not (404, 409, 403, 422)."""
+    """Return the row of a pass that may be written to; otherwise refuse (404, 409, 403, 422)."""
     refuse_provisional(pass_id)
     row = get_pass(ctx.conn, pass_id)
     _refuse_unwritable(ctx, pass_id, row, document_id)
@@ -214,7 +215,9 @@ def writable_pass(ctx: ActionContext, pass_id: str, document_id: str | None = No
 
 
 class _Maker(NamedTuple):
-    """What `add_segments` asks of a pass; read without SQLAlchemy, for an import writes many small passes."""
+    """What `add_segments` needs of a pass; read without SQLAlchemy, because an import writes many small
+    passes.
+    """
 
     document_id: str
     deleted_at: str | None
@@ -261,11 +264,11 @@ def add_segments(
     *,
     provenance_kind: str | None = None,
 ) -> list[str]:
-    """Add many segments to a pass with one executemany; their ids in the order given.
+    """Add many segments to a pass with one executemany; return their ids in the order given.
 
-    rendition_id: the picture they were measured on; None means the page's primary one now. provenance_kind: who
-    made them where that is not the pass's maker (a machine never makes a person's of its own accord). Every shape is checked;
-    BadGeometry names the segment's key and nothing is written.
+    rendition_id: the picture they were measured on; None means the page's current primary one.
+    provenance_kind: who made them if not the pass's maker (a machine never makes a person's on its own
+    initiative). Every shape is checked; BadGeometry names the segment's key and nothing is written.
     """
     maker = _maker(ctx, pass_id, document_id)
     provenance = row_provenance(ctx, maker, provenance_kind)
@@ -284,8 +287,9 @@ def add_segments(
 def row_provenance(
     ctx: ActionContext, pass_row: _Maker, provenance_kind: str | None = None
 ) -> dict[str, Any]:
-    """Who made a row of a pass: the one said, else the pass's maker. A machine never makes a person's row; it only
-    writes one down anew for a person, where the caller says so."""
+    """Return the maker of a row of a pass: the one given, else the pass's maker. A machine never makes a
+    person's row; it only copies one, if the caller says so.
+    """
     provenance = ctx.provenance()
     said = provenance_kind or pass_row.provenance_kind
     if (
@@ -300,7 +304,7 @@ def row_provenance(
 
 
 def primary_rendition(ctx: ActionContext, document_id: str) -> str | None:
-    """The rendition that is a document's primary one at this moment, or None where it has no picture."""
+    """Return a document's current primary rendition, or None if it has no picture."""
     primary = select(renditions.c.id).where(renditions.c.document_id == document_id, renditions.c.is_primary)
     return ctx.conn.execute(primary).scalar()
 
@@ -315,10 +319,12 @@ _READING_COLUMNS = (
 def add_readings(
     ctx: ActionContext, new: Sequence[NewReading], *, provenance_kind: str | None = None
 ) -> list[str]:
-    """Add many readings with one executemany; their ids in the order given. NotFound names an unknown one.
+    """Add many readings with one executemany; return their ids in the order given. NotFound names an unknown
+    one.
 
-    provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or agent), and
-    one without is the caller's own. A machine never makes a person's reading of its own accord.
+    provenance_kind: external_import for an import; else a reading with a tool or model is workflow (or
+    agent), and one without is the caller's own. A machine never makes a person's reading on its own
+    initiative.
     """
     if not new:
         return []

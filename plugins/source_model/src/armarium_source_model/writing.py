@@ -1,8 +1,8 @@
-"""Which way a page and each of its parts is written: as stated, else as its shapes and letters tell; pure.
+"""The direction and script of a page and its parts: as stated, else derived from shapes and letters; pure.
 
-What nobody states is told, in this order, by the shapes of the page's lines, by the first letter that has a direction,
-by the script, and at the last it is left to right. The nearest text is asked first: that of the segment, of those that
-hold it, of the page. A language is never derived.
+What nobody states is derived, in this order, from the shapes of the page's lines, from the first letter with
+a direction, and from the script; the default is left to right. The nearest text is used first: that of the
+segment, of those that contain it, of the page. A language is never derived.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ ORDERS = 4
 BY_SHAPES = "most lines are twice as tall as wide"
 BY_TEXT = "the first letter that has a direction"
 BY_LETTERS = "read off the letters"
-BY_NOTHING = "nothing tells otherwise"
+BY_NOTHING = "the default"
 
 
 class Answer(NamedTuple):
-    """A script or a direction, and why: the statement, else what it was told by."""
+    """A script or a direction, and why: the statement, else what it was derived from."""
 
     value: str | None
     basis: str
@@ -49,7 +49,7 @@ Orders = dict[tuple[tuple[str | None, Way], ...], list[str]]
 
 
 class PageWriting:
-    """The live segments of one pass with what tells how each of them is written."""
+    """The live segments of one pass with what determines how each of them is written."""
 
     def __init__(
         self,
@@ -61,14 +61,14 @@ class PageWriting:
         ladder: Ladder | None = None,
         orders: Orders | None = None,
     ) -> None:
-        """*texts*: the counting transcriptions. ladder, orders: what was worked out before for the same shapes."""
+        """*texts*: the counting transcriptions. ladder, orders: computed before for the same shapes."""
         self.shapes, self.page, self.slope = shapes, page, slope
         self._orders: Orders = {} if orders is None else orders
         self.by_id = {shape.id: shape for shape in shapes}
         self.ladder = ladder_of_shapes(shapes, page) if ladder is None else ladder
         self._texts = texts
         self._are_tall = line_shape_direction(shapes, page.aspect) is not None
-        # So it is with nearly every page: nobody states a direction, and its lines are wide.
+        # True of nearly every page: nobody states a direction, and its lines are wide.
         self._goes_by_text = "direction" in self.ladder.silent and not self._are_tall
         self._letters: dict[str | None, str | None] = {}
         self._first: list[str] | None = None
@@ -78,7 +78,7 @@ class PageWriting:
         self._inside: dict[str | None, list[str]] | None = None
 
     def with_segment(self, shape: Shape, text: str) -> PageWriting:
-        """The same page with one segment more, of which alone is asked."""
+        """Return the same page with one more segment, about which alone is asked."""
         made = PageWriting(
             [*self.shapes, shape], self.page, {**self._texts, shape.id: text}, slope=self.slope
         )
@@ -89,7 +89,7 @@ class PageWriting:
     # ------------------------------------------------------------------------------------------ answers
 
     def script(self, segment_id: str | None = None) -> Answer | None:
-        """The script of a segment, else of the page; None when nothing tells it."""
+        """Return the script of a segment, else of the page; None if it is undetermined."""
         statement = self.ladder.find_stated("script", segment_id)
         if statement is not None:
             return Answer(statement.value, "", statement)
@@ -100,7 +100,7 @@ class PageWriting:
         return None
 
     def direction(self, segment_id: str | None = None) -> Answer:
-        """The direction of a segment, else of the page."""
+        """Return the direction of a segment, else of the page."""
         if self._goes_by_text:
             by_text = _TOLD_BY_TEXT.get(self._strongly_directed().get(segment_id, ""))
             if by_text is not None:
@@ -125,14 +125,14 @@ class PageWriting:
         return Answer("ltr", BY_NOTHING)
 
     def sequence(self) -> list[str]:
-        """Ids of the segments in reading order."""
+        """Return the ids of the segments in reading order."""
         if self._sequence is None:
             first = self.first_sequence()
             self._sequence = first if self._is_settled() else self._order_segments(self.way)
         return self._sequence
 
     def way(self, segment_id: str | None) -> Way:
-        """Which way the parts of a segment, or the segments that stand in none, run."""
+        """Return the direction of the parts of a segment, or of the segments without a parent."""
         stated = self._stated_way(segment_id)
         if stated.direction is not None:
             return stated
@@ -142,7 +142,7 @@ class PageWriting:
     # ------------------------------------------------------------------------- the order without the text
 
     def first_sequence(self) -> list[str]:
-        """The order by what is stated and by the shapes: in it the texts are asked which way they run."""
+        """Return the order by statements and shapes, in which texts are examined for their direction."""
         if self._first is None:
             self._first = self._order_segments(self._stated_way)
         return self._first
@@ -180,14 +180,14 @@ class PageWriting:
         return Way(direction, script, line_order)
 
     def _is_settled(self) -> bool:
-        """Whether the first order stands: the texts tell nothing that makes a part run another way."""
+        """Return whether the first order stands: no text makes a part run in another direction."""
         strong = self._strongly_directed()
         scripts = {shape.script for shape in self.shapes}
         if (statement := self.page.first("script")) is not None:
             scripts.add(statement.value)
         tells = "rtl" in strong.values() or any(direction_of_script(one) != "ltr" for one in scripts if one)
         if strong and not tells:
-            # Brothers of which nothing is known go by what they state themselves, and by their own shapes.
+            # Siblings of which nothing is known follow what they state themselves, and their own shapes.
             tells = any(
                 one.direction not in (None, "ltr")
                 or (one.kind == "line" and one.h > 2 * one.w * self.page.aspect)
@@ -198,21 +198,21 @@ class PageWriting:
     # ------------------------------------------------------------------------------- what tells the rest
 
     def _are_vertical(self, segment_id: str | None) -> bool:
-        """Whether the page's lines are tall, and the script of the segment may run that way."""
+        """Return whether the page's lines are tall, and the script of the segment may be vertical."""
         if not self._are_tall:
             return False
         script = self.script(segment_id)
         return script is None or script.value is None or script.value in MAY_RUN_VERTICALLY
 
     def _holders_outwards(self, segment_id: str | None) -> Iterator[str | None]:
-        """The segment, those that hold it, and None for the page."""
+        """Yield the segment, those that contain it, and None for the page."""
         if segment_id is not None:
             for holder in self.ladder.enclosing(segment_id):
                 yield holder.id
         yield None
 
     def _strongly_directed(self) -> dict[str | None, str]:
-        """By segment, and by None for the page: the direction of the first letter in its text that has one."""
+        """Return, by segment and by None for the page, the direction of the first letter that has one."""
         if self._strong is None:
             self._strong = {}
             for identity in self.first_sequence():
@@ -223,7 +223,7 @@ class PageWriting:
         return self._strong
 
     def _pass_on(self, identity: str, direction: str) -> None:
-        """Give what a segment's text tells to the segment, and to all in whose text that text stands."""
+        """Assign the direction of a segment's text to it and to everything whose text includes that text."""
         assert self._strong is not None
         self._strong.setdefault(identity, direction)
         shape = self.by_id[identity]
@@ -238,8 +238,9 @@ class PageWriting:
                 return
 
     def _stands_in_text(self, shape: Shape) -> bool:
-        """Whether a segment's own text is part of what stands around it: a word's where its line has none, a region's
-        where nothing in it has one."""
+        """Return whether a segment's own text is part of the surrounding text: a word's if its line has none,
+        a region's if nothing in it has one.
+        """
         if shape.kind == "region":
             return shape.id not in self._read_inside()
         line = self.by_id.get(shape.parent_id or "") if shape.kind == "word" else None
@@ -262,7 +263,7 @@ class PageWriting:
         return self._letters[segment_id]
 
     def _text_inside(self, segment_id: str | None) -> str:
-        """What stands in a segment, or on the page without its furniture, as far as letters are counted."""
+        """Return the text in a segment, or on the page without furniture, as far as letters are counted."""
         if self._inside is None:
             self._inside = {}
             for identity in sorted(self._texts):

@@ -48,7 +48,7 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
     row = read_pages.succeed("history", "--limit", "1", "--json").json["items"][0]
     assert row["words"] == "Corrected lines of 1.png"
     assert "En la villa" not in str(row)
-    assert read_pages.succeed("undo").out == "Took back 1 step: Corrected lines of 1.png.\n"
+    assert read_pages.succeed("undo").out == "Undid 1 step: Corrected lines of 1.png.\n"
     assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
     assert not list(tmp_path.glob("armarium-correct-*")), "what was saved needs no file"
 
@@ -66,11 +66,11 @@ def test_only_what_was_changed_is_written(read_pages: Machine, editor) -> None: 
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("text = text.replace('1 | linea 1\\n', '')", "Line 1 is expected where line 2 stands."),
+        ("text = text.replace('1 | linea 1\\n', '')", "Line 1 is expected where line 2 is."),
         ("text = text.replace('2 | linea 2\\n', '')", "The page has 2 lines, and 1 line came back"),
         (
             "text = text.replace('linea 1', 'linea\\nuno')",
-            "After line 1 stands a line without its number: 'uno'.",
+            "After line 1 there is a line without its number: 'uno'.",
         ),
         ("text += '3 | one more\\n'", "The page has 2 lines, and 3 lines came back"),
         ("text = text.replace('2 | linea 2', '2 | ')", "Line 2 is empty"),
@@ -104,7 +104,7 @@ def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(editing, "_run_editor", slow)
         said = read_pages.expect_refusal("correct", "1.png")
-    assert said.startswith("Line 2: somebody corrected it meanwhile; it says now: theirs")
+    assert said.startswith("Line 2: somebody corrected it in the meantime; it now says: theirs")
     assert "1 | mine 1" in read_kept_file(said)
     assert read_pages.succeed("text", "1.png").out == "linea 1\ntheirs\n"
 

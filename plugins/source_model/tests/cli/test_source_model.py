@@ -65,7 +65,7 @@ def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) 
     assert desk.succeed("passes", page, "--withdraw", one["id"], "--json").json["items"] == []
     assert desk.succeed("passes", page, "--restore", one["id"], "--json").json["count"] == 1
     assert desk.expect_refusal("passes", page, "--use", one["id"], "--withdraw", one["id"]).startswith(
-        "One change"
+        "Give one change"
     )
     assert "no pass" in desk.expect_refusal("passes", page, "--use", "nosuch").lower()
 
@@ -99,7 +99,7 @@ def test_readings_stand_side_by_side_and_one_is_chosen(read_pages: Machine, page
     assert "counts (correction)" in desk.succeed("readings", line, "--release").out
     new = next(one["id"] for one in desk.succeed("readings", line, "--json").json["items"] if one["counting"])
     assert "retracted" in desk.succeed("readings", line, "--retract", new).out
-    assert desk.expect_refusal("readings", line, "--choose", old, "--release").startswith("One change")
+    assert desk.expect_refusal("readings", line, "--choose", old, "--release").startswith("Give one change")
 
 
 def test_a_translation_stands_beside_the_transcription(read_pages: Machine, page: str) -> None:
@@ -158,7 +158,7 @@ def test_a_text_is_of_one_pass_or_order_of_one_page(shared: tuple[Machine, list[
     (one,) = desk.succeed("passes", page, "--json").json["items"]
     assert desk.succeed("text", page, "--pass", one["id"]).out == "linea 1\nlinea 2\n"
     assert desk.expect_refusal("text", "--pass", one["id"]).startswith(
-        f"--pass and --order are of one page, and {PAGES} "
+        f"--pass and --order are for one page, but {PAGES} "
     )
     assert "is of another page" in desk.expect_refusal("text", other, "--pass", one["id"])
 

@@ -188,6 +188,10 @@ class _Look:
         self._match_moved(layouts)
         self._match_adopted(layouts)
         self._match_images(images, in_place, held)
+        waiting = {id(one) for image in self.sight.images for one in beside_image(image.entry.path, layouts)}
+        for one in self.sight.beside:
+            if one.why is None and id(one) not in waiting:
+                one.why = f"No picture of its name that is new to the project lies here; {LEFT_ALONE}."
 
     def _match_moved(self, layouts: list[StrangerFile]) -> None:
         """A file of ours that is gone, and the one file that carries its id: it was moved. Copies never are."""
@@ -264,6 +268,20 @@ class _Look:
                 self.sight.others.append(one)
             else:
                 self.sight.images.append(one)
+
+
+def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
+    """The layout files of nobody that belong to an image by their name: in its folder or one beneath or beside it.
+
+    What an export wrote has a piece of an id after the name of its page, and is the text of that page alone.
+    """
+    stem = PurePosixPath(path).stem.split(".")[0]
+    found = []
+    for one in layouts:
+        first, _, rest = PurePosixPath(one.entry.path).name.partition(".")
+        if first == stem and "--" not in rest:
+            found.append(one)
+    return found
 
 
 _WRITTEN = frozenset({"pagexml", "alto", "tei"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import PurePosixPath
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -100,9 +99,3 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     ]
     forget_files(conn, gone)
     return bool(freed)
-
-
-def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
-    """The layout files of nobody that belong to an image by their name: in its folder or one beneath or beside it."""
-    stem = PurePosixPath(path).stem
-    return [one for one in layouts if PurePosixPath(one.entry.path).name.split(".")[0] == stem.split(".")[0]]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from armarium_far_worker.published import NoPicture, fetch_picture
 from armarium_worker import WorkerFailed, WorkerProcess, WorkerRefused
 
 KEPT = ("lines", "readings", "width", "height")
@@ -32,9 +33,7 @@ def do_work(
         str(task["target"]),
         python=python or sys.executable,
         packages={name: _place(code, name) for name in task["packages"]},
-        threads=max(
-            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        ),
+        threads=int(task.get("threads") or _cores()),
         device="auto",
         network=bool(task.get("network")),
         environment=_environment(bool(task.get("network"))),
@@ -49,6 +48,11 @@ def do_work(
         raise
     finally:
         worker.kill()
+
+
+def _cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _place(code: Path, name: str) -> Path:
@@ -74,8 +78,10 @@ def _read(worker: WorkerProcess, manifest: Mapping[str, Any], data: Path, say: S
         if page["lines"] is not None:
             given["lines"] = page["lines"]
         try:
+            if "urls" in page:
+                fetch_picture(page["urls"], data / page["file"])
             answer = worker.call("read_page" if page["lines"] is None else "read_lines", given)
-        except (WorkerRefused, WorkerFailed) as error:
+        except (WorkerRefused, WorkerFailed, NoPicture) as error:
             say(f"{page['document_id']}: {error}")
             pages[page["document_id"]] = {"error": str(error)}
         else:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
-import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from armarium_hand_trainer.lines import (
     vary_lines,
 )
 from armarium_hand_trainer.net import FoldedNet, base_net, steps_of
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
 RATE, RATE_NEW = 4e-4, 1e-3
@@ -64,40 +63,21 @@ class Ready:
     best_state: dict[str, Any]
 
 
-class HandTrainer:
-    """Answers `epoch` and `finish`; params: folder, base? {path, alphabet, calibration}, batch_size."""
+class HandTrainer(EpochTrainer[Ready]):
+    """Answers `epoch` and `finish`; params: folder, base? {path, alphabet, calibration}, batch_size.
+
+    An epoch's outcome: epoch, loss, cer (on the validation lines), lines, validation_lines, best (whether no epoch was better).
+    """
 
     def __init__(self, context: WorkerContext) -> None:
-        self.context = context
-        self.ready: Ready | None = None
-        self.peak_before = _memory_mb()
+        super().__init__(context)
         torch.set_num_threads(context.threads)
         # Denormal numbers make the LSTM several times slower.
         torch.set_flush_denormal(True)
 
-    @classmethod
-    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
-        trainer = cls(context)
-        return {"epoch": trainer.epoch, "finish": trainer.finish}
-
-    def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
-
-        Result: epoch, loss, cer (on the validation lines), lines, unusable, seconds, best (whether no epoch was better),
-        device, threads, peak_memory_mb, added_memory_mb.
-        """
-        wanted = int(call.params["epoch"])
-        ready = self._load_training(call)
-        while len(ready.epochs) < wanted:
-            self._one_epoch(call, ready)
-        return dict(ready.epochs[wanted - 1])
-
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best weights as the reader's model file; its path, its letters, its classes."""
-        ready = self._load_training(call)
-        if not ready.epochs:
-            raise Refused("No epoch was finished, so there is no model to write.")
+        ready = self.load_finished(call)
         state = {name: value.float().numpy() for name, value in ready.best_state.items()}
         base = call.params.get("base") or {}
         properties = {
@@ -105,7 +85,7 @@ class HandTrainer:
             "calibration": base.get("calibration") or [[0.0, 0.0], [1.0, 1.0]],
         }
         path = ready.folder / MODEL
-        _write(path, onnx_model(state, properties).SerializeToString())
+        write_whole(path, onnx_model(state, properties).SerializeToString())
         known = len(base.get("alphabet") or ())
         return {
             "model": str(path),
@@ -113,14 +93,12 @@ class HandTrainer:
             "new_letters": len(ready.alphabet) - known,
         }
 
-    def _load_training(self, call: Call) -> Ready:
-        folder = Path(str(call.params["folder"]))
-        if self.ready is None or self.ready.folder != folder:
-            self.ready = None
-            self.ready = _begin(folder, call.params.get("base"))
-        return self.ready
+    def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        """The network with its base's weights, or as the checkpoint has it."""
+        return _begin(folder, params.get("base"))
 
-    def _one_epoch(self, call: Call, ready: Ready) -> None:
+    def one_epoch(self, call: Call, ready: Ready) -> None:
+        """All lines once, then those for validation read."""
         number = len(ready.epochs) + 1
         chance = np.random.default_rng((SEED, number))
         torch.manual_seed(SEED + number)
@@ -129,7 +107,7 @@ class HandTrainer:
         size = int(call.params.get("batch_size", 4))
         rate = RATE if call.params.get("base") else RATE_NEW
         ready.net.train()
-        try:
+        with self.whole_epoch():
             for batch in batches(widths, size, BATCH_PIXELS, chance):
                 call.check()
                 for group in ready.change.param_groups:
@@ -139,30 +117,21 @@ class HandTrainer:
                 letters += sum(len(codes) for _, codes in some)
                 read += len(some)
                 call.progress(read, len(ready.taught), epoch=number)
-        except BaseException:
-            # Half an epoch is not kept: what comes next begins where the last whole one ended.
-            self.ready = None
-            raise
         rate_now = error_rate(ready.average, ready.alphabet, ready.validation)
         is_best = rate_now < ready.best
         if is_best:
             ready.best = rate_now
             ready.best_state = {name: value.clone() for name, value in ready.average.state_dict().items()}
-        peak = _memory_mb()
         ready.epochs.append(
-            {
-                "epoch": number,
-                "loss": round(losses / max(1, letters), 4),
-                "cer": round(rate_now, 5),
-                "lines": len(ready.taught),
-                "validation_lines": len(ready.validation),
-                "seconds": round(time.monotonic() - started, 2),
-                "best": is_best,
-                "device": "cpu",
-                "threads": self.context.threads,
-                "peak_memory_mb": peak,
-                "added_memory_mb": max(0, peak - self.peak_before),
-            }
+            self.outcome(
+                started,
+                epoch=number,
+                loss=round(losses / max(1, letters), 4),
+                cer=round(rate_now, 5),
+                lines=len(ready.taught),
+                validation_lines=len(ready.validation),
+                best=is_best,
+            )
         )
         _save(ready)
 
@@ -264,8 +233,6 @@ def distance(one: str, other: str) -> int:
 
 
 def _save(ready: Ready) -> None:
-    import io
-
     kept = {
         "net": ready.net.state_dict(),
         "average": ready.average.state_dict(),
@@ -277,32 +244,4 @@ def _save(ready: Ready) -> None:
     }
     file = io.BytesIO()
     torch.save(kept, file)
-    _write(ready.folder / CHECKPOINT, file.getvalue())
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that is whole or not there."""
-    beside = path.with_suffix(".part")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Refused(
-            f"The training could not write {path.name} ({error.strerror}). Make room on the disk and retry the job; it "
-            "goes on from its last epoch."
-        ) from error
-
-
-def _memory_mb() -> int:
-    """The most memory that this process has held."""
-    try:
-        import resource
-    except ImportError:
-        # Windows has none; there it is not stated.
-        return 0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)
+    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

@@ -8,7 +8,7 @@ from typing import Any
 
 from armarium_region_trainer.network import found_on, load_detector
 from armarium_region_trainer.pages import picture
-from armarium_region_trainer.scoring import Found, distinct
+from armarium_region_trainer.scoring import FoundRegion, distinct
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
 SIDE = 960
@@ -62,7 +62,7 @@ class Detector:
         }
 
 
-def _inside(one: Found) -> list[float] | None:
+def _inside(one: FoundRegion) -> list[float] | None:
     left, top = max(0.0, one.box[0]), max(0.0, one.box[1])
     right, bottom = min(1.0, one.box[0] + one.box[2]), min(1.0, one.box[1] + one.box[3])
     return [left, top, right - left, bottom - top] if right - left > 1e-4 and bottom - top > 1e-4 else None

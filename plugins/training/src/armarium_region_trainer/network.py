@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from armarium_region_trainer.scoring import Found
+from armarium_region_trainer.scoring import FoundRegion
 from armarium_worker import Refused
 
 FAMILY = ("rt_detr", "rt_detr_v2", "d_fine")
@@ -70,7 +70,7 @@ def new_detector(classes: Sequence[str]) -> Any:
     return RTDetrForObjectDetection(stated)
 
 
-def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[Found]]:
+def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[FoundRegion]]:
     """What *network* finds on *pictures* (pages, 3, side, side), boxes in fractions of the page, the surest first."""
     import torch
 
@@ -87,6 +87,6 @@ def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[Fo
             if score < at_least:
                 break
             x, y, w, h = boxes[place // kinds].tolist()
-            page.append(Found(place % kinds, (x - w / 2, y - h / 2, w, h), score))
+            page.append(FoundRegion(place % kinds, (x - w / 2, y - h / 2, w, h), score))
         answers.append(page)
     return answers

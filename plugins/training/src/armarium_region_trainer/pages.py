@@ -59,21 +59,21 @@ def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
 
     numbers = {name: number for number, name in enumerate(classes)}
     known = [one for one in page.regions if one["class"] in numbers]
-    boxes = [_centred(one["rect"]) for one in known]
+    boxes = [_as_centre_and_size(one["rect"]) for one in known]
     return {
         "class_labels": torch.tensor([numbers[one["class"]] for one in known], dtype=torch.long),
         "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
     }
 
 
-def _centred(rect: Sequence[float]) -> list[float]:
+def _as_centre_and_size(rect: Sequence[float]) -> list[float]:
     """A rectangle inside the page, as its centre and size; one without an area becomes as thin as a hair."""
     left, top = min(max(rect[0], 0.0), 1.0), min(max(rect[1], 0.0), 1.0)
     right, bottom = min(rect[0] + rect[2], 1.0), min(rect[1] + rect[3], 1.0)
     return [(left + right) / 2, (top + bottom) / 2, max(right - left, 1e-4), max(bottom - top, 1e-4)]
 
 
-def changed(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[Any, dict[str, Any]]:
+def augment(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[Any, dict[str, Any]]:
     """The page as another camera saw it: lighter or darker, of more or less contrast, drawn nearer to one corner.
 
     It is never mirrored: writing is not.

@@ -19,7 +19,7 @@ MOST = 100
 """So many of a kind are looked at on a page, the surest."""
 
 
-class Found(NamedTuple):
+class FoundRegion(NamedTuple):
     """A region that was found: its kind by number, where it is, how sure, 0 to 1."""
 
     kind: int
@@ -27,14 +27,14 @@ class Found(NamedTuple):
     score: float
 
 
-class Known(NamedTuple):
+class TrueRegion(NamedTuple):
     """A region that is there."""
 
     kind: int
     box: Box
 
 
-def shared(one: Box, other: Box) -> float:
+def intersection_over_union(one: Box, other: Box) -> float:
     """Intersection over union."""
     across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
     down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
@@ -44,7 +44,9 @@ def shared(one: Box, other: Box) -> float:
     return both / (one[2] * one[3] + other[2] * other[3] - both)
 
 
-def mean_average_precision(found: Sequence[Sequence[Found]], true: Sequence[Sequence[Known]]) -> float | None:
+def mean_average_precision(
+    found: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
+) -> float | None:
     """Of *found* and *true* regions, page for page; None where no page has a true one."""
     kinds = sorted({one.kind for page in true for one in page})
     if not kinds:
@@ -52,7 +54,9 @@ def mean_average_precision(found: Sequence[Sequence[Found]], true: Sequence[Sequ
     return sum(_average_precision(kind, found, true) for kind in kinds) / len(kinds)
 
 
-def _average_precision(kind: int, found: Sequence[Sequence[Found]], true: Sequence[Sequence[Known]]) -> float:
+def _average_precision(
+    kind: int, found: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
+) -> float:
     looked_at: list[tuple[float, bool]] = []
     there = 0
     for page, boxes in zip(found, true, strict=True):
@@ -60,7 +64,7 @@ def _average_precision(kind: int, found: Sequence[Sequence[Found]], true: Sequen
         there += len(wanted)
         surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)[:MOST]
         looked_at += zip(
-            (one.score for one in surest), _tied([one.box for one in surest], wanted), strict=True
+            (one.score for one in surest), _match([one.box for one in surest], wanted), strict=True
         )
     # The order of pages decides between two of one score, as there.
     looked_at.sort(key=lambda one: -one[0])
@@ -81,7 +85,7 @@ def _average_precision(kind: int, found: Sequence[Sequence[Found]], true: Sequen
     return total / 101
 
 
-def sure_from(found: Sequence[Sequence[Found]], known: Sequence[Sequence[Known]]) -> float | None:
+def sure_from(found: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[TrueRegion]]) -> float | None:
     """How sure to be of a region so that as many as can be are found and as few as can be made up (the highest F1); None where
     nothing right was found."""
     there = sum(map(len, known))
@@ -89,7 +93,7 @@ def sure_from(found: Sequence[Sequence[Found]], known: Sequence[Sequence[Known]]
     for page, boxes in zip(found, known, strict=True):
         for kind in {one.kind for one in page}:
             surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)
-            right = _tied([one.box for one in surest], [one.box for one in boxes if one.kind == kind])
+            right = _match([one.box for one in surest], [one.box for one in boxes if one.kind == kind])
             told += zip((one.score for one in surest), right, strict=True)
     told.sort(key=lambda one: -one[0])
     best, answer, right_ones = 0.0, None, 0
@@ -102,22 +106,24 @@ def sure_from(found: Sequence[Sequence[Found]], known: Sequence[Sequence[Known]]
     return answer
 
 
-def distinct(found: Sequence[Found]) -> list[Found]:
+def distinct(found: Sequence[FoundRegion]) -> list[FoundRegion]:
     """Without those that nearly cover a surer one, of whatever kind; *found* is the surest first."""
-    kept: list[Found] = []
+    kept: list[FoundRegion] = []
     for one in found:
-        if all(shared(one.box, other.box) < SAME for other in kept):
+        if all(intersection_over_union(one.box, other.box) < SAME for other in kept):
             kept.append(one)
     return kept
 
 
-def _tied(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:
+def _match(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:
     """Of each box, the surest first, whether it is tied to one that is wanted."""
     free = set(range(len(wanted)))
     answers = []
     for box in surest:
-        best = max(free, key=lambda number: (shared(box, wanted[number]), number), default=None)
-        is_right = best is not None and shared(box, wanted[best]) >= OVERLAP
+        best = max(
+            free, key=lambda number: (intersection_over_union(box, wanted[number]), number), default=None
+        )
+        is_right = best is not None and intersection_over_union(box, wanted[best]) >= OVERLAP
         if is_right and best is not None:
             free.remove(best)
         answers.append(is_right)

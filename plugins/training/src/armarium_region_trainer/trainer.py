@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from armarium_region_trainer.network import found_on, load_detector, new_detector
-from armarium_region_trainer.pages import TaughtPage, changed, classes_of, label, picture, read_pages
-from armarium_region_trainer.scoring import Found, Known, distinct, mean_average_precision, sure_from
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_region_trainer.pages import TaughtPage, augment, classes_of, label, picture, read_pages
+from armarium_region_trainer.scoring import (
+    FoundRegion,
+    TrueRegion,
+    distinct,
+    mean_average_precision,
+    sure_from,
+)
+from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model"
 RATE, RATE_NEW = 5e-5, 4e-4
@@ -50,37 +55,15 @@ class Ready:
         return [page for page in self.pages if page.part == part]
 
 
-class RegionTrainer:
-    """Answers `epoch` and `finish`; params: folder, base? {path}, image_size, batch_size, max_pixels."""
+class RegionTrainer(EpochTrainer[Ready]):
+    """Answers `epoch` and `finish`; params: folder, base? {path}, image_size, batch_size, max_pixels.
 
-    def __init__(self, context: WorkerContext) -> None:
-        self.context = context
-        self.ready: Ready | None = None
-        self.peak_before = _memory_mb()
-
-    @classmethod
-    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
-        trainer = cls(context)
-        return {"epoch": trainer.epoch, "finish": trainer.finish}
-
-    def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
-
-        Result: epoch, loss (a page), map50 (on the validation pages), lines (pages taught), seconds, best, device, threads,
-        peak_memory_mb, added_memory_mb.
-        """
-        wanted = int(call.params["epoch"])
-        ready = self._ready(call)
-        while len(ready.epochs) < wanted:
-            self._one_epoch(call, ready)
-        return dict(ready.epochs[wanted - 1])
+    An epoch's outcome: epoch, loss (a page), map50 (on the validation pages), lines (pages taught), best.
+    """
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best epoch's model as a folder: {model, map50, held_out_pages}; the score is of the held-out pages."""
-        ready = self._ready(call)
-        if not ready.epochs:
-            raise Refused("No epoch was finished, so there is no model to write.")
+        ready = self.load_finished(call)
         ready.network.load_state_dict(ready.best_state)
         held = ready.of("held-out")
         score = mean_average_precision(*self._looked_at(call, ready, held))
@@ -95,7 +78,7 @@ class RegionTrainer:
             ready.network.save_pretrained(beside)
             os.replace(beside, target)
         except OSError as error:
-            raise _no_room("the model", error) from error
+            raise no_room("the model", error) from error
         finally:
             # What it holds are the best epoch's weights, not the last one's.
             self.ready = None
@@ -106,14 +89,8 @@ class RegionTrainer:
             "classes": ready.classes,
         }
 
-    def _ready(self, call: Call) -> Ready:
-        folder = Path(str(call.params["folder"]))
-        if self.ready is None or self.ready.folder != folder:
-            self.ready = None
-            self.ready = self._begin(folder, call.params)
-        return self.ready
-
-    def _begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+    def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        """The detector with its base's weights, or as the checkpoint has it."""
         import torch
 
         torch.set_num_threads(self.context.threads)
@@ -148,7 +125,8 @@ class RegionTrainer:
             ready.epochs = json.loads(kept["epochs"])
         return ready
 
-    def _one_epoch(self, call: Call, ready: Ready) -> None:
+    def one_epoch(self, call: Call, ready: Ready) -> None:
+        """All taught pages once, then those for validation looked at."""
         import torch
 
         number = len(ready.epochs) + 1
@@ -159,7 +137,7 @@ class RegionTrainer:
         order = chance.sample(taught, len(taught))
         size = int(call.params.get("batch_size", 4))
         ready.network.train()
-        try:
+        with self.whole_epoch():
             for start in range(0, len(order), size):
                 call.check()
                 some = order[start : start + size]
@@ -168,39 +146,30 @@ class RegionTrainer:
                 call.progress(done, len(order), epoch=number)
             looked_at = self._looked_at(call, ready, ready.of("validation") or taught)
             score = mean_average_precision(*looked_at)
-        except BaseException:
-            # Half an epoch is not kept: what comes next begins where the last whole one ended.
-            self.ready = None
-            raise
         is_best = (score or 0.0) > ready.best
         if (score or 0.0) >= ready.best:
             # Of epochs that find as much the last is kept: it is the surest.
             ready.best = score or 0.0
             ready.best_state = {name: one.clone() for name, one in ready.network.state_dict().items()}
-        peak = _memory_mb()
         ready.epochs.append(
-            {
-                "epoch": number,
-                "loss": round(losses / max(1, len(order)), 4),
-                "map50": round(score or 0.0, 5),
-                "lines": len(order),
-                "seconds": round(time.monotonic() - started, 2),
-                "best": is_best,
-                "device": "cpu",
-                "threads": self.context.threads,
-                "peak_memory_mb": peak,
-                "added_memory_mb": max(0, peak - self.peak_before),
-            }
+            self.outcome(
+                started,
+                epoch=number,
+                loss=round(losses / max(1, len(order)), 4),
+                map50=round(score or 0.0, 5),
+                lines=len(order),
+                best=is_best,
+            )
         )
         _save(ready)
 
     def _looked_at(
         self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
-    ) -> tuple[list[list[Found]], list[list[Known]]]:
+    ) -> tuple[list[list[FoundRegion]], list[list[TrueRegion]]]:
         """What is found on *pages*, and what is there, of kinds that were taught or not; without pages that nobody drew on."""
         numbers = {name: number for number, name in enumerate(ready.classes)}
-        found: list[list[Found]] = []
-        known: list[list[Known]] = []
+        found: list[list[FoundRegion]] = []
+        known: list[list[TrueRegion]] = []
         for page in pages:
             if not page.regions:
                 continue
@@ -210,7 +179,7 @@ class RegionTrainer:
             # A kind that was not taught has a number that nothing is found with.
             known.append(
                 [
-                    Known(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
+                    TrueRegion(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
                     for one in page.regions
                 ]
             )
@@ -224,7 +193,7 @@ def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> 
     for group in ready.change.param_groups:
         group["lr"] = ready.rate * min(1.0, (ready.steps + 1) / WARM_UP)
     both = [
-        changed(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
+        augment(picture(page.path, ready.side, ready.max_pixels), label(page, ready.classes), chance)
         for page in pages
     ]
     told = ready.network(
@@ -251,32 +220,4 @@ def _save(ready: Ready) -> None:
     }
     file = io.BytesIO()
     torch.save(kept, file)
-    path = ready.folder / CHECKPOINT
-    beside = path.with_suffix(".part")
-    try:
-        with beside.open("wb") as out:
-            out.write(file.getbuffer())
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise _no_room(path.name, error) from error
-
-
-def _no_room(what: str, error: OSError) -> Refused:
-    return Refused(
-        f"The training could not write {what} ({error.strerror}). Make room on the disk and retry the job; it goes on "
-        "from its last epoch."
-    )
-
-
-def _memory_mb() -> int:
-    """The most memory that this process has held."""
-    try:
-        import resource
-    except ImportError:
-        # Windows has none; there it is not stated.
-        return 0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)
+    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

@@ -199,8 +199,11 @@ def read_at_scale(
         str, typer.Option(help="The reader, or a model that a reader of this machine takes.")
     ] = "hand",
     flavor: Annotated[
-        str, typer.Option(help="Where: local, dask:local:2, dask:tls://host:8786, or a class of the hub.")
-    ] = "local",
+        str | None,
+        typer.Option(
+            help="Where: local, dask:local:2, dask:tls://host:8786, or a class of the hub; left out, the project's setting, else local."
+        ),
+    ] = None,
     shard_size: Annotated[int, typer.Option(help="Pages of a shard.")] = 50,
     max_in_flight: Annotated[int, typer.Option(help="Shards that are on their way at once.")] = 10,
     pages_may_leave: Annotated[
@@ -220,7 +223,7 @@ def read_at_scale(
             params = {
                 "scope_ids": scope_of(session, ids),
                 "card": card,
-                "flavor": flavor,
+                "flavor": flavor or session.get("/api/library/settings")["compute_place"] or "local",
                 "shard_size": shard_size,
                 "max_in_flight": max_in_flight,
                 "pages_may_leave": pages_may_leave,

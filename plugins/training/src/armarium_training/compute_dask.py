@@ -88,7 +88,10 @@ class DaskCompute(Compute):
                     (Path(work) / "code.zip").read_bytes(), hash=False, broadcast=True
                 )
             data = client.scatter(
-                _pack_shard({**cargo.task, "files": {}}, cargo.files, Path(work) / "work.zip"), hash=False
+                _pack_shard(
+                    {**cargo.task, **self._share(), "files": {}}, cargo.files, Path(work) / "work.zip"
+                ),
+                hash=False,
             )
         self._futures[far_id] = client.submit(
             do_shard,
@@ -139,6 +142,12 @@ class DaskCompute(Compute):
             if result is None
             else FarState("done", None, lines, result)
         )
+
+    def _share(self) -> dict[str, Any]:
+        """The threads of each worker of a cluster here, so that together they have as many as there are cores."""
+        kind, _, count = self.where.partition(":")
+        cores = max(1, os.cpu_count() or 1)
+        return {"threads": max(1, cores // (int(count) if count else cores))} if kind == LOCAL else {}
 
     def _python(self, shard: Shard) -> str:
         """The interpreter of the reader's runtime for a cluster here; elsewhere each worker makes its own."""

@@ -9,15 +9,19 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armarium.api import JobContext, NameOrMaterialPath, ServiceError, Use, find_withheld, open_image
 from armarium_documents.api import page_image, still_image
+from armarium_iiif.api import Reference, download_picture, public_addresses, reference_of
 from armarium_reading.api import choose, lines_of, load_reader
 from armarium_source_model.api import reading_rule, working_pass
 from armarium_training.compute import Shard
 from armarium_training.laying_out import write_whole
 from armarium_training.schemas.scale import ScaleArgs
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MANIFEST = "manifest.json"
 QUALITY = 90
@@ -59,7 +63,7 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
             if page in kept_back:
                 skipped.append({"document_id": page, "why": kept_back[page]})
                 continue
-            told = _page(job, page, folder, "read_page" in reader.can)
+            told = _page(job, page, folder, "read_page" in reader.can, is_here=use == "local-model")
         except ServiceError as error:
             skipped.append({"document_id": page, "why": error.detail})
             continue
@@ -92,10 +96,16 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
     )
 
 
-def _page(job: JobContext, page: str, folder: Path, finds: bool) -> dict[str, Any] | None:
-    """A page's picture, no longer than is asked, and its lines there where the reader finds none itself."""
+def _page(job: JobContext, page: str, folder: Path, finds: bool, *, is_here: bool) -> dict[str, Any] | None:
+    """A page's picture, no longer than is asked, and its lines there where the reader finds none itself.
+
+    The picture of a canvas imported by reference is fetched where it is read: here now, elsewhere by the worker there.
+    """
     args: ScaleArgs = job.args
     with job.library.db.read_all() as conn:
+        canvas = reference_of(conn, page)
+        if canvas is not None and not canvas.has_picture:
+            return _referenced(job, canvas, folder, is_here=is_here) if finds else None
         picture = page_image(job.library, conn, page)
         scale = min(1.0, args.longest / max(picture.width, picture.height))
         width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
@@ -109,18 +119,40 @@ def _page(job: JobContext, page: str, folder: Path, finds: bool) -> dict[str, An
                 return None
     with still_image(job.library, picture) as path:
         image = open_image(path, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
-    if image.size != (width, height):
-        image = image.resize((width, height))
+    return {
+        "document_id": page,
+        **_pack_picture(image, (width, height), folder),
+        "rendition_id": picture.rendition_id,
+        "lines": None if finds else shapes,
+    }
+
+
+def _pack_picture(image: Image.Image, size: tuple[int, int], folder: Path) -> dict[str, Any]:
+    if image.size != size:
+        image = image.resize(size)
     file = io.BytesIO()
     image.save(file, "JPEG", quality=QUALITY)
     data = file.getvalue()
     name = f"{hashlib.sha256(data).hexdigest()[:32]}.jpg"
     write_whole(folder / name, data)
-    return {
-        "document_id": page,
-        "file": name,
-        "width": width,
-        "height": height,
-        "rendition_id": picture.rendition_id,
-        "lines": None if finds else shapes,
-    }
+    return {"file": name, "width": size[0], "height": size[1]}
+
+
+def _referenced(job: JobContext, canvas: Reference, folder: Path, *, is_here: bool) -> dict[str, Any]:
+    """A canvas whose picture another institution publishes; its size is known where it has been fetched."""
+    args: ScaleArgs = job.args
+    told: dict[str, Any] = {"document_id": canvas.document_id, "rendition_id": None, "lines": None}
+    if not is_here:
+        name = f"{canvas.document_id}.picture"
+        return {**told, "file": name, "urls": public_addresses(job.engine, canvas), "width": 0, "height": 0}
+    # In the shard's folder, which goes with its job, or before it is packed again after a kill.
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{canvas.document_id}.part"
+    try:
+        download_picture(job.engine, canvas, target)
+        image = open_image(target, max_pixels=job.engine.settings.max_image_pixels).convert("RGB")
+    finally:
+        target.unlink(missing_ok=True)
+    scale = min(1.0, args.longest / max(image.size))
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    return {**told, **_pack_picture(image, size, folder)}

@@ -49,7 +49,9 @@ def cargo_of(engine: Engine, shard: Shard) -> Cargo:
     else:
         reader = load_reader(engine, manifest["driver"])
         target, runtime = f"{reader.__module__}:{reader.__qualname__}", reader.runtime
-        files = {page["file"]: shard.folder / page["file"] for page in manifest["pages"]}
+        files = {
+            page["file"]: shard.folder / page["file"] for page in manifest["pages"] if "urls" not in page
+        }
         model = manifest.pop("model", None)
         if model is not None:
             files |= _model_files(Path(model), reader.model_is_folder)

@@ -57,6 +57,11 @@ def base_of(
     return Base(chosen, str(base), held[chosen.name].path)
 
 
+def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | None:
+    """The trainer of the project's setting `trainer`; a base has its own."""
+    return None if base is not None else library.setting("trainer")
+
+
 @dataclass(frozen=True)
 class _HeldBase:
     path: Path | None

@@ -8,7 +8,6 @@ import math
 import os
 import random
 import shutil
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium_vision_trainer.lines import Line, distance, read_lines, transcription_in
-from armarium_worker import Call, Handler, Refused, WorkerContext
+from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
 
 CHECKPOINT = "checkpoint.pt"
 MERGED, ADAPTER = "merged", "adapter"
@@ -54,39 +53,17 @@ class Ready:
     best_state: dict[str, Any] = field(default_factory=dict)
 
 
-class VisionTrainer:
-    """Answers `epoch` and `finish`; params: folder, base {path or repo}, rank, batch_size."""
+class VisionTrainer(EpochTrainer[Ready]):
+    """Answers `epoch` and `finish`; params: folder, base {path or repo}, rank, batch_size.
 
-    def __init__(self, context: WorkerContext) -> None:
-        self.context = context
-        self.ready: Ready | None = None
-        self.peak_before = _memory_mb()
-
-    @classmethod
-    def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
-        trainer = cls(context)
-        return {"epoch": trainer.epoch, "finish": trainer.finish}
-
-    def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it.
-
-        Result: epoch, loss (a token), cer (on the validation lines), lines, unusable, seconds, best, device, threads,
-        peak_memory_mb, added_memory_mb.
-        """
-        wanted = int(call.params["epoch"])
-        ready = self._load_training(call)
-        while len(ready.epochs) < wanted:
-            self._one_epoch(call, ready)
-        return dict(ready.epochs[wanted - 1])
+    An epoch's outcome: epoch, loss (a token), cer (on the validation lines), lines, unusable, validation_lines, best.
+    """
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the adapter of the best epoch, and the base with it in its weights: {model, adapter}, two paths."""
         from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
-        ready = self._load_training(call)
-        if not ready.epochs:
-            raise Refused("No epoch was finished, so there is no model to write.")
+        ready = self.load_finished(call)
         merged, adapter = ready.folder / MERGED, ready.folder / ADAPTER
         for folder in (merged, adapter):
             # Half of an earlier attempt may lie there.
@@ -99,20 +76,14 @@ class VisionTrainer:
             whole.save_pretrained(merged, max_shard_size=SHARD)
             ready.processor.save_pretrained(merged)
         except OSError as error:
-            raise _no_room("the model", error) from error
+            raise no_room("the model", error) from error
         finally:
             # The network that was merged is no longer one that can be taught.
             self.ready = None
         return {"model": str(merged / "config.json"), "adapter": str(adapter / "adapter_config.json")}
 
-    def _load_training(self, call: Call) -> Ready:
-        folder = Path(str(call.params["folder"]))
-        if self.ready is None or self.ready.folder != folder:
-            self.ready = None
-            self.ready = self._begin(folder, call.params)
-        return self.ready
-
-    def _begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+    def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
+        """The base with an adapter, or as the checkpoint has it."""
         import torch
         from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
 
@@ -146,7 +117,8 @@ class VisionTrainer:
             ready.epochs = json.loads(kept["epochs"])
         return ready
 
-    def _one_epoch(self, call: Call, ready: Ready) -> None:
+    def one_epoch(self, call: Call, ready: Ready) -> None:
+        """All lines once, then those for validation read."""
         import torch
         from peft import get_peft_model_state_dict
 
@@ -157,7 +129,7 @@ class VisionTrainer:
         size = max(1, int(call.params.get("batch_size", 4)))
         started, losses, tokens, unusable = time.monotonic(), 0.0, 0, 0
         ready.network.train()
-        try:
+        with self.whole_epoch():
             for start in range(0, len(order), size):
                 call.check()
                 some = [ready.taught[at] for at in order[start : start + size]]
@@ -169,31 +141,23 @@ class VisionTrainer:
                     "None of the lines can be taught: with their pictures they are longer than the model takes."
                 )
             rate_now = self._error_rate(call, ready)
-        except BaseException:
-            # Half an epoch is not kept: what comes next begins where the last whole one ended.
-            self.ready = None
-            raise
         is_best = rate_now < ready.best or not ready.best_state
         if is_best:
             ready.best = rate_now
             state = get_peft_model_state_dict(ready.network)
             ready.best_state = {name: value.detach().cpu().clone() for name, value in state.items()}
-        peak = _memory_mb()
         ready.epochs.append(
-            {
-                "epoch": number,
-                "loss": round(losses / tokens, 4),
-                "cer": round(rate_now, 5),
-                "lines": len(ready.taught) - unusable,
-                "unusable": unusable,
-                "validation_lines": len(ready.validation),
-                "seconds": round(time.monotonic() - started, 2),
-                "best": is_best,
-                "device": ready.device,
-                "threads": self.context.threads,
-                "peak_memory_mb": peak,
-                "added_memory_mb": max(0, peak - self.peak_before),
-            }
+            self.outcome(
+                started,
+                device=ready.device,
+                epoch=number,
+                loss=round(losses / tokens, 4),
+                cer=round(rate_now, 5),
+                lines=len(ready.taught) - unusable,
+                unusable=unusable,
+                validation_lines=len(ready.validation),
+                best=is_best,
+            )
         )
         _save(ready)
 
@@ -324,32 +288,4 @@ def _save(ready: Ready) -> None:
     }
     file = io.BytesIO()
     torch.save(kept, file)
-    path = ready.folder / CHECKPOINT
-    beside = path.with_suffix(".part")
-    try:
-        with beside.open("wb") as out:
-            out.write(file.getvalue())
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise _no_room(path.name, error) from error
-
-
-def _no_room(what: str, error: OSError) -> Refused:
-    return Refused(
-        f"The training could not write {what} ({error.strerror or type(error).__name__}). Make room on the disk and retry the "
-        "job; it goes on from its last epoch."
-    )
-
-
-def _memory_mb() -> int:
-    """The most memory that this process has held."""
-    try:
-        import resource
-    except ImportError:
-        # Windows has none; there it is not stated.
-        return 0
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)
+    write_whole(ready.folder / CHECKPOINT, file.getbuffer())

@@ -1,13 +1,13 @@
-"""What the sample pages say: our own invented letters, deeds, registers and receipts, as data and nothing else.
+"""The texts of the sample pages: invented letters, deeds, registers and receipts, as data and nothing else.
 
-No person, place or affair in here is real, and no sentence is taken from a document.
+No person, place or affair in them is real, and no sentence is taken from a document.
 """
 
 from __future__ import annotations
 
 from armarium.samples.sheet import DocumentText, PageText
 from armarium.samples.texts.acts import POWER_1, POWER_2, SALE_2
-from armarium.samples.texts.letters import HARROW, LETTER_1, LETTER_2
+from armarium.samples.texts.letters import HARROW, LETTER_1, LETTER_2, VALMONT
 from armarium.samples.texts.papers import BELLS, BLANK, BLANK_2, RECEIPT, REGISTER, TELEGRAM
 
 DOCUMENTS: tuple[DocumentText, ...] = (
@@ -36,3 +36,6 @@ PAGES: tuple[PageText, ...] = (
     BLANK_2,
 )
 """The pages in the order of the shelf mark; leaves 0001-0002 and 0003-0004 are recto and verso of one sheet."""
+
+MANUSCRIPT = VALMONT
+"""The page that looks written by a hand; it belongs to no document of the pile."""

@@ -1,4 +1,4 @@
-"""Letters: of Tomás de la Ribera to his sister, of Edmund Harrow to a librarian."""
+"""Letters: of Tomás de la Ribera to his sister, of Edmund Harrow to a librarian, of Etienne Valmont to his lord."""
 
 from __future__ import annotations
 
@@ -130,6 +130,57 @@ HARROW = PageText(
                 ),
                 Block("I remain, Sir, your obliged servant,", "other", align="right", gap=40),
                 Block("Edmund Harrow", "other", size=48, align="right"),
+            ),
+        ),
+    ),
+)
+
+PEN = Hand(slope=0.1, unsteady=1.2, leading=1.9, waver=0.085)
+
+VALMONT = PageText(
+    "0013",
+    "letter-valmont",
+    "fr",
+    PEN,
+    frames=(
+        Frame(780, 150, 600, (Block("De Montclar, le 4 mars 1761.", "header", size=44, align="right"),)),
+        Frame(
+            160,
+            300,
+            1210,
+            (
+                Block("Monsieur,", "heading", size=48, gap=36),
+                Block(
+                    "Le marchand de toile est venu hier avec les deux mulets et les quatre balles que vous lui "
+                    "aviez promises. Il dit que les chemins de la montagne sont encore couverts de neige, et que "
+                    "le pont de bois ne tient plus que par un seul pilier. Nous avons pris les toiles pour le prix "
+                    "que vous aviez fixe, et il a donne quittance de la somme devant le notaire.",
+                    size=46,
+                    indent=70,
+                ),
+                Block(
+                    "Quant au moulin, le nouveau meunier demande que la roue soit remise en bon point avant la "
+                    "saint Jean. Il promet de payer la moitie de la depense, pourvu que les terres du bord de l eau "
+                    "lui restent encore six ans. Je ne veux rien conclure avant que vous en ayez parle avec le "
+                    "procureur.",
+                    size=46,
+                    indent=70,
+                ),
+                Block(
+                    "Votre soeur vous salue et vous prie de lui envoyer les graines de chou et le petit livre.",
+                    size=46,
+                    indent=70,
+                    gap=60,
+                ),
+            ),
+        ),
+        Frame(
+            640,
+            1720,
+            720,
+            (
+                Block("Votre tres humble serviteur,", "other", size=46, align="right", gap=44),
+                Block("Etienne Valmont", "other", size=50, align="right"),
             ),
         ),
     ),

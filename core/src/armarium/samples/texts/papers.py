@@ -1,4 +1,4 @@
-"""Papers of offices: a register of parcels, a telegram, a receipt, a certificate, and blank versos."""
+"""Office papers: a register of parcels, a telegram, a receipt, a certificate, and blank versos."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The interactive reference at /docs and the reading one at /redoc: a page of our own, with nothing from elsewhere.
+"""The interactive reference at /docs and the readable one at /redoc: a page of our own that loads nothing from
+elsewhere.
 
-The usual pages load scripts of third parties from the network into the engine's own origin: they would not work
-offline, and whoever controls them could write with a visitor's session. This one allows itself nothing but its
-own script, named by its hash.
+The usual pages load third-party scripts from the network into the engine's own origin: they would not work offline, and
+whoever controls them could write with a visitor's session. This one permits only its own script, named by its hash.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fastapi import FastAPI, Response
 
 @lru_cache(maxsize=1)
 def page() -> tuple[bytes, dict[str, str]]:
-    """The page's bytes, and headers that forbid it everything but its own style and script."""
+    """Return the page's bytes, and headers that forbid everything but its own style and script."""
     parts = resources.files(__package__)
     html, style, script = (
         parts.joinpath(name).read_text("utf-8") for name in ("page.html", "style.css", "script.js")
@@ -35,7 +35,7 @@ def _hash(text: str) -> str:
 
 
 def install(app: FastAPI) -> None:
-    """Answer /docs and /redoc with our own page, in place of FastAPI's."""
+    """Answer /docs and /redoc with our own page instead of FastAPI's."""
 
     async def reference() -> Response:
         body, headers = page()

@@ -1,1 +1,1 @@
-"""The only writes of documents, one file a noun."""
+"""The actions of documents, one file per noun."""

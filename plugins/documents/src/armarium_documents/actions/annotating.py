@@ -1,4 +1,4 @@
-"""Annotate a place of a document, change an annotation, remove it."""
+"""Creates, changes and removes annotations."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def update(ctx: ActionContext, p: AnnotationUpdateParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock, Invalid as `create`."""
     found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
-    # An anchor and targets stand there whole, with what they leave out, as `create` keeps them.
+    # An anchor and targets are replaced as a whole, with their defaults filled in, as `create` stores them.
     changes = p.model_dump(include=p.model_fields_set - {"annotation_id"})
     if changes.get("kind", "") is None:
         raise Invalid(
-            "An annotation has a kind; leave `kind` out to keep the one it has.", code="kind_required"
+            "An annotation has a kind; leave `kind` out to keep the current one.", code="kind_required"
         )
     for name, empty in (("targets", []), ("tags", []), ("metadata", {})):
         if changes.get(name, empty) is None:
@@ -115,7 +115,7 @@ def _say(ctx: ActionContext, annotation_id: str, document_id: str) -> None:
 
 
 def _check(ctx: ActionContext, row: dict[str, Any]) -> None:
-    """Refuse an annotation that lacks what its anchor or kind needs; fix the frame of its rectangle."""
+    """Refuse an annotation that lacks what its anchor or kind needs; set the rendition of its rectangle."""
     anchor = row["anchor"]
     spans = [anchor or {}, *row["targets"]]
     lacking = {
@@ -141,7 +141,7 @@ def _check(ctx: ActionContext, row: dict[str, Any]) -> None:
 
 
 def _frame(ctx: ActionContext, row: dict[str, Any]) -> str | None:
-    """The rendition a rectangle is measured in: the one named, else the primary one as it is now, then fixed."""
+    """Return the rendition a rectangle is measured in: the one named, else the current primary one."""
     raw = raw_of(ctx.conn)
     page_id = row["anchor"].get("page_id") or row["page_id"] or row["document_id"]
     named = row["anchor"].get("rendition_id")
@@ -152,7 +152,7 @@ def _frame(ctx: ActionContext, row: dict[str, Any]) -> str | None:
             ).fetchone()
             is None
         ):
-            raise Invalid(f"Rendition {named} is no picture of {page_id}.", code="anchor_elsewhere")
+            raise Invalid(f"Rendition {named} does not belong to {page_id}.", code="anchor_elsewhere")
         return str(named)
     if row["anchor"].get("rect") is None:
         return None

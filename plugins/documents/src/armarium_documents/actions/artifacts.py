@@ -1,4 +1,4 @@
-"""Make an artifact, and edit the boxes of one: move, delete, add, combine."""
+"""Creates artifacts and edits their boxes: move, delete, add, combine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXT_LAYER = "text-layer"
 
 
 def _marks_of(p: ArtifactCreateParams) -> dict[str, Any]:
-    """What is sent of marks, as the row will hold it."""
+    """Return the marks of a request in the form in which the row stores them."""
     geometry = p.ocr_geometry
     if geometry is None:
         return {"provider": p.provider, "ocr_geometry": None}
@@ -44,7 +44,7 @@ def _providers(row: Mapping[str, Any]) -> set[str | None]:
 
 
 def _is_a_persons(row: Mapping[str, Any] | None) -> bool:
-    """Whether an artifact holds marks of what a person drew."""
+    """Return whether an artifact holds marks that a person drew."""
     if row is None:
         return False
     boxes = (row["ocr_geometry"] or {}).get("boxes", ())
@@ -53,7 +53,7 @@ def _is_a_persons(row: Mapping[str, Any] | None) -> bool:
 
 def _not_a_person() -> Invalid:
     return Invalid(
-        f"A machine's boxes cannot be a person's: name what found them as provider, not {USER!r}, and leave the "
+        f"A machine's boxes cannot be a person's: name the tool that found them as provider, not {USER!r}, and leave the "
         f"source {MANUAL!r} to what a person drew.",
         code="not_a_person",
     )
@@ -61,12 +61,12 @@ def _not_a_person() -> Invalid:
 
 def _not_a_reader() -> Invalid:
     return Invalid(
-        f"Only the engine says that a text is the file's own: name what found the boxes as provider, not {TEXT_LAYER!r}.",
+        f"Only the engine says that a text is the file's own: name the tool that found the boxes as provider, not {TEXT_LAYER!r}.",
         code="not_a_reader",
     )
 
 
-# Once the boxes are segments, what bears these marks goes before the work of all readers.
+# When the boxes become segments, an artifact with these marks takes precedence over the work of all readers.
 _OF_THE_FILE: RowRule[ArtifactCreateParams] = RowRule(
     "artifact",
     "run",
@@ -104,8 +104,8 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "artifact.create",
     params=ArtifactCreateParams,
     result=Artifact,
-    summary="Keep what a step made of a document: a text with its boxes, keywords, a score.",
-    words="Kept a result of {document_id|a document}",
+    summary="Store what a step made of a document: a text with its boxes, keywords, a score.",
+    words="Stored a result of {document_id|a document}",
     rules=(_OF_THE_FILE, _OF_A_PERSON),
     example=_create_example,
 )
@@ -144,7 +144,7 @@ def _edit_example(ex: Example) -> dict[str, Any]:
     "artifact.edit_regions",
     params=EditRegionsParams,
     result=ArtifactEdited,
-    summary="Move, delete, add or combine the boxes of an artifact; each edit is kept in its curation log.",
+    summary="Move, delete, add or combine the boxes of an artifact; each edit is recorded in its curation log.",
     words="Changed boxes of an older result of {}",
     example=_edit_example,
 )
@@ -199,7 +199,7 @@ def _edit(
     boxes: list[dict[str, Any]],
     edit: MoveRegion | DeleteRegions | AddRegion | CombineRegions,
 ) -> list[int]:
-    """Change *boxes* in place; the indices (as they were before) that the edit was about."""
+    """Change *boxes* in place. Returns the indices, as they were before, that the edit was about."""
     person = ctx.principal.kind == "person"
     by = {"source": MANUAL} if person else {}
     if isinstance(edit, AddRegion):
@@ -208,7 +208,7 @@ def _edit(
     if isinstance(edit, MoveRegion):
         _require_boxes(boxes, [edit.index])
         moved = boxes[edit.index]
-        # Where a machine puts a box, no person drew it.
+        # A box placed by a machine was not drawn by a person.
         by_now = MANUAL if person else None if moved.get("source") == MANUAL else moved.get("source")
         boxes[edit.index] = {**moved, "bbox": edit.bbox, "source": by_now}
         return [edit.index]
@@ -216,7 +216,7 @@ def _edit(
     _require_boxes(boxes, indices)
     if isinstance(edit, CombineRegions):
         if len(indices) < 2:
-            raise Invalid("Combine needs two different boxes at least.", code="unknown_index")
+            raise Invalid("Combine needs at least two different boxes.", code="unknown_index")
         parts = [boxes[index] for index in indices]
         writing = writing_of(ctx.engine, ctx.project, ctx.conn, document_id, parts)
         one = _combine_boxes(in_reading_order(parts, writing)) | by
@@ -242,7 +242,7 @@ _COARSENESS = ("word", "line", "region", "block", "page")
 
 
 def _combine_boxes(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """One box around *parts*, which come in reading order: texts joined, the coarsest level, the span of all."""
+    """Return one box around *parts* (in reading order): texts joined, the coarsest level, the span of all."""
     level = max((part.get("level", "word") for part in parts), key=_COARSENESS.index)
     texts = [part["text"] for part in parts if part.get("text")]
     starts = [part["char_start"] for part in parts if part.get("char_start") is not None]

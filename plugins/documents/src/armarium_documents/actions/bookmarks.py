@@ -1,4 +1,4 @@
-"""Make a bookmark: an alias node that points at a document."""
+"""Creates bookmarks: alias nodes that point at a document."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _example(ex: Example) -> dict[str, Any]:
     "bookmark.create",
     params=BookmarkCreate,
     result=Document,
-    summary="Bookmark a document: a node that points at it and is resolved when asked.",
+    summary="Bookmark a document: a node that points at it and is resolved when it is read.",
     route=Route("POST", "/api/bookmarks", status=201),
     words="Bookmarked {target_id|a document}",
     example=_example,
 )
 def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
-    """Raises NotFound and Conflict for a target or parent that is not there or in the Trash, Invalid for an alias."""
+    """Raises NotFound or Conflict for a target or parent missing or in the Trash, Invalid for an alias."""
     target = require_live(ctx.conn, p.target_id)
     if target.node_kind == "alias":
         raise alias_of_alias(target.id, target.name)

@@ -1,4 +1,4 @@
-"""Declare, change and remove prototypes; propose a kind for a node, accept or reject it."""
+"""Creates, changes and removes prototypes; proposes a kind for a node, accepts or rejects it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _BUILTIN: tuple[dict[str, Any], ...] = (
 
 
 def seed_prototypes(ctx: ActionContext) -> None:
-    """Give a new library the prototypes that come with it."""
+    """Give a new project the prototypes that come with every project."""
     for made in _BUILTIN:
         parsed = ClassificationCreateParams.model_validate(made)
         ctx.conn.execute(classifications.insert().values(_row(ctx, parsed, builtin=True)))
@@ -84,9 +84,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ClassificationCreateParams) -> dict[str, Any]:
-    """Raises Conflict for a key that is taken, Invalid for an unknown parent or declarations that do not fit."""
+    """Raises Conflict for a key that is taken, Invalid for an unknown parent or inconsistent declarations."""
     if find(ctx.conn, p.key) is not None:
-        raise Conflict(f"There is a prototype {p.key!r} already.", code="already_exists", id=p.key)
+        raise Conflict(f"There is already a prototype {p.key!r}.", code="already_exists", id=p.key)
     require_prototype(ctx, p.parent_key)
     ctx.conn.execute(classifications.insert().values(_row(ctx, p, builtin=False)))
     ctx.target(p.key)
@@ -108,9 +108,9 @@ def _update_example(ex: Example) -> dict[str, Any]:
     example=_update_example,
 )
 def update(ctx: ActionContext, p: ClassificationUpdateParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown key, Invalid for an unknown parent or a circle."""
+    """Raises NotFound for an unknown key, Invalid for an unknown parent or a cycle."""
     require(ctx.conn, p.key)
-    # Declarations stand there whole, with what they leave out, as `create` keeps them.
+    # Declarations are replaced as a whole, with their defaults filled in, as `create` stores them.
     changes = p.model_dump(include=p.model_fields_set - {"key"})
     for name, empty in (("applies_to", []), ("declarations", []), ("defaults", {})):
         if name in changes and changes[name] is None:
@@ -142,7 +142,9 @@ def delete(ctx: ActionContext, p: ClassificationDeleteParams) -> dict[str, Any]:
     raw = raw_of(ctx.conn)
     found = require(ctx.conn, p.key)
     if found["builtin"]:
-        raise Conflict(f"The prototype {p.key!r} comes with every project and stays.", code="builtin")
+        raise Conflict(
+            f"The prototype {p.key!r} comes with every project and cannot be removed.", code="builtin"
+        )
     (used,) = raw.execute("SELECT count(*) FROM document WHERE prototype_key = ?", (p.key,)).fetchone()
     (children,) = raw.execute("SELECT count(*) FROM classification WHERE parent_key = ?", (p.key,)).fetchone()
     if used or children:
@@ -177,7 +179,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     example=_propose_example,
 )
 def propose_kind(ctx: ActionContext, p: ProposeKindParams) -> dict[str, Any]:
-    """Raises Conflict for a kind that was rejected for this node before, Invalid for one that does not resolve."""
+    """Raises Conflict for a kind rejected for this node before, Invalid for one that does not resolve."""
     node = require_live(ctx.conn, p.document_id)
     require_prototype(ctx, p.value)
     metadata = _metadata(ctx, node.id)
@@ -210,7 +212,7 @@ def _accept_example(ex: Example) -> dict[str, Any]:
     example=_accept_example,
 )
 def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
-    """Raises NotFound without a proposal, Conflict for one decided already, Invalid when it no longer resolves."""
+    """Raises NotFound without a proposal, Conflict for a decided one, Invalid when it no longer resolves."""
     metadata, proposal = _pending(ctx, p.document_id)
     require_prototype(ctx, proposal["value"])
     proposal |= {"state": "accepted", "accepted_by": ctx.principal.name}
@@ -228,7 +230,7 @@ def accept_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
     example=_accept_example,
 )
 def reject_kind(ctx: ActionContext, p: DecideKindParams) -> dict[str, Any]:
-    """Raises NotFound without a proposal, Conflict for one decided already."""
+    """Raises NotFound without a proposal, Conflict for one that is already decided."""
     metadata, proposal = _pending(ctx, p.document_id)
     proposal["state"] = "rejected"
     rejected = metadata["proposed_attributes"].setdefault("rejected_prototypes", [])
@@ -247,7 +249,7 @@ def _metadata(ctx: ActionContext, document_id: str) -> dict[str, Any]:
 
 
 def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A node's metadata and the proposal in it that waits for a decision."""
+    """Return a node's metadata and the proposal in it that is awaiting a decision."""
     node = require_live(ctx.conn, document_id)
     metadata = _metadata(ctx, node.id)
     proposal = metadata.get("proposed_attributes", {}).get("prototype")

@@ -1,4 +1,4 @@
-"""Make, change and lock a node, and seed the folder Sources."""
+"""Creates, changes and locks nodes, and seeds the folder Sources."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from armarium_documents.schemas.documents import (
 
 
 def seed_sources(ctx: ActionContext) -> None:
-    """Give a new library its folder Sources."""
+    """Give a new project its folder Sources."""
     ctx.conn.execute(
         documents.insert().values(new_row(ctx, name="Sources", doc_type="folder", system_key="sources"))
     )
 
 
 def require_prototype(ctx: ActionContext, key: str | None) -> None:
-    """Refuse (422) a prototype key that does not resolve; None is no prototype."""
+    """Refuse (422) a prototype key that does not resolve; None means no prototype."""
     if key is not None:
         chain_of(ctx.conn, key)
 
@@ -54,8 +54,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: CreateParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown parent, Conflict for one in the Trash, Forbidden beneath a lock, Invalid for one
-    that cannot hold it."""
+    """Raises NotFound for an unknown parent, Conflict for one in the Trash, Forbidden below a lock, Invalid
+    for a parent that cannot hold the node.
+    """
     assert p.doc_type is not None
     require_parent(ctx.conn, p.parent_id, p.doc_type, p.node_kind)
     require_depth(ctx.conn, p.parent_id)
@@ -83,8 +84,9 @@ def _update_example(ex: Example) -> dict[str, Any]:
     example=_update_example,
 )
 def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict in the Trash, or where it is not as the caller read it, Forbidden at or beneath a lock,
-    Invalid for a name set to null."""
+    """Raises NotFound; Conflict for a node in the Trash or changed since the caller read it; Forbidden at or
+    below a lock; Invalid for a name set to null.
+    """
     node = require_live(ctx.conn, p.document_id)
     changes = {name: getattr(p, name) for name in UpdateParams.model_fields if name in p.model_fields_set}
     del changes["document_id"]
@@ -95,7 +97,7 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
         if value is None and name in CLEARED:
             changes[name] = CLEARED[name]
     if "name" in changes and changes["name"] is None:
-        raise Invalid("A node needs a name; leave `name` out to keep the one it has.", code="name_required")
+        raise Invalid("A node needs a name; leave `name` out to keep the current one.", code="name_required")
     if node.system_key == "sources" and changes.get("name", node.name) != node.name:
         raise sources_stays("renamed")
     require_prototype(ctx, changes.get("prototype_key"))
@@ -120,7 +122,7 @@ def _lock_example(ex: Example) -> dict[str, Any]:
     "document.lock",
     params=LockParams,
     result=Document,
-    summary="Lock a node, so that only an owner writes at and beneath it, or unlock it.",
+    summary="Lock a node, so that only an owner can write to it and below it, or unlock it.",
     route=Route("PUT", "/api/documents/{doc_id}/lock", fields={"doc_id": "document_id"}),
     words=lambda p: f"{'Locked' if p.get('locked', True) else 'Unlocked'} {{document_id|a document}}",
     role="owner",

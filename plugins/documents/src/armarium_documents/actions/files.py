@@ -1,4 +1,4 @@
-"""Choose the primary rendition; give a document a text of its own, and a text a revision."""
+"""Chooses the primary rendition; adds representations to a document and revisions to a representation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _primary_example(ex: Example) -> dict[str, Any]:
     example=_primary_example,
 )
 def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown document or rendition, or one whose bytes are not made; Forbidden by a lock."""
+    """Raises NotFound for an unknown document or rendition, or one without a file; Forbidden by a lock."""
     require_live(ctx.conn, p.document_id)
     found = rendition(ctx.conn, p.document_id, p.rendition_id)
     if not found["materialized"]:
@@ -62,9 +62,10 @@ def set_primary(ctx: ActionContext, p: PrimaryParams) -> dict[str, Any]:
 def _make_primary(
     ctx: ActionContext, document_id: str, rendition_id: str, to_former: list[float] | None
 ) -> None:
-    """Let the transforms of a document's pictures lead to the new primary; *to_former* leads from that to the last one.
+    """Make a rendition primary and rewrite the transforms of the document's other renditions to lead to it.
 
-    Where it is not known, neither is the place of any other picture on the new one.
+    *to_former* maps the new primary to the previous one; where it is unknown, so is the position of every
+    other rendition on the new one.
     """
     back = inverse(to_former) if to_former is not None else None
     rows = ctx.conn.execute(
@@ -89,17 +90,19 @@ def _representation_example(ex: Example) -> dict[str, Any]:
     "content_representation.create",
     params=RepresentationParams,
     result=Representation,
-    summary="Give a document a typed text of its own: a translation, a description, a normalised text.",
-    words="Gave {document_id|a document} a text of its own",
+    summary="Add a typed text to a document: a translation, a description, a normalised text.",
+    words="Added a text to {document_id|a document}",
     example=_representation_example,
 )
 def represent(ctx: ActionContext, p: RepresentationParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock, Invalid
-    for a kind that is none."""
+    """Raises NotFound for an unknown document or representation, Conflict in the Trash, Forbidden by a lock,
+    Invalid for an unknown kind.
+    """
     require_live(ctx.conn, p.document_id)
     if p.kind not in KINDS:
         raise Invalid(
-            f"{p.kind!r} is no kind of representation; there are {', '.join(KINDS)}.", code="unknown_kind"
+            f"{p.kind!r} is not a kind of representation; the kinds are {', '.join(KINDS)}.",
+            code="unknown_kind",
         )
     for other in (p.parent_representation_id, p.derived_from_representation_id):
         if other is not None:
@@ -130,7 +133,7 @@ def _revise_example(ex: Example) -> dict[str, Any]:
     "representation.revise",
     params=RevisionParams,
     result=Revision,
-    summary="Add what a reviewer would have a representation say; the representation itself stays as it is.",
+    summary="Add a reviewer's revision of a representation; the representation itself is unchanged.",
     route=Route("POST", "/api/content-representations/{representation_id}/revisions"),
     words="Reviewed a text of {representation_id|a document}",
     example=_revise_example,

@@ -1,4 +1,4 @@
-"""Start an import, and add a batch of imported nodes with their pictures as one step (document.import)."""
+"""Starts an import, and adds a batch of imported nodes with their pictures as one step (document.import)."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def _import_example(ex: Example) -> dict[str, Any]:
     result=ImportStarted,
     summary="Copy a folder or files of pictures and PDFs into the project, as a background job.",
     route=Route("POST", "/api/documents/import"),
-    words="Began an import into {|Sources}",
+    words="Started an import into {|Sources}",
     example=_import_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
-    """Enqueue the job; what it adds are steps of their own that share the job's id as their set. A folder stays one: what
-    it holds comes into a folder of its name beneath the parent, one that is there if there is one.
+    """Enqueue the import job; the steps it writes share the job's id as their set id.
 
-    Raises NotFound for a path or parent that is not there, Invalid for a folder given as a file or the other way
-    round.
+    A folder is imported as a folder: its contents go into the folder of that name below the parent, which is
+    made if it does not exist. Raises NotFound for a path or parent that does not exist, Invalid for a folder
+    given as a file or the other way round.
     """
     parent = (
         sources_folder(ctx.conn) if p.parent_id is None else require_parent(ctx.conn, p.parent_id, "folder")
@@ -93,7 +93,7 @@ def start_import(ctx: ActionContext, p: ImportParams) -> dict[str, Any]:
 
 
 def _mirror_name(folder: str | None) -> str | None:
-    """The name that a folder keeps in the project; None for files, and for the root of a disk, which has no name."""
+    """Return the name that a folder keeps in the project; None for files and for the root of a disk."""
     name = Path(folder).name if folder is not None else ""
     if name and (why := name_fault(name)) is not None:
         raise Invalid(f"The folder {name!r} cannot be imported. {why}", code="bad_path")
@@ -101,7 +101,7 @@ def _mirror_name(folder: str | None) -> str | None:
 
 
 def _existing_place(given: MaterialPath, *, folder: bool) -> Path:
-    """The place *given* leads to, when a file or a *folder* is there; the refusals of an import otherwise."""
+    """Return the path that *given* resolves to, a file or (with *folder*) a folder; else refuse it."""
     try:
         is_folder = stat.S_ISDIR(given.real.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -146,14 +146,15 @@ def add_example(ex: Example) -> dict[str, Any]:
     "document.add_files",
     params=AddParams,
     result=AddResult,
-    summary="Add a batch of nodes whose pictures are already among the project's files: a step of an import.",
-    words="Brought in {|files}",
+    summary="Add a batch of nodes whose pictures are already stored in the project: a step of an import.",
+    words="Imported {|files}",
     example=add_example,
 )
 def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
-    """Nodes come after the last child of their parent, in the order given, each with its picture as primary.
+    """Add nodes after the last child of their parent, in the order given, each with its picture as primary.
 
-    Raises NotFound for an unknown parent, Conflict for an id or object that clashes or lacks, Forbidden by a lock.
+    Raises NotFound for an unknown parent, Conflict for an id that exists or an object that does not,
+    Forbidden by a lock.
     """
     made = {node.id for node in p.nodes}
     if len(made) != len(p.nodes):
@@ -161,7 +162,7 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     for taken in raw_of(ctx.conn).execute(
         "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))", (json_text(list(made)),)
     ):
-        raise Conflict(f"There is a document {taken[0]} already.", code="already_exists", id=taken[0])
+        raise Conflict(f"There is already a document {taken[0]}.", code="already_exists", id=taken[0])
     _check_parents(ctx, p.nodes, made)
     _add_documents(ctx, p.nodes)
     pictures = [(node.id, node.picture) for node in p.nodes if node.picture is not None]
@@ -255,7 +256,7 @@ def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) 
     for checksum in dict.fromkeys(picture.checksum for _, picture in pictures):
         if not ctx.project.objects.has(checksum):
             raise Conflict(
-                f"The file {checksum[:12]}… is not among the project's files. Put it there first.",
+                f"The file {checksum[:12]}… is not among the project's files. Store it first.",
                 code="object_missing",
                 checksum=checksum,
             )

@@ -1,4 +1,4 @@
-"""Put nodes elsewhere in the tree or in another order, keeping the tree a tree (document.move)."""
+"""Moves nodes in the tree or reorders them, refusing cycles (document.move)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def _move_example(ex: Example) -> dict[str, Any]:
     example=_move_example,
 )
 def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a node in the Trash or a move into itself, Forbidden by a lock, Invalid for a place
-    that is none."""
+    """Raises NotFound, Conflict for a node in the Trash or a move into itself, Forbidden by a lock, Invalid
+    for an impossible place.
+    """
     nodes = nodes_of(ctx.conn, p.ids)
     for node in nodes:
         if node.deleted_at is not None:
@@ -60,7 +61,7 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
 
 
 def _place(ctx: ActionContext, nodes: list[Node], p: MoveParams) -> None:
-    """Give *nodes* their parent and sort orders; the siblings are renumbered only where no gap is left."""
+    """Give *nodes* their parent and sort orders; siblings are renumbered only where no gap is left."""
     moving = {node.id for node in nodes}
     if "after_id" not in p.model_fields_set:
         start = next_sort_order(ctx.conn, p.parent_id)
@@ -99,7 +100,7 @@ def _siblings(ctx: ActionContext, parent_id: str | None) -> list[tuple[str, int]
 
 
 def _gap(siblings: list[tuple[str, int]], at: int, count: int) -> list[int]:
-    """*count* sort orders strictly between the siblings before and after position *at*, or none when they do not fit."""
+    """Return *count* sort orders between the siblings before and after *at*; none if they do not fit."""
     if at == len(siblings):
         start = siblings[-1][1] if siblings else 0
         return [start + STEP * (index + 1) for index in range(count)]

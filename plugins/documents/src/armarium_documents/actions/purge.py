@@ -1,7 +1,7 @@
-"""Empty Trash: remove what is in it for good, with every row that hangs on it, history images and files.
+"""Empty Trash: removes its contents permanently, with every dependent row, history image and file.
 
-Rows are found by what the tables say of themselves (foreign keys and the document column), so a family that comes
-later is emptied without code here.
+Dependent rows are derived from the tables' declarations (foreign keys and the document column), so that a
+family added later needs no code here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _example(ex: Example) -> dict[str, Any]:
     "document.empty_trash",
     params=EmptyParams,
     result=EmptyResult,
-    summary="Remove everything in the Trash for good, after a snapshot; this cannot be undone.",
+    summary="Remove everything in the Trash permanently, after a snapshot; this cannot be undone.",
     route=Route("POST", "/api/documents/trash/empty"),
     words="Emptied the Trash",
     person_only=True,
@@ -41,11 +41,12 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
-    """Raises Unavailable (503) and removes nothing when no snapshot can be made, Forbidden for a machine, and
-    for an editor where something locked lies in it."""
+    """Raises Unavailable (503) and removes nothing if no snapshot can be made; Forbidden for a machine, and
+    for an editor if something in it is locked.
+    """
     raw = raw_of(ctx.conn)
     made_permanent = moves(raw)
-    # Copies that a transfer is still writing lie in the Trash unseen, and stay.
+    # Copies that a transfer is still writing lie hidden in the Trash and are left alone.
     held = {"held": id_list(arriving(raw))}
     items, nodes = raw.execute(
         f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}", held
@@ -53,10 +54,10 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
     removed = {"items": items, "documents": nodes, "statements": 0, "entities": 0, "files": 0}
     if nodes == 0:
         return {"removed": removed, "bytes_freed": 0, "snapshot_id": None, "made_permanent": []}
-    # Taken under the writer: nothing can come between the copy and the removal.
+    # Taken while holding the writer, so that nothing can come between the copy and the removal.
     snapshot_id = ctx.project.snapshot("before Empty Trash")["id"]
     purge = Purge(ctx)
-    # A node that an undo brought back alone is live though its folder is not: it keeps its life in Sources.
+    # A node that an undo restored alone may be live while its folder is not: it moves to Sources.
     raw.execute(
         "UPDATE document SET parent_id = ? WHERE deleted_at IS NULL AND parent_id IN"
         " (SELECT id FROM document WHERE deleted_at IS NOT NULL)",
@@ -84,7 +85,7 @@ def empty_trash(ctx: ActionContext, p: EmptyParams) -> dict[str, Any]:
 
 
 class Purge:
-    """Rows to remove for good, followed through foreign keys over the tables of every loaded family."""
+    """The rows to remove permanently, found through foreign keys over the tables of every loaded family."""
 
     def __init__(self, ctx: ActionContext) -> None:
         self.ctx = ctx
@@ -94,7 +95,7 @@ class Purge:
         self.chosen: dict[str, Table] = {}
 
     def choose(self, table: Table, keys: list[str]) -> None:
-        """Mark the rows *keys* of *table* and, until nothing is added, all that cannot be without them."""
+        """Mark the rows *keys* of *table*, and transitively all rows that cannot exist without them."""
         self._mark(table, ((key,) for key in keys))
         waiting = [table]
         while waiting:
@@ -104,7 +105,7 @@ class Purge:
                     waiting.append(child)
 
     def remove(self) -> list[str]:
-        """Delete the marked rows, clear what else points at them, and remove their history; the digests they named."""
+        """Delete the marked rows and their history, clear references to them; return the files they named."""
         self._clear_pointers()
         digests: set[str] = set()
         for table in self.chosen.values():
@@ -115,7 +116,7 @@ class Purge:
                 self.raw.execute(
                     f"DELETE FROM {_q(table.name)} WHERE {_key(table)} IN ({self._select_marks(table)})"
                 )
-            # With the images goes what tells whose rows they were.
+            # The rows that record which document an image belongs to go with the images.
             self.ctx.check_rows()
             self._close_steps()
             for table in self.chosen.values():
@@ -124,7 +125,7 @@ class Purge:
         return sorted(digests)
 
     def _close_steps(self) -> None:
-        """Steps that would have a row which stays name one that goes can not be taken back."""
+        """Mark steps as not undoable if undoing them would make a remaining row refer to a removed one."""
         for parent in self.chosen.values():
             for child, column in () if parent is documents else self._hanging_on(parent):
                 if rules_of(child).kind == "tracked":
@@ -134,13 +135,13 @@ class Purge:
                     )
 
     def _forget(self, table: Table) -> None:
-        """Remove the history images of the marked rows; the steps that made them can then not be taken back."""
+        """Remove the history images of the marked rows and mark the steps that made them as not undoable."""
         images = f"FROM {_q(f'{table.name}__history')} WHERE {_key(table)} IN ({self._select_marks(table)})"
         self.raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {images})")
         self.raw.execute(f"DELETE {images}")
 
     def is_referenced(self, digest: str, raw: sqlite3.Connection | None = None) -> bool:
-        """Whether any row, or any history image that an undo could bring back, still names the file *digest*."""
+        """Return whether any row, or any image that an undo could restore, still names the file *digest*."""
         raw = raw or self.raw
         for table in self.tables:
             for column in _object_columns(table):
@@ -155,7 +156,9 @@ class Purge:
         return False
 
     def _hanging_on(self, parent: Table) -> Iterator[tuple[Table, str]]:
-        """(table, column) whose rows go with rows of *parent*: a foreign key that is never null, or a document column."""
+        """Yield (table, column) of what goes with rows of *parent*: a non-null foreign key, a document
+        column.
+        """
         for child in self.tables:
             owner = rules_of(child).document
             if parent is documents and owner is not None and child is not documents:
@@ -177,8 +180,8 @@ class Purge:
         sources = [child.name] + ([f"{child.name}__history"] if rules_of(child).kind == "tracked" else [])
         added = False
         for source in sources:
-            # A row that named something else before is no row of it any more (a mention that went to another entity); what
-            # belongs to a document stays with it.
+            # A row that now names something else (a mention moved to another entity) no longer depends on it;
+            # rows that belong to a document stay with the document.
             is_past = source != child.name and parent is not documents
             live = (
                 f" AND {_key(child)} NOT IN (SELECT {_key(child)} FROM {_q(child.name)})" if is_past else ""
@@ -194,7 +197,7 @@ class Purge:
         return f"SELECT k FROM temp.{_q(f'purge_{table.name}')}"
 
     def _clear_pointers(self) -> None:
-        """Set to null what rows that stay say of rows that go."""
+        """Set references to removed rows to null in the rows that remain."""
         for child in self.tables:
             for key in child.foreign_keys:
                 parent = self.chosen.get(key.column.table.name)
@@ -223,7 +226,7 @@ class Purge:
 
 
 def remove_files(library: Library, purge: Purge, digests: list[str]) -> None:
-    """Remove files that nothing names; asked once more under the writer, so that no import is robbed of its file."""
+    """Remove files that nothing names; checked again under the writer, so that no import loses its file."""
     forget_columns(library)
     for digest in digests:
         with library.db.write() as conn:
@@ -238,7 +241,7 @@ def _object_columns(table: Table) -> list[str]:
 
 
 def _key(table: Table) -> str:
-    """The SQL that tells rows of *table* apart, in it and in its history alike."""
+    """Return the SQL that identifies rows of *table*, both in it and in its history."""
     keys = [_q(column.name) for column in table.primary_key.columns]
     return keys[0] if len(keys) == 1 else f"json_array({', '.join(keys)})"
 

@@ -1,4 +1,4 @@
-"""A picture of eight pixels a side, for the examples of actions that need one."""
+"""A small picture for the examples of actions that need one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 
 
 def small_png(side: int = 8, grey: int = 200) -> bytes:
-    """A grey PNG of *side* by *side* pixels, made without an imaging library."""
+    """Return a grey PNG of *side* by *side* pixels, made without an imaging library."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

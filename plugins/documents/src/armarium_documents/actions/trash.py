@@ -1,4 +1,4 @@
-"""To the Trash, back from it, and out of it for good."""
+"""Moves nodes to the Trash and restores them."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ def delete(ctx: ActionContext, p: DeleteParams) -> dict[str, Any]:
 
 
 def send_to_trash(ctx: ActionContext, tops: list[Node], info: dict[str, Any] | None = None) -> list[str]:
-    """Mark *tops* and what is live beneath them as deleted, each top one thing; every id that went.
+    """Mark *tops* and the live nodes below them as deleted, each top as one item; returns every id that was
+    deleted.
 
-    *info* is added to what the Trash says of each (a transfer names where it moved to).
+    *info* is added to the Trash entry of each (a transfer records where the item moved to).
     """
     raw = raw_of(ctx.conn)
     gone: list[str] = []
@@ -104,13 +105,13 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     "document.restore",
     params=RestoreParams,
     result=RestoreResult,
-    summary="Bring something back from the Trash: to its old folder, else to the project's Sources folder.",
+    summary="Restore something from the Trash: to its old folder, else to the project's Sources folder.",
     route=Route("POST", "/api/documents/{doc_id}/restore", fields={"doc_id": "document_id"}),
-    words="Brought {document_id|a document} back from the Trash",
+    words="Restored {document_id|a document} from the Trash",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is not in the Trash, Forbidden when its place is locked."""
+    """Raises NotFound, Conflict if it is not in the Trash, Forbidden if its folder is locked."""
     node = require_document(ctx.conn, p.document_id)
     if node.deleted_at is None:
         raise not_in_trash(node.id, node.name)

@@ -1,4 +1,4 @@
-"""Commands of documents: pages in, the tree and its table, the Trash, transfer. One file a subject; this one puts them together."""
+"""Commands of documents, one file per subject: import, the tree, the dataset table, the Trash, transfer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium_documents.cli.naming import document_id, document_names
 
 
 def commands() -> Commands:
-    """The commands."""
+    """Return the commands."""
     program = Commands(find=document_id, complete=document_names)
     for part in (tree, describing, dataset, trash, transfer):
         part.register(program)

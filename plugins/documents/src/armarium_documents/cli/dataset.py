@@ -50,30 +50,40 @@ def dataset(
         ),
     ] = None,
     sort: Annotated[
-        str | None, typer.Option(metavar="NAME[:TYPE]", help="Sort by this, those without a value last.")
+        str | None,
+        typer.Option(
+            metavar="NAME[:TYPE]", help="Sort by this attribute; documents without a value come last."
+        ),
     ] = None,
-    descending: Annotated[bool, typer.Option("--desc", help="The other way round.")] = False,
+    descending: Annotated[bool, typer.Option("--desc", help="Sort in descending order.")] = False,
     facet: Annotated[
-        list[str] | None, typer.Option("--facet", "-f", metavar="NAME", help="Count the values of this.")
+        list[str] | None,
+        typer.Option("--facet", "-f", metavar="NAME", help="Count the values of this attribute."),
     ] = None,
     bins: Annotated[
-        str | None, typer.Option(metavar="NAME[:year|month|day]", help="Count the dates of this; by year.")
+        str | None,
+        typer.Option(
+            metavar="NAME[:year|month|day]", help="Count the dates of this attribute, by year unless stated."
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", "-c", metavar="NAME", help="Show this; left out: what is asked for and what there is."
+            "--column",
+            "-c",
+            metavar="NAME",
+            help="Show this attribute; default: those asked about and those present.",
         ),
     ] = None,
     recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Go into the folder's own folders.")
+        bool, typer.Option("--recursive", "-r", help="Include the folder's subfolders.")
     ] = False,
     kind: Annotated[str | None, typer.Option(metavar="KEY", help="Only documents of this prototype.")] = None,
     described: Annotated[
         bool, typer.Option("--described", help="Only documents that have attributes.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Rows to show.")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="Rows to pass over.")] = 0,
+    offset: Annotated[int, typer.Option(min=0, help="Rows to skip.")] = 0,
 ) -> None:
     """Show documents and their attributes as a table. A document's own fields are named document.name, document.date_iso …
 
@@ -82,7 +92,7 @@ def dataset(
     for name in column or []:
         if name.startswith("document.") and name.removeprefix("document.") not in _CARRIED:
             there = ", ".join(f"document.{field}" for field in _CARRIED)
-            raise Refused(f"{name} cannot be shown here; of a document's own fields there are {there}.")
+            raise Refused(f"{name} cannot be shown here; a document's own fields are {there}.")
     body: dict[str, Any] = {
         "recursive": recursive or folder is None,
         "prototype_key": kind,
@@ -96,7 +106,7 @@ def dataset(
         attr, type_name = _split_column(sort)
         body["sort"] = {"attr": attr, "type": type_name, "direction": "desc" if descending else "asc"}
     elif descending:
-        raise Refused("--desc turns a sort round; say --sort NAME with it.")
+        raise Refused("--desc reverses a sort; give --sort NAME with it.")
     if bins is not None:
         body["bins"] = _bins(bins)
     with project_session() as session:
@@ -107,7 +117,7 @@ def dataset(
 
 
 def condition(words: str) -> dict[str, Any]:
-    """A condition as it is typed, as the filter the engine takes; Refused when it is none."""
+    """Parse a condition as typed into the filter that the engine takes; Refused if it is not one."""
     meant = _CONDITION.fullmatch(words.strip())
     if meant is None:
         absent = words.strip().startswith("!")
@@ -127,7 +137,7 @@ def _value(words: str, kind: str) -> Any:
         try:
             return int(words) if re.fullmatch(r"[+-]?\d{1,18}", words) else float(words)
         except ValueError:
-            raise Refused(f"{words!r} is no number, and a {kind} is compared with one.") from None
+            raise Refused(f"{words!r} is not a number, and a {kind} is compared with one.") from None
     if kind == "checkbox":
         if words.casefold() not in ("true", "false", "yes", "no"):
             raise Refused(
@@ -138,10 +148,10 @@ def _value(words: str, kind: str) -> Any:
 
 
 def _split_column(words: str) -> tuple[str, str]:
-    """The attribute and type in `NAME[:TYPE]`."""
+    """Split `NAME[:TYPE]` into the attribute and the type."""
     meant = _TYPED.fullmatch(words.strip())
     if meant is None:
-        raise Refused("An empty name names no attribute; say NAME or NAME:TYPE.")
+        raise Refused("An empty name names no attribute; write NAME or NAME:TYPE.")
     return meant["attr"], meant["type"] or "text"
 
 
@@ -153,7 +163,7 @@ def _bins(words: str) -> dict[str, str]:
 
 
 def _columns(found: dict[str, Any], asked: list[str]) -> list[str]:
-    """What was asked about, then what the rows have, the most common first."""
+    """Return the columns asked about, then those that the rows have, the most common first."""
     counts: dict[str, int] = {}
     for row in found["rows"]:
         for name, value in row["attributes"].items():

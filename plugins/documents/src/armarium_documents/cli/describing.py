@@ -1,4 +1,4 @@
-"""The command that writes what a document is described by: its attributes and its own fields."""
+"""The command that describes a document: sets its attributes and its own fields."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def set_(
         list[str],
         typer.Argument(
             metavar="KEY=VALUE …",
-            help="place=Toledo; pages:=12 (JSON); place= (cleared); document.date_iso=1750 (a field of its own).",
+            help="place=Toledo; pages:=12 (JSON); place= (cleared); document.date_iso=1750 (one of its own fields).",
         ),
     ],
 ) -> None:
-    """Describe a document: write attributes of it, and fields of its own; what is not named stays as it is.
+    """Describe a document: set its attributes and its own fields; anything not named stays as it is.
 
-    A value is a text, unless the document's kind declares the attribute a number or a checkbox; KEY:=JSON writes any
-    value. An empty one clears it.
+    A value is a text, unless the document's kind declares the attribute a number or a checkbox; KEY:=JSON
+    sets any value. An empty one clears it.
     """
     with project_session() as session:
         identity = document_id(session, document)
@@ -57,7 +57,7 @@ def set_(
         if not body:
             answer(
                 {"document_id": identity, "changed": [], "audit_id": None},
-                f"{found['name']} says that already; nothing was changed.",
+                f"{found['name']} has these values already; nothing was changed.",
             )
             return
         written = session.ask("PATCH", f"/api/documents/{identity}", body=body)
@@ -74,16 +74,16 @@ def set_(
 
 
 def _assign(text: str, attributes: dict[str, Any], fields: dict[str, Any], kinds: dict[str, str]) -> str:
-    """Put one KEY=VALUE where it belongs; its key."""
+    """Put one KEY=VALUE where it belongs and return its key."""
     key, mark, value = text.partition("=")
     as_json = key.endswith(":")
     key = key.removesuffix(":")
     if not mark or not key.strip():
-        raise Refused(f"{text!r} is no KEY=VALUE; write place=Toledo, or place= to clear it.")
+        raise Refused(f"{text!r} is not of the form KEY=VALUE; write place=Toledo, or place= to clear it.")
     if key.startswith("document."):
         name = key.removeprefix("document.")
         if name not in FIELDS:
-            raise Refused(f"There is no field {key} to write; there are {', '.join(FIELDS)}.")
+            raise Refused(f"There is no field {key} to set; the fields are {', '.join(FIELDS)}.")
         fields[name] = _parse_value(key, value, "checkbox" if name in FLAGS else "text", as_json)
     elif (found := _parse_value(key, value, kinds.get(key, "text"), as_json)) is None:
         attributes.pop(key, None)
@@ -98,7 +98,7 @@ def _parse_value(key: str, value: str, kind: str, as_json: bool) -> Any:
             return json.loads(value)
         except ValueError:
             raise Refused(
-                f'What stands behind {key}:= is no JSON; write {key}:=12, {key}:=true or {key}:=["a"].'
+                f'The value after {key}:= is not JSON; write {key}:=12, {key}:=true or {key}:=["a"].'
             ) from None
     if not value:
         return None
@@ -106,7 +106,7 @@ def _parse_value(key: str, value: str, kind: str, as_json: bool) -> Any:
         try:
             number = float(value)
         except ValueError:
-            raise Refused(f"{key} is a {kind}, and {value!r} is none.") from None
+            raise Refused(f"{key} is a {kind}, and {value!r} is not one.") from None
         return int(number) if number.is_integer() else number
     if kind == "checkbox":
         if value.casefold() not in _TRUTH:

@@ -1,4 +1,4 @@
-"""Pages exported into a folder, a file each: all or none."""
+"""Exports pages into a folder, one file each: all or none."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def write_exports(
 
 
 def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """For each page the names of the folders it lies in, from the innermost on that holds all of *pages*."""
+    """Return, for each page, the names of its folders below the folder that holds all of *pages*."""
     nodes: dict[str, dict[str, Any]] = {}
 
     def list_above(parent_id: str | None) -> list[str]:
@@ -91,7 +91,7 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
 
 
 def _make_folder(place: Path) -> list[Path]:
-    """The folders that had to be made for *place* to be one, outermost first."""
+    """Make the folder *place*; return the folders that had to be made, outermost first."""
     new = [one for one in (*reversed(place.parents), place) if not one.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _make_folder(place: Path) -> list[Path]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """*name*, or the first `name-2`, `name-3` that no page of this export has (case does not tell names apart)."""
+    """Return *name*, or the first `name-2`, `name-3` … that no page of this export has, ignoring case."""
     stem, dot, suffix = name.rpartition(".")
     candidate, number = name, 1
     while candidate.casefold() in taken:

@@ -1,4 +1,4 @@
-"""What an import brought, in words for a terminal: what came in, what was noted of it, what did not and why."""
+"""Summarises an import for a terminal: what was imported, what was noted, what was left out and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE_BY_ONE = 3
 
 
 def is_archive(place: str) -> bool:
-    """Whether the file at *place* begins like a ZIP archive."""
+    """Return whether the file at *place* begins like a ZIP archive."""
     try:
         with Path(place).open("rb") as file:
             return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
@@ -29,7 +29,7 @@ def is_archive(place: str) -> bool:
 def bring_archives(
     session: Session, places: list[str], into: str | None, beyond: str
 ) -> tuple[Found, list[Found]]:
-    """Take in ZIP archives, and other files with them: the import and what its layout files became, as its jobs tell it."""
+    """Import ZIP archives and other files; return the results of the import job and of the layout job."""
     body = {"paths": places, "beyond": beyond, **({"parent_id": into} if into else {})}
     try:
         answer = session.post("/api/ingest/files", body)
@@ -59,7 +59,7 @@ def tell(outcome: Found, layouts: Sequence[Found]) -> None:
     for found in layouts:
         if found.get("passes") or found.get("already") or not found.get("mets"):
             typer.echo(
-                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they are of{_in_place_words(found)}."
+                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they describe{_in_place_words(found)}."
             )
         for one in found.get("mets", ()):
             _tell_mets(one)
@@ -76,7 +76,7 @@ def tell(outcome: Found, layouts: Sequence[Found]) -> None:
 
 
 def _in_place_words(outcome: Found) -> str:
-    """How many an import found in their place, to stand behind how many it brought."""
+    """Return how many files were already in place, to follow the number that were imported."""
     already = outcome.get("already", 0)
     return f"; {already} {'was' if already == 1 else 'were'} there already" if already else ""
 
@@ -88,7 +88,7 @@ def _tell_mets(one: Found) -> None:
         f"{plural(one['ordered'], 'document')} put in its order, {one['labelled']} labelled."
     )
     for kept in one["kept"]:
-        typer.echo(f"  kept with the folder: {kept['what']} ({kept['count']})")
+        typer.echo(f"  stored with the folder: {kept['what']} ({kept['count']})")
     for note in one["notes"]:
         typer.echo(f"  noted: {legible(note)}")
 
@@ -102,7 +102,7 @@ def _tell_note(one: Found) -> None:
 
 
 def _tell_left_out(what: str, outcome: Found, key: str) -> None:
-    """A line for each file that was left out, or one for many that share a reason; jobs name so many and count the rest."""
+    """Print the files that were left out, those with the same reason in one line; jobs name only a few."""
     named: list[Found] = outcome.get(key) or []
     alikes: dict[str, list[Found]] = {}
     for one in named:

@@ -1,4 +1,4 @@
-"""Layout files alone, read into a page that is there: what `armarium import FILE --into PAGE` does."""
+"""Reads layout files into an existing page: `armarium import FILE --into PAGE`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_into(
     form: Mapping[str, object],
     beside: list[str],
 ) -> None:
-    """Read each file into the page as a pass, a step for each; one that is refused is named and stops no other."""
+    """Read each file into the page as a pass, one step each; a refused file does not stop the others."""
     companions = [("companions", Path(one).name, _bytes_of(full_path(one))) for one in beside]
     words = {key: str(value) for key, value in form.items() if value is not None}
     made: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ def read_into(
     if not made:
         first, more = refused[0], len(refused) - 1
         raise Refused(
-            f"Nothing of it came in. {first['file']}: {first['why']}" + (f" And {more} more." if more else "")
+            f"Nothing was imported. {first['file']}: {first['why']}" + (f" And {more} more." if more else "")
         )
     answer(
         {"document_id": page_id, "passes": made, "count": len(made), "refused": refused},
@@ -70,7 +70,7 @@ def _print_layouts(made: list[dict[str, Any]], refused: list[dict[str, str]]) ->
         if one["pages_left_out"]:
             left = ", ".join(map(str, one["pages_left_out"][:20]))
             typer.echo(
-                f"  of {one['pages_in_file']} pages in it these were left out: {left}; --page chooses."
+                f"  of the {one['pages_in_file']} pages in it these were left out: {left}; --page chooses."
             )
         for word in one["unknown_classes"]:
             typer.echo(f"  unknown class: {word}")

@@ -1,4 +1,4 @@
-"""Which document a caller means: by its id, its name, or its path in the project."""
+"""Finds the document a caller names by its id, its name, or its path in the project."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SHOWN = 5
 
 
 def document_id(session: Session, text: str) -> str:
-    """*text* when it is an id, else the id of the one live document of that name or path; Refused for none and for several.
+    """Return the id of the live document with this id, name or path; Refused if none or several match.
 
-    A path may begin anywhere (`Box 3/0001.jpg`, `0001.jpg`); with a slash in front it begins at the top.
+    A path may begin anywhere (`Box 3/0001.jpg`, `0001.jpg`); with a leading slash it begins at the top.
     """
     if is_id(text):
         return text
@@ -27,41 +27,37 @@ def document_id(session: Session, text: str) -> str:
     if len(found) == 1:
         return str(found[0]["id"])
     if not found:
-        raise Refused(
-            f"No document here has the id, the name or the path {text!r}; armarium ls shows those there are."
-        )
+        raise Refused(f"No document here has the id, name or path {text!r}; armarium ls lists the documents.")
     some = ", ".join(f"{folders.path_of(row)} ({row['id']})" for row in found[:_SHOWN])
     more = " …" if len(found) > _SHOWN else ""
     verb = "lie at" if "/" in text else "are called"
-    raise Refused(
-        f"{len(found)} documents {verb} {text!r}: {some}{more}. Name the one you mean by more of its path, or by its id."
-    )
+    raise Refused(f"{len(found)} documents {verb} {text!r}: {some}{more}. Give more of its path, or its id.")
 
 
 class _Folders:
-    """Paths of folders, each asked for once."""
+    """Paths of folders, each requested only once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._paths: dict[str | None, str] = {None: ""}
 
     def path_of(self, row: dict[str, Any]) -> str:
-        """`/Sources/Box 3/0001.jpg`."""
+        """Return `/Sources/Box 3/0001.jpg`."""
         return f"{self.path_above(row['parent_id'])}/{row['name']}"
 
     def path_above(self, folder_id: str | None) -> str:
-        """The path of a folder; of the top, nothing."""
+        """Return the path of a folder; an empty text for the top."""
         if folder_id not in self._paths:
             self._paths[folder_id] = self.path_of(self._session.get(f"/api/documents/{folder_id}"))
         return self._paths[folder_id]
 
 
 def _find_at_path(session: Session, text: str, folders: _Folders) -> Iterator[dict[str, Any]]:
-    """The documents whose path is *text*, or ends in it."""
-    # Blanks about the slashes, as show prints a path, are no part of the names.
+    """Return the documents whose path is *text*, or ends with it."""
+    # Spaces around the slashes, as show prints a path, are not part of the names.
     path = text.replace(" / ", "/").rstrip("/")
     parts = path.removeprefix("/").split("/")
-    # A name may have a slash in it, so every way to part the path is tried, the likeliest first.
+    # A name may contain a slash, so every way to split the path is tried, the likeliest first.
     for last in range(len(parts) - 1, -1, -1):
         found = False
         for row in _find_named(session, "/".join(parts[last:])):
@@ -74,7 +70,7 @@ def _find_at_path(session: Session, text: str, folders: _Folders) -> Iterator[di
 
 
 def _find_named(session: Session, name: str) -> Iterator[dict[str, Any]]:
-    """The live documents of this name, aliases left out."""
+    """Return the live documents of this name, without aliases."""
     if not name:
         return
     query = {
@@ -90,7 +86,7 @@ def _find_named(session: Session, name: str) -> Iterator[dict[str, Any]]:
 
 
 def document_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The documents of the project meant whose names begin with *incomplete*, for the shell that completes a word."""
+    """Return the names of documents that begin with *incomplete*, for shell completion."""
 
     def ask(session: Session, most: int) -> list[str]:
         query: dict[str, Any] = {"recursive": True, "sort": {"attr": "document.name"}, "limit": most}

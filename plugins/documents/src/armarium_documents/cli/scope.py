@@ -1,4 +1,4 @@
-"""Which pages and documents a command is about: those it names, or all of the project."""
+"""The pages and documents a command works on: those it names, or the whole project."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from armarium_documents.cli.naming import document_id, document_names
 Scope = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Pages, files or folders, each by name, path or id; none: the whole project.",
+        help="Pages, files or folders, each by name, path or id; default: the whole project.",
         autocompletion=document_names,
     ),
 ]
 
 
 def scope_of(session: Session, ids: list[str] | None) -> list[str]:
-    """The documents of these *ids*, names or paths, or the project's top nodes when none are named."""
+    """Return the documents with these *ids*, names or paths, or the project's top nodes if none are given."""
     if ids:
         return [document_id(session, one) for one in ids]
     found = [node["id"] for node in session.get("/api/documents", limit=1000)["items"]]
     if not found:
-        raise Refused("The project has no pages yet; bring some in with armarium import FOLDER.")
+        raise Refused("The project has no pages yet; import some with armarium import FOLDER.")
     return found
 
 
 def documents_under(session: Session, parent_id: str | None) -> Iterator[dict[str, Any]]:
-    """Every node under *parent_id* (None: the whole project), in order, walked page by page."""
+    """Yield every node under *parent_id* (None: the whole project), in order, requested in batches."""
     offset = 0
     while True:
         answer = session.get("/api/documents", parent_id=parent_id, limit=500, offset=offset)
@@ -44,14 +44,14 @@ def documents_under(session: Session, parent_id: str | None) -> Iterator[dict[st
 
 
 def is_page(node: dict[str, Any]) -> bool:
-    """Whether a node carries a page's picture itself: an image file without pages, or a page."""
+    """Return whether a node carries a page's picture itself: an image file without pages, or a page."""
     return node["doc_type"] == "page" or (node.get("file_type") == "image" and not node["child_count"])
 
 
 def pages_of(session: Session, ids: list[str], *, recordings: bool = False) -> list[dict[str, Any]]:
-    """The pages among and under the documents of these *ids*, names or paths (none: of the whole project), in order, each once.
+    """Return the pages among and under these documents (none: of the whole project), in order, each once.
 
-    With *recordings* those of speech, too.
+    With *recordings*, also recordings of speech.
     """
 
     def is_meant(node: dict[str, Any]) -> bool:

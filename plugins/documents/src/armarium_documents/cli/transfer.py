@@ -1,4 +1,4 @@
-"""The command that brings documents from another project: copies of them, or the documents themselves."""
+"""The command that transfers documents from another project, as copies or as moves."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def transfer(
         str, typer.Option("--from", metavar="PROJECT", help="The other project, by path or name.")
     ],
     into: Annotated[
-        str | None, typer.Option(help="The folder here to put them in; left out: Sources.")
+        str | None, typer.Option(help="The folder here to put them in; default: Sources.")
     ] = None,
     move: Annotated[
         bool, typer.Option("--move", help="Send the originals to the other project's Trash.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be carried.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be transferred.")] = False,
 ) -> None:
-    """Bring documents from another project, with all that lies in them and hangs on them."""
+    """Transfer documents from another project, with everything in them and attached to them."""
     body: dict[str, Any] = {"mode": "move" if move else "copy", "dry_run": dry_run}
     with project_session() as session:
         body["target_parent_id"] = into and document_id(session, into)
@@ -45,7 +45,7 @@ def transfer(
 
 
 def _open_project(session: Session, words: str, documents: list[str]) -> tuple[str, list[str]]:
-    """The path of the project that *words* name, opened, and the ids of *documents* in it."""
+    """Open the project that *words* name; return its path and the ids of *documents* in it."""
     place = Path(words).expanduser()
     for candidate in (place, place.with_name(f"{place.name}.library")):
         if candidate.is_dir() and candidate.suffix == ".library":
@@ -53,7 +53,9 @@ def _open_project(session: Session, words: str, documents: list[str]) -> tuple[s
             break
     else:
         if "/" in words:
-            raise Refused(f"There is no project at {place}; armarium projects lists those this engine knows.")
+            raise Refused(
+                f"There is no project at {place}; armarium projects lists the ones this engine knows."
+            )
         found = str(session.get("/api/registry/resolve", name=words)["path"])
     here, session.library = session.library, found
     try:
@@ -76,7 +78,7 @@ def _tell(done: dict[str, Any]) -> None:
     made = done["vocabulary"]["made"]
     if made:
         typer.echo(
-            f"{'To be made' if done['dry_run'] else 'Made'} here: {', '.join(one['key'] for one in made)}."
+            f"{'Would be created' if done['dry_run'] else 'Created'} here: {', '.join(one['key'] for one in made)}."
         )
     for what, said in (
         ("left_behind", "left behind"),
@@ -90,7 +92,7 @@ def _tell(done: dict[str, Any]) -> None:
             typer.echo(f"  … and {len(told_of) - _MANY} more {said}.")
     if done["linked_originals"]:
         typer.echo(
-            f"{plural(len(done['linked_originals']), 'picture')} stay links to files outside both projects."
+            f"{plural(len(done['linked_originals']), 'picture')} remain links to files outside both projects."
         )
     if not done["dry_run"]:
         typer.echo(f"Take it back with: armarium undo {done['audit_id']}")

@@ -1,4 +1,4 @@
-"""Commands about the Trash: send there, look, bring back, empty."""
+"""Commands about the Trash: move documents to it, list it, restore, empty."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def register(program: typer.Typer) -> None:
 def trash(
     documents: Annotated[
         list[str] | None,
-        typer.Argument(help="Documents, each by name, path or id; none: list what is in the Trash."),
+        typer.Argument(help="Documents, each by name, path or id; default: list what is in the Trash."),
     ] = None,
 ) -> None:
-    """Send documents to the Trash with all that lies in them, or list what is there."""
+    """Send documents to the Trash with everything in them, or list what is in the Trash."""
     with project_session() as session:
         if documents:
             gone = session.post(
@@ -61,7 +61,7 @@ def restore(
         list[str], typer.Argument(help="Documents by name or id (armarium trash shows them).")
     ],
 ) -> None:
-    """Bring documents back from the Trash to where they were."""
+    """Restore documents from the Trash to where they were."""
     done: list[dict[str, Any]] = []
     with project_session() as session:
         ids = _in_the_trash(session, documents)
@@ -82,7 +82,7 @@ def restore(
 
 
 def _in_the_trash(session: Session, named: list[str]) -> list[str]:
-    """The ids of these documents; what is no id is a name that just one thing in the Trash must have, else Refused."""
+    """Return the ids of these documents; a name must match exactly one item in the Trash, else Refused."""
     entries: list[dict[str, Any]] | None = None
     found: list[str] = []
     for text in named:
@@ -98,14 +98,14 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
         if len(called) > 1:
             raise Refused(
                 f"{len(called)} documents in the Trash are called {text!r}: {', '.join(called[:5])}. "
-                "Name the one you mean by its id."
+                "Give the id of the one you mean."
             )
         found += called
     return found
 
 
 def _trash_items(session: Session) -> dict[str, Any]:
-    """Everything in the Trash."""
+    """Return everything in the Trash."""
     found: dict[str, Any] = session.get("/api/documents/trash", limit=1000)
     while found["count"] < found["total"]:
         more = session.get("/api/documents/trash", limit=1000, offset=found["count"])
@@ -118,9 +118,9 @@ def _trash_items(session: Session) -> dict[str, Any]:
 
 def empty_trash(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
 ) -> None:
-    """Remove everything in the Trash for good, after a snapshot; this cannot be undone."""
+    """Remove everything in the Trash permanently, after a snapshot; this cannot be undone."""
     with project_session() as session:
         plan = session.get("/api/documents/trash/empty")
         if dry_run or not plan["documents"]:
@@ -129,10 +129,10 @@ def empty_trash(
         if not yes:
             if wants_json() or not sys.stdin.isatty():
                 raise Refused(
-                    "Emptying the Trash cannot be undone; pass --yes to do it, --dry-run to see what goes."
+                    "Emptying the Trash cannot be undone; pass --yes to do it, --dry-run to see what would be removed."
                 )
             _tell(plan)
-            if not typer.confirm("Remove it for good?"):
+            if not typer.confirm("Remove it permanently?"):
                 raise Refused("Nothing was removed.")
         emptied = session.post("/api/documents/trash/empty")
     removed = emptied["removed"]

@@ -1,4 +1,4 @@
-"""Commands about the tree: bring pages in, list, show one document, move."""
+"""Commands about the tree: import, list, show one document, move."""
 
 from __future__ import annotations
 
@@ -73,44 +73,44 @@ def import_(
     into: Annotated[
         str | None,
         typer.Option(
-            help="The folder to put them in, or the page to read layout files into; left out: Sources."
+            help="The folder to put them in, or the page to read layout files into; default: Sources."
         ),
     ] = None,
-    recursive: Annotated[bool, typer.Option(help="Go into the folder's own folders.")] = True,
+    recursive: Annotated[bool, typer.Option(help="Include the folder's subfolders.")] = True,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", help="Of the layout files; left out: recognised."),
+        typer.Option("--format", help="Format of the layout files; default: recognised."),
     ] = None,
     beside: Annotated[
         list[str] | None,
-        typer.Option("--with", help="Of a layout file for a page: a file it needs, such as its class names."),
+        typer.Option("--with", help="For a layout file: a file that it needs, such as its class names."),
     ] = None,
     number: Annotated[
         int | None,
         typer.Option(
             "--page",
             min=1,
-            help="Of a layout file for a page: which of its pages it is; left out: the first.",
+            help="For a layout file: the number of the page in it; default: the first.",
         ),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also what is there already, once more.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also import again what is there already.")] = False,
     beyond: Annotated[
         Literal["clip", "keep", "refuse"],
         typer.Option(
-            help="Of layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a "
+            help="For layout files, shapes that reach beyond the page: clip them, keep also those wholly beyond it without a "
             "place of their own, or refuse the file."
         ),
     ] = "clip",
 ) -> None:
-    """Copy pages into the project, and the layout files beside them into the pages they are of.
+    """Copy pages into the project, and read the layout files beside them into the pages they describe.
 
-    A folder stays one, and so does a ZIP archive. What is in its place already (the same name and bytes in the same
-    folder) is left as it is and counted.
-    With --into PAGE: read layout files into a page that is there, each as a pass of its own.
+    A folder stays one, and so does a ZIP archive. What is already in its place (the same name and bytes in
+    the same folder) is left alone and counted. With --into PAGE: read layout files into an existing page,
+    each as a pass of its own.
     """
     for path in paths:
         if not path.strip():
-            raise Refused("An empty path names no file; give a folder, or files.")
+            raise Refused("The path is empty; give a folder, or files.")
     places = [full_path(path) for path in paths]
     body: dict[str, Any] = {"recursive": recursive, **({"parent_id": into} if into else {})}
     if format_name is not None:
@@ -131,10 +131,10 @@ def import_(
             read_into(session, into, places, form=form, beside=beside or [])
             return
         if beside or number:
-            raise Refused("--with and --page are of a layout file for a page; name that page with --into.")
+            raise Refused("--with and --page are for a layout file of one page; name that page with --into.")
         if any(map(is_archive, places)):
             if format_name is not None or again:
-                raise Refused("--format and --again are of folders and files; unpack the archive first.")
+                raise Refused("--format and --again do not work with archives; unpack the archive first.")
             found, layouts = bring_archives(session, places, into, beyond)
         else:
             started = session.post("/api/documents/import", body)
@@ -154,7 +154,7 @@ def import_(
             f"There is nothing to import in {paths[0]}{deeper}: no picture, PDF, layout file or METS file."
         )
     answer({**found, **({"layouts": layouts[0]} if layouts else {})}, lambda: tell(found, layouts))
-    # Nothing of what was named is in the project: the command did not do its work.
+    # Nothing that was named is in the project: the command failed.
     if not _has_any(found, layouts, "files", "documents", "passes", "mets", "already"):
         raise typer.Exit(1)
 
@@ -165,15 +165,15 @@ def _has_any(outcome: dict[str, Any], layouts: list[dict[str, Any]], *keys: str)
 
 def ls(
     parent: Annotated[
-        str | None, typer.Argument(help="A folder by name, path or id; left out: everything.")
+        str | None, typer.Argument(help="A folder by name, path or id; default: everything.")
     ] = None,
-    deep: Annotated[bool, typer.Option("--deep/--flat", help="Go into folders, or not.")] = True,
+    deep: Annotated[bool, typer.Option("--deep/--flat", help="Include subfolders.")] = True,
 ) -> None:
-    """List what the project holds."""
+    """List the documents of the project."""
     with project_session() as session:
         at = parent and document_id(session, parent)
         if at is not None:
-            # An unknown id is refused even where nothing would be listed.
+            # An unknown id is refused even if nothing would be listed.
             session.get(f"/api/documents/{at}")
         nodes = list(documents_under(session, at) if deep else _children(session, at))
     depth: dict[str | None, int] = {}
@@ -192,7 +192,7 @@ def _children(session: Session, parent: str | None) -> Iterable[dict[str, Any]]:
 
 
 def _kind(node: dict[str, Any]) -> str:
-    """What a document is, in a word: a note, an alias, an image, else its type."""
+    """Return the kind of a document in one word: note, alias, image, else its type."""
     if node["node_kind"] != "document":
         return str(node["node_kind"]).replace("_", " ")
     return str(node.get("file_type") or node["doc_type"])
@@ -203,16 +203,16 @@ def show(
         str, typer.Argument(help="The document by name, path or id (armarium ls shows them).")
     ],
     picture: Annotated[Path | None, typer.Option(help="Write the document's picture to this file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Show one document: where it is, what is said of it, its pictures and what hangs on it."""
+    """Show one document: where it is, its description, its pictures and what is attached to it."""
     with project_session() as session:
         identity = document_id(session, document)
         view = session.get(f"/api/documents/{identity}/view", limit=1)
         try:
             described = session.get(f"/api/documents/{identity}/effective-attributes")
         except Refused as refused:
-            # The chain of its prototype is broken: the rest can be shown all the same.
+            # The chain of its prototype is broken: everything else can still be shown.
             described = {
                 "values": view["document"]["attributes"],
                 "declarations": [],
@@ -220,7 +220,7 @@ def show(
             }
         written = _write_picture(session, view, picture, overwrite) if picture is not None else None
     found = {**view, "described": described, **({"picture": written} if written else {})}
-    # One child is asked for only because the view wants to be asked for one at least.
+    # The view requires a limit of at least one child.
     found.pop("children")
     answer(found, lambda: _show(found, written))
 
@@ -288,7 +288,7 @@ def _show_attributes(described: dict[str, Any]) -> None:
         if value is not None:
             typer.echo(f"  {labels.get(key, key)}: {_short(value)}{'' if key in own else ' (by its kind)'}")
     if described.get("unresolved"):
-        typer.echo(f"  its kind cannot be told: {described['unresolved']}")
+        typer.echo(f"  its kind cannot be resolved: {described['unresolved']}")
 
 
 def _short(value: object) -> str:
@@ -303,7 +303,7 @@ def folder(
     name: Annotated[str, typer.Argument(help="What it is called.")],
     inside: Annotated[
         str | None,
-        typer.Option("--in", help="The folder it lies in, by name, path or id; left out: the top."),
+        typer.Option("--in", help="The folder it lies in, by name, path or id; default: the top."),
     ] = None,
 ) -> None:
     """Make a folder."""
@@ -320,14 +320,14 @@ def move(
     documents: Ids,
     to: Annotated[str | None, typer.Option(help="The folder to move them into.")] = None,
     top: Annotated[bool, typer.Option("--top", help="Out of every folder, to the top.")] = False,
-    after: Annotated[str | None, typer.Option(help="The document they shall follow there.")] = None,
-    first: Annotated[bool, typer.Option("--first", help="Before everything else there.")] = False,
+    after: Annotated[str | None, typer.Option(help="The document to place them after.")] = None,
+    first: Annotated[bool, typer.Option("--first", help="Place them before everything else there.")] = False,
 ) -> None:
-    """Put documents into another folder, or in another place among their neighbours; left out: last."""
+    """Move documents into another folder, or to another place among their siblings (default: last)."""
     if (to is not None) == top:
-        raise Refused("Where to? Say --to FOLDER (the one they are in, to order them there) or --top.")
+        raise Refused("Give --to FOLDER (the folder they are in, to reorder them there) or --top.")
     if after is not None and first:
-        raise Refused("Either --after a document or --first, not both.")
+        raise Refused("Give either --after or --first, not both.")
     with project_session() as session:
         at = to and document_id(session, to)
         body: dict[str, Any] = {"ids": [document_id(session, one) for one in documents], "parent_id": at}

@@ -1,1 +1,1 @@
-"""Dates as documents write them, in Spanish, English, French, Latin and German, to EDTF with the calendar."""
+"""Parses dates in Spanish, English, French, Latin and German documents to EDTF with the calendar."""

@@ -1,4 +1,4 @@
-"""The Julian and Gregorian calendars: days counted through, Easter, and from when which country used which.
+"""The Julian and Gregorian calendars: day numbers, Easter, and when which country adopted which.
 
 A date is (year, month, day) with the year counted from 1 January; days are Julian day numbers.
 """
@@ -62,7 +62,7 @@ ANYWHERE = Day(1582, 10, 15)
 
 
 def day_number(day: Day, calendar: Calendar) -> int:
-    """The Julian day number of a date (at noon), for years from -4712 on."""
+    """Return the Julian day number of a date (at noon), for years from -4712 on."""
     shift = (14 - day.month) // 12
     year, month = day.year + 4800 - shift, day.month + 12 * shift - 3
     days = day.day + (153 * month + 2) // 5 + 365 * year + year // 4
@@ -70,7 +70,7 @@ def day_number(day: Day, calendar: Calendar) -> int:
 
 
 def day_of(number: int, calendar: Calendar) -> Day:
-    """The date of a Julian day number."""
+    """Return the date of a Julian day number."""
     if calendar == "gregorian":
         a = number + 32044
         b = (4 * a + 3) // 146097
@@ -84,17 +84,17 @@ def day_of(number: int, calendar: Calendar) -> Day:
 
 
 def is_a_day(day: Day, calendar: Calendar) -> bool:
-    """Whether a calendar has this date."""
+    """Return whether a calendar has this date."""
     return 1 <= day.month <= 12 and day_of(day_number(day, calendar), calendar) == day
 
 
 def weekday(number: int) -> int:
-    """The day of the week of a day number: Monday is 0, Sunday 6."""
+    """Return the day of the week of a day number: Monday is 0, Sunday 6."""
     return number % 7
 
 
 def easter(year: int, calendar: Calendar) -> Day:
-    """Easter Sunday: the Sunday after the full moon of the tables on or after 21 March."""
+    """Return Easter Sunday: the Sunday after the ecclesiastical full moon on or after 21 March."""
     golden = year % 19
     if calendar == "julian":
         moon = (19 * golden + 15) % 30
@@ -109,15 +109,15 @@ def easter(year: int, calendar: Calendar) -> Day:
 
 
 def _to_sunday(year: int, moon: int, calendar: Calendar) -> int:
-    """Days from 21 March to the Sunday after the full moon, which is *moon* days after it."""
+    """Return the days from 21 March to the Sunday after the full moon, which is *moon* days after it."""
     full = day_number(Day(year, 3, 21), calendar) + moon
     return moon + 7 - (weekday(full) + 1) % 7
 
 
 def calendar_of(day: Day, country: str | None) -> Calendar | None:
-    """By which calendar a country dated this day; None for one of the days that it left out.
+    """Return the calendar that a country used on this day; None for a day that it skipped.
 
-    *country* is a code of `FIRST_GREGORIAN`; others, and None, changed when the Pope's lands did.
+    *country* is a code of `FIRST_GREGORIAN`; others, and None, changed when the Papal States did.
     """
     first = FIRST_GREGORIAN.get(country or "", ANYWHERE)
     if day >= first:

@@ -1,4 +1,4 @@
-"""The parts of a date that is written in words: day, month, year, weekday, a feast and how the day stands to it."""
+"""The parts of a date in words: day, month, year, weekday, feast, and the distance of the day from it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _FIGURE = re.compile(r"(\d+)(?:st|nd|rd|th|er|re|e|eme|do|ro|to|o|a|ten)?")
 
 
 class Parts(NamedTuple):
-    """What a text says of a date. after_feast: days from the feast; weekday_from: 1 for the first such day after it, -1 for
-    the last before, in weeks."""
+    """The parts a text states. after_feast: days from the feast; weekday_from: 1 for the first such day after
+    it, -1 for the last before, in weeks.
+    """
 
     year: int | None = None
     month: int | None = None
@@ -55,7 +56,7 @@ class Parts(NamedTuple):
     """kal, non or id, the month they are named by, and how many days before (1: on it)."""
 
     def day_in(self, year: int, calendar: Calendar) -> Day | None:
-        """The day that is meant in *year*; None where the text names none. It may be a day the month does not have."""
+        """Return the day meant in *year*; None if none is stated. The day may not exist in the month."""
         if self.roman_day is not None:
             return _roman_day(*self.roman_day, year, calendar)
         if self.feast is None:
@@ -64,7 +65,7 @@ class Parts(NamedTuple):
         if feast.after_easter is None:
             number = day_number(Day(year, feast.month, feast.day), calendar)
             if feast.key == "matthias" and calendar == "julian" and year % 4 == 0:
-                # In leap years the day that is put in stands before it.
+                # In leap years the intercalated day comes before it.
                 number += 1
         else:
             number = day_number(easter(year, calendar), calendar) + feast.after_easter
@@ -79,7 +80,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(text: str) -> Parts | None:
-    """What a plain text says; None where it says nothing of a date, or something that is not understood."""
+    """Return the parts of a plain text; None if it states no date or contains something not understood."""
     from armarium_documents.dates.spans import dual_year
 
     dual = dual_year(text)
@@ -144,10 +145,10 @@ def _roman_day(anchor: str, month: int, count: int, year: int, calendar: Calenda
     first_of_next = Day(year, month, 1) if month > 1 else Day(year + 1, 1, 1)
     number = day_number(first_of_next, calendar) - count + 1
     if month == 3 and count >= 6 and day_of(day_number(Day(year, 3, 1), calendar) - 1, calendar).day == 29:
-        # The sixth day before the Kalends of March comes twice in leap years.
+        # In leap years the sixth day before the Kalends of March occurs twice.
         number -= 1
     found = day_of(number, calendar)
-    # The year that is written is that of the day, also where the month named is the next January.
+    # The stated year is that of the day, even if the month named is the following January.
     return found if found.month == before else None
 
 
@@ -172,7 +173,7 @@ def _with_feast(text: str, found: tuple[Feast, int, int], parts: Parts) -> Parts
     if read.month is not None or (read.day is not None and nth is None):
         return None
     if read.weekday is not None and not way:
-        # "Monday in the feast" says which weekday the feast was: it is no part of the reckoning.
+        # "Monday in the feast" gives the weekday of the feast: it is not part of the calculation.
         read = read._replace(weekday=None)
     return read._replace(
         feast=feast,
@@ -184,7 +185,7 @@ def _with_feast(text: str, found: tuple[Feast, int, int], parts: Parts) -> Parts
 
 
 def _with_words(text: str, parts: Parts, *, feast: bool = False) -> Parts | None:
-    """*parts* with day, month, year, weekday and season from the words of *text*; None where one is not understood."""
+    """Add day, month, year, weekday and season from *text* to *parts*; None if a word is not understood."""
     words = words_of(text)
     numbers: list[tuple[int, bool]] = []
     month, named, season = parts.month if parts.roman_day else None, parts.weekday, parts.season
@@ -216,7 +217,7 @@ def _with_words(text: str, parts: Parts, *, feast: bool = False) -> Parts | None
 
 
 def _sorted_out(numbers: list[tuple[int, bool]], parts: Parts, feast: bool) -> Parts | None:
-    """Which number is the day and which the year."""
+    """Decide which number is the day and which the year."""
     years = [value for value, _ in numbers if value > 31]
     days = [value for value, _ in numbers if value <= 31]
     if len(years) > 1 or len(days) > 1 or (years and parts.year is not None):

@@ -1,4 +1,4 @@
-"""What a date that was read is told as."""
+"""The answer model of a date that was read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Precision = Literal["day", "month", "season", "year", "decade", "century", "inte
 class ReadDate(NamedTuple):
     """A date as it was read.
 
-    edtf: by the calendar named, as the document counts; year without a known day of the year change are as written.
-    gregorian: the same in the Gregorian calendar, where the day is known; otherwise what `edtf` says.
-    calendar_basis: stated (by the text), country (asked for), or default.
-    weekday_fits: whether the day of the week that is named is that day's; None where none is named or no day is known.
+    edtf: in the calendar named, as the document counts; a year whose first day is unknown is as written.
+    gregorian: the same in the Gregorian calendar, where the day is known; otherwise as `edtf`.
+    calendar_basis: stated (by the text), country (asked for), or default. weekday_fits: whether the weekday
+    named is that of the day; None if none is named or the day is unknown.
     """
 
     as_written: str

@@ -1,4 +1,6 @@
-"""Feasts by which documents are dated, as they are called in five languages: fixed ones and those that follow Easter."""
+"""Feasts by which documents are dated, named in five languages: fixed ones and those that depend on
+Easter.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import NamedTuple
 
 
 class Feast(NamedTuple):
-    """A feast: its day of the year, or how many days it is after Easter; and the words for it."""
+    """A feast: its day of the year or its distance from Easter, and a pattern of its names."""
 
     key: str
     month: int
@@ -17,7 +19,8 @@ class Feast(NamedTuple):
     pattern: re.Pattern[str]
 
 
-# In the patterns S stands for the words for a saint, and E for the words for a feast or day that may stand before.
+# In the patterns S stands for the words for a saint, and E for the words for a feast or day that may come
+# first.
 _SAINT = r"(?:san|santo|santa|sant|saint|sainte|st|ste|sct|sankt|s|sancti|sancte|sanctae|sanctorum|beati|beate|beatae|b)"
 _FIXED: dict[str, tuple[int, int, str]] = {
     "circumcision": (1, 1, r"circumcision(?:is|e)?(?: domini)?|circoncision|beschneidung|neujahr(?:stag)?|new year s day|ano nuevo"),
@@ -127,7 +130,7 @@ def _compile_words(words: str) -> re.Pattern[str]:
 
 @cache
 def feasts() -> tuple[Feast, ...]:
-    """All feasts; made when the first date is read, since the many patterns take a while."""
+    """Return all feasts; compiled when the first date is read, because the many patterns take a while."""
     return (
         *(Feast(key, 0, 0, days, _compile_words(words)) for key, (days, words) in _MOVABLE.items()),
         *(Feast(key, month, day, None, _compile_words(words)) for key, (month, day, words) in _FIXED.items()),
@@ -135,9 +138,9 @@ def feasts() -> tuple[Feast, ...]:
 
 
 def feast_in(text: str) -> tuple[Feast, int, int] | None:
-    """The feast that *text* (small letters, no accents, single spaces) names, and where its name begins and ends.
+    """Return the feast that *text* (lower case, no accents, single spaces) names, and the span of its name.
 
-    The longest name wins: Easter Monday is not Easter. None where there is none.
+    The longest name wins: Easter Monday is not Easter. None if there is none.
     """
     best: tuple[Feast, int, int] | None = None
     for feast in feasts():

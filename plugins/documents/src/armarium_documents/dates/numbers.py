@@ -1,4 +1,4 @@
-"""Numbers as dates write them: figures, Roman numerals (medieval ones too), words of five languages."""
+"""Numbers as dates write them: figures, Roman numerals (including medieval ones), words of five languages."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ _GERMAN_UNITS = {
 
 
 def roman(text: str) -> int | None:
-    """The value of a Roman numeral in small letters, medieval ones (iiij, mcccciiij) too; None for what is none."""
+    """Return the value of a lower-case Roman numeral, also medieval (iiij, mcccciiij); otherwise None."""
     if not text or any(letter not in _ROMAN for letter in text):
         return None
     values = [_ROMAN[letter] for letter in text]
     total = 0
     for value, following in zip(values, [*values[1:], 0], strict=True):
-        # Only a one, a ten or a hundred is taken from what follows, and from no more than ten times itself.
+        # Only i, x or c is subtracted, and only from at most ten times itself.
         if value < following:
             if value not in (1, 10, 100) or following > 10 * value:
                 return None
@@ -97,7 +97,7 @@ def roman(text: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def german(word: str) -> int | None:
-    """The value of a German number written as one word (siebzehnhundertzweiundvierzig, einundzwanzigsten); None else."""
+    """Return the value of a German number in one word (siebzehnhundertzweiundvierzig); otherwise None."""
     known = _german_plain(word)
     return known if known is not None else _german_plain(_GERMAN_ENDS.sub("", word))
 
@@ -122,7 +122,7 @@ def _german_plain(word: str) -> int | None:
 
 
 def word_value(word: str) -> int | None:
-    """The value of one word that is a number; None for another."""
+    """Return the value of a single number word; None for any other word."""
     found = NUMBER_WORDS.get(word)
     return german(word) if found is None else found
 
@@ -131,9 +131,10 @@ JOINING = frozenset({"y", "and", "et", "und", "e"})
 
 
 def spelled_out(words: list[str], at: int) -> tuple[int, int] | None:
-    """The number that is spelled out from *at* on, and the place after it; None where there is none.
+    """Return the number spelled out from *at* on, and the position after it; None if there is none.
 
-    "mil setecientos cuarenta y dos", "seventeen hundred and forty-two", "seventeen forty-two", "quatre vingt dix".
+    "mil setecientos cuarenta y dos", "seventeen hundred and forty-two", "seventeen forty-two", "quatre vingt
+    dix".
     """
     total = current = 0
     place, end = at, at
@@ -160,7 +161,7 @@ def spelled_out(words: list[str], at: int) -> tuple[int, int] | None:
 
 
 def _add_number_word(word: str, value: int, current: int, total: int) -> tuple[int, int] | None:
-    """(total, current) with one more word of a number; None where the word begins another number."""
+    """Return (total, current) with one more number word added; None if it begins another number."""
     if word in ("thousand", "tausend", "mil", "mille", "millesimo"):
         return (total + max(1, current) * 1000, 0) if current < 100 and not total else None
     if word in ("hundred", "hundreth", "hundredth", "cent", "cents", "hundert"):
@@ -172,7 +173,8 @@ def _add_number_word(word: str, value: int, current: int, total: int) -> tuple[i
         return total, current * 100 + value
     if value >= 10 and 10 <= current < 100 and word in _ENGLISH_TENS:
         return total, current * 100 + value
-    # Each word is smaller than what it is added to: twenty-two, setecientos cuarenta, quarto decimo (the other way about).
+    # Each word is smaller than what it is added to (twenty-two, setecientos cuarenta), or the reverse (quarto
+    # decimo).
     if current and value < 10 and current % 10 == 0:
         return total, current + value
     if current and value in (10, 11, 12, 13, 14, 15, 16, 17, 18, 19) and current % 100 in (0, 60, 80):

@@ -1,4 +1,4 @@
-"""A date as a document writes it, read: EDTF, the calendar it is dated by, and the same day in the Gregorian calendar."""
+"""Parses a date as a document writes it: EDTF, its calendar, and the same day in the Gregorian calendar."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_date(
     country: str | None = None,
     year_begins: YearBegins = "january-1",
 ) -> ReadDate | None:
-    """The date that *text* is, or None: see `armarium_documents.api.read_date`."""
+    """Parse *text* as a date, or return None: see `armarium_documents.api.read_date`."""
     if not text or len(text) > LONGEST:
         return None
     stated, bare = stated_calendar(plain(text))
@@ -56,7 +56,7 @@ def read_date(
     )
     if found is None:
         place, _, rest = text.partition(",")
-        # "Madrid, 3 de mayo de 1808": where it was written goes before when.
+        # "Madrid, 3 de mayo de 1808": the place is written before the date.
         if rest and not any(letter.isdigit() for letter in place):
             after = read_date(rest, language=language, country=country, year_begins=year_begins)
             return None if after is None else after._replace(as_written=text)
@@ -120,14 +120,14 @@ def _resolve_parts(parts: Parts, asked: DateContext, stated: str | None) -> Read
 
 
 def _of_day(parts: Parts, year: int, asked: DateContext, stated: str | None) -> ReadDate | None:
-    """A date with a day of the month or a feast: the year's calendar says where Easter falls."""
+    """Build a date with a day of the month or a feast: the year's calendar determines Easter."""
     calendar, _ = _calendar(Day(year, parts.month or 6, parts.day or 15), asked, stated)
     day = parts.day_in(year, calendar)
     if day is None:
         return None
     counted = _year_from_january(year, day, asked.year_begins, parts.is_dual)
     if counted != year:
-        # The document counts this day to the year before or after: its feasts are those of that year.
+        # The document counts this day to the preceding or following year; the feasts are those of that year.
         return _of_day(parts, counted, asked._replace(year_begins="january-1"), stated)
     calendar, basis = _calendar(day, asked, stated)
     day = parts.day_in(year, calendar)
@@ -147,7 +147,7 @@ def _build_date(
 
 
 def _of_reign(begin: Day, last: Day, rest: str, *, stated: str | None) -> ReadDate | None:
-    """A regnal year, or the day of it that the rest of the text names."""
+    """Build the date of a regnal year, or of the day in it that the rest of the text names."""
     calendar: Calendar = in_force(begin)
     if not rest or not (words := parts_of(rest)):
         if rest and not _is_silent(rest):
@@ -177,14 +177,14 @@ def _calendar(
 
 
 def _year_from_january(year: int, day: Day, begins: YearBegins, is_dual: bool) -> int:
-    """The year counted from 1 January in which a day lies that a document with another beginning counts to *year*."""
+    """Return the year, counted from 1 January, of a day in a year that begins on another date."""
     if is_dual or begins == "january-1":
         return year
     if begins == "march-25":
         return year + 1 if (day.month, day.day) < (3, 25) else year
     if begins == "december-25":
         return year - 1 if (day.month, day.day) >= (12, 25) else year
-    # What is before the year's own Easter can only be meant of the next spring.
+    # A day before the year's own Easter can only be in the following spring.
     return year + 1 if day < easter(year, "julian") else year
 
 
@@ -196,7 +196,7 @@ def _without_day(
 
 
 def _interval(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
-    """From one date to another, before one, after one."""
+    """Build an interval: from one date to another, before one, or after one."""
     for pattern, ends in _OPEN:
         found = pattern.match(text)
         if found is not None:
@@ -235,7 +235,7 @@ _OPEN = (
 
 
 def _fill_earlier(first: str, second: str, asked: DateContext, stated: str | None) -> ReadDate | None:
-    """The earlier of two dates with what only the later one says: its month, its year."""
+    """Return the earlier of two dates, completed with the month and year that only the later one states."""
     words = second.split()
     for begin in range(1, len(words)):
         one = _single(f"{first} {' '.join(words[begin:])}".strip(), asked, stated)
@@ -255,7 +255,7 @@ def _build_range(first: ReadDate | None, last: ReadDate | None) -> ReadDate:
 
 
 def iso(day: Day) -> str:
-    """A day as EDTF."""
+    """Return a day as EDTF."""
     return f"{_year(day.year)}-{day.month:02}-{day.day:02}"
 
 

@@ -1,4 +1,4 @@
-"""Years counted from a beginning of their own: of the kings of England, and of the French Republic."""
+"""Years counted from an era: of the kings of England, and of the French Republic."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _LATIN = re.compile(
 
 
 def reign_in(text: str) -> tuple[Day, Day, str] | None:
-    """The first and last day (Julian before 1752, else Gregorian) of the regnal year a plain text names, and the rest of it."""
+    """Return the days (Julian before 1752) of the regnal year named in a plain text, and the rest of it."""
     text = " ".join(text.replace(".", " ").split())
     for pattern in (_LATIN, _SPELLED, _BEFORE):
         found = pattern.search(text)
@@ -105,7 +105,7 @@ def reign_in(text: str) -> tuple[Day, Day, str] | None:
 
 
 def in_force(day: Day) -> Calendar:
-    """The calendar by which England counted a day of a reign."""
+    """Return the calendar England used on a day of a reign."""
     return "julian" if day < (1752, 9, 14) else "gregorian"
 
 
@@ -117,13 +117,13 @@ def _king(name: str, number: str | None, father: str | None) -> Day | None:
         value = _FATHERS.get((name, father))
     else:
         known = [count for king, count in _KINGS if king == name]
-        # A king without a number was the first of his name when it was written.
+        # A king named without a number was the first of his name at the time of writing.
         value = 1 if name == "edward" or len(known) == 1 else None
     return _KINGS.get((name, value)) if value else None
 
 
 def _year(found: re.Match[str]) -> tuple[int | None, str]:
-    """The year of the reign, and words that stood with it and are of something else."""
+    """Return the year of the reign, and words matched with it that belong to something else."""
     words = found.groupdict().get("words")
     if words is None:
         written = found["year"]
@@ -151,7 +151,7 @@ _DECADE = re.compile(
 
 
 def republican(text: str) -> tuple[Day, Day] | None:
-    """The first and last day (Gregorian) of a date of the Republic: a day or a month of it; None for no such date."""
+    """Return the first and last day (Gregorian) of a Republican day or month; otherwise None."""
     found = _DECADE.match(text.replace(".", " ").strip())
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Dates in figures alone, and the forms that name no day: centuries and decades."""
+"""Dates in figures alone, and forms that name no day: centuries and decades."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DECADE = re.compile(
 
 
 def numeric(text: str, *, month_first: bool) -> Parts | None:
-    """A date in figures: 1742-03-12, 12/3/1742, 12.III.1742; None for another."""
+    """Parse a date in figures: 1742-03-12, 12/3/1742, 12.III.1742; otherwise None."""
     found = _ISO.fullmatch(text)
     if found is not None:
         year, month, day = (int(part) if part else None for part in found.groups())
@@ -38,7 +38,7 @@ def numeric(text: str, *, month_first: bool) -> Parts | None:
 
 
 def dual_year(text: str) -> tuple[str, int] | None:
-    """The later year of one that is counted two ways (1710/11), and the text before it; None for another."""
+    """Return the later year of a dual date (1710/11) and the text before it; otherwise None."""
     found = _DUAL.match(text)
     if found is None:
         return None
@@ -50,7 +50,7 @@ def dual_year(text: str) -> tuple[str, int] | None:
 
 
 def century_or_decade(text: str) -> tuple[str, Literal["century", "decade"]] | None:
-    """A century or a decade as EDTF (17XX, 174X); None for another text."""
+    """Return a century or a decade as EDTF (17XX, 174X); otherwise None."""
     text = " ".join(text.replace(".", " ").split())
     found = _CENTURY.match(text)
     if found is not None:
@@ -61,5 +61,5 @@ def century_or_decade(text: str) -> tuple[str, Literal["century", "decade"]] | N
             number = spelled[0] if spelled is not None else None
         return (f"{number - 1:02}XX", "century") if number is not None and 1 <= number <= 21 else None
     found = _DECADE.match(text)
-    # A bare year that ends in a nought is a year.
+    # A bare year that ends in zero is a year, not a decade.
     return (f"{found[1]}X", "decade") if found is not None and not text.isdigit() else None

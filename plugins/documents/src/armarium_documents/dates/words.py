@@ -1,4 +1,4 @@
-"""The words of dates other than numbers and feasts, and how a text is made ready to be read."""
+"""The words of dates other than numbers and feasts, and the normalisation of texts before parsing."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ CIRCA = re.compile(
 
 
 def plain(text: str) -> str:
-    """*text* in small letters without accents; dashes as one, other signs as blanks, except those of numbers: / - ? :"""
+    """Normalise *text*: lower case, no accents, one kind of dash, spaces for other signs except / - ? :"""
     spread = (
         text.replace("ß", "ss")
         .replace("æ", "ae")
@@ -104,7 +104,7 @@ def plain(text: str) -> str:
 
 
 def stated_calendar(text: str) -> tuple[str | None, str]:
-    """Which calendar a plain text says it is dated by, and the text without those words."""
+    """Return the calendar that a plain text states, and the text without those words."""
     for name, words in _STATED:
         found = words.search(text)
         if found is not None:
@@ -113,6 +113,6 @@ def stated_calendar(text: str) -> tuple[str | None, str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a plain text; a full stop ends one, and joins Roman numerals (m.cc.iv)."""
+    """Split a plain text into words; a full stop ends a word, and joins Roman numerals (m.cc.iv)."""
     joined = re.sub(r"\b([ivxlcdmj]+)\.(?=[ivxlcdmj]+\b)", r"\1", text)
     return joined.replace(".", " ").replace("-", " ").replace("?", " ").split()

@@ -1,7 +1,8 @@
-"""The job `import-files`: copy files into the project, batch by batch, so that a kill loses and doubles nothing.
+"""The job `import-files`: copies files into the project in batches, so that a kill neither loses nor
+duplicates any.
 
-Each batch is one `document.add_files` step with the checkpoint in its transaction; all steps share the job's id as
-their set. What was copied for a batch that was not committed is copied again, to the same name.
+Each batch is one `document.add_files` step with the checkpoint in its transaction; all steps share the job's
+id as their set id. Files copied for a batch that was not committed are copied again, to the same name.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MAX_LISTED = 1000
 
 @dataclass
 class Progress:
-    """The checkpoint: how far the walk has come, and what it has found so far."""
+    """The checkpoint: the position of the walk, and what it has counted so far."""
 
     after: list[str] = field(default_factory=list)
     """Position of the last file that is done with (a folder import); percent-encoded, for names that are not UTF-8."""
@@ -66,12 +67,12 @@ class Progress:
 
 
 class Import:
-    """One run of the job: what is found is gathered into a batch, and a batch is committed with the checkpoint."""
+    """One run of the job: entries are gathered into a batch, and a batch is committed with the checkpoint."""
 
     def __init__(self, ctx: JobContext) -> None:
         self.ctx = ctx
         self.args: ImportJobArgs = ctx.args
-        # A copy: what is found later must not change what was kept.
+        # A copy: what is added later must not change what was stored.
         self.kept = Progress(**deepcopy(ctx.checkpoint))
         self.nodes: list[dict[str, Any]] = []
         self.copied: dict[str, Path] = {}
@@ -82,12 +83,12 @@ class Import:
         self.root = Path(self.args.folder) if self.args.folder is not None else None
         self.above: Position = (self.args.mirrored,) if self.args.mirrored else ()
         self.place = Place(ctx.library, self.args.parent_id, ctx.job_id, again=self.args.again)
-        # Who reads the files beside the pictures is another family's matter: its job belongs to this stage.
+        # Layout files are read by another family: its job belongs to this stage.
         self.readers = ctx.engine.kinds.of_stage(TEXT_LAYERS)
         self.left = LAYOUT_SUFFIXES | TEXT_SUFFIXES if self.readers else LAYOUT_SUFFIXES
 
     def run(self) -> dict[str, Any]:
-        """Import all of it; answers counts and what was refused or left."""
+        """Import everything; returns the counts and the files that were refused or left."""
         if self.kept.unfinished is not None:
             self._resume_pages()
         for found in self._scan():
@@ -114,7 +115,7 @@ class Import:
             "already": kept.already,
             "refused": kept.refused,
             "refused_count": kept.refused_count,
-            # What another family reads, its own job answers for.
+            # Files left for another family are reported by its job.
             "left": [] if self.readers else kept.left,
             "left_count": 0 if self.readers else kept.left_count,
         }
@@ -127,7 +128,7 @@ class Import:
             return
         if not self.root.is_dir():
             raise NotFound(
-                f"The folder {self.root.name} is not there any more; what was imported before stays.",
+                f"The folder {self.root.name} no longer exists; what was imported before stays.",
                 code="path_not_found",
             )
         total = self._count()
@@ -137,7 +138,7 @@ class Import:
             yield found
 
     def _count(self) -> int:
-        """Files that the walk meets, for the progress bar."""
+        """Return the number of files in the walk, for the progress bar."""
         assert self.root is not None
         return sum(
             1
@@ -194,7 +195,7 @@ class Import:
             self._picture_pages(found.position, name, node_id, source, 0)
 
     def _folder_of(self, names: Position) -> str:
-        """The id of the folder node for *names* below the parent; folders are made when their first file comes."""
+        """Return the id of the folder node for *names*; folders are created with their first file."""
         wanted = list(names)
         kept = self.kept.folders
         same = 0
@@ -216,7 +217,7 @@ class Import:
     def _picture_missing(
         self, position: Position, name: str, there: ExistingFile, source: SourceFile
     ) -> None:
-        """The file is there: add the pages that an import which was broken off did not come to."""
+        """Add the pages that an interrupted import did not reach, to a file that exists already."""
         before = self.kept.documents + len(self.nodes)
         self._picture_pages(position, name, there.id, source, 0, there.pages or frozenset())
         if self.kept.documents + len(self.nodes) > before:
@@ -233,9 +234,10 @@ class Import:
         start: int,
         there: frozenset[int] = frozenset(),
     ) -> None:
-        """Add a page node with its picture for each page of a file, from *start* on; a batch may end between two.
+        """Add a page node with its picture for each page of a file, from *start* on; a batch may end between
+        two.
 
-        *there*: the numbers of pages, from 1, that the file has already.
+        *there*: the numbers, from 1, of the pages that the file has already.
         """
         for index in range(start, source.pages):
             if index + 1 in there:
@@ -269,7 +271,7 @@ class Import:
 
     def _commit_when_full(self) -> None:
         late = time.monotonic() - self.since > BATCH_SECONDS and (self.nodes or self.lines)
-        # Who pauses or cancels it waits for the file in hand, not for a batch.
+        # A pause or cancellation waits for the current file, not for a batch.
         if len(self.nodes) >= BATCH_NODES or late or self.ctx.stop is not None:
             self._commit()
             self.ctx.check()
@@ -281,7 +283,7 @@ class Import:
             try:
                 self.ctx.act("document.add_files", {"nodes": self.nodes}, checkpoint=kept)
             except ServiceError as refusal:
-                # Empty Trash may have removed a file that this batch found already there.
+                # Empty Trash may have removed a file that this batch saw as already stored.
                 if refusal.code != "object_missing":
                     raise
                 for path in self.copied.values():
@@ -297,7 +299,7 @@ class Import:
 
 
 def run_import(ctx: JobContext) -> dict[str, Any]:
-    """The job's body."""
+    """Run the job."""
     return Import(ctx).run()
 
 

@@ -1,7 +1,7 @@
-"""What of an import is in its place already: folders by their names, files by their name and bytes.
+"""Finds what of an import is already in place: folders by their names, files by their name and bytes.
 
-A place is the path of names below the folder that is imported into. Only what is live and was there before the import
-was asked for counts; what lies in the Trash does not, so that importing a file again brings it back as a new one.
+A place is the path of names below the folder that is imported into. Only live documents from before the
+import was requested count; those in the Trash do not, so that importing a file again creates a new document.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from armarium_documents.schemas.fields import clean_name
 
 @dataclass(frozen=True, slots=True)
 class ExistingFile:
-    """A file that is in its place: its node and the numbers of its pages, None for a file that has none."""
+    """A file already in place: its node and the numbers of its pages, None for a file without pages."""
 
     id: str
     pages: frozenset[int] | None
 
 
 class Place:
-    """The folder of a project that is imported into, as it was when the import was asked for.
+    """The target folder of an import, as it was when the import was requested.
 
-    `before` is the import's own id: ids tell their time, so what has a smaller one was there before.
+    `before` is the import's own id: ids sort by time, so any smaller id was made before it.
     """
 
     def __init__(self, library: Library, parent_id: str, before: str, *, again: bool) -> None:
@@ -33,7 +33,7 @@ class Place:
         self._folders: dict[tuple[str, ...], str | None] = {(): parent_id}
 
     def folder(self, names: tuple[str, ...]) -> str | None:
-        """The folder at this place, None where there is none (or all is to come in again): the oldest of its name."""
+        """Return the oldest folder at this place; None if there is none or everything is imported again."""
         if names not in self._folders:
             above = self.folder(names[:-1])
             self._folders[names] = None if above is None or self.again else self._find(above, names[-1])
@@ -50,10 +50,11 @@ class Place:
         return row[0] if row else None
 
     def holds(self, names: tuple[str, ...], name: str, path: Path) -> ExistingFile | None:
-        """The file called *name* at this place when it has the bytes of the one at *path*; what opening *path* raises.
+        """Return the file called *name* at this place if its bytes equal those at *path*; raises what opening
+        *path* raises.
 
-        The bytes are read only where there is a file of that name. A page in the Trash counts as there: whoever put it
-        there did not want it, and the Trash gives it back.
+        The bytes are read only if there is a file of that name. A page in the Trash counts as present: it was
+        removed deliberately and can be restored.
         """
         parent_id = None if self.again else self.folder(names)
         if parent_id is None:

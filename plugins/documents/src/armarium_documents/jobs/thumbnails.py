@@ -1,4 +1,4 @@
-"""The job `thumbnails`: see that each document of a batch has a thumbnail in the `derived` folder."""
+"""The job `thumbnails`: makes missing thumbnails of a batch of documents in the `derived` folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BATCH = 32
 
 
 def run_thumbnails(ctx: JobContext) -> dict[str, Any]:
-    """Draw what is missing; running it again draws nothing twice. A document that is gone is passed over."""
+    """Draw missing thumbnails; repeatable. A document that no longer exists is skipped."""
     ids: list[str] = ctx.args.document_ids
     start = int(ctx.checkpoint.get("done", 0))
     failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))

@@ -1,1 +1,1 @@
-"""Reads of documents, one file a noun: SQL that selects columns, never objects."""
+"""The queries of documents, one file per noun; the SQL selects columns, not objects."""

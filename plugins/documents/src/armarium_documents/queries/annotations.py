@@ -1,4 +1,4 @@
-"""Annotations as JSON, and as the page of W3C Web Annotations that other tools read."""
+"""Annotations as JSON, and as a page of W3C Web Annotations for other tools."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ MOTIVATIONS = {
 
 
 class AnnotationLocator:
-    """Where an annotation is, for `POST /api/locations/resolve` (a locator of `armarium_source_model`)."""
+    """Locates annotations for `POST /api/locations/resolve` (a locator of `armarium_source_model`)."""
 
     field = "annotationId"
 
     def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
-        """`{documentId, segmentId, anchor, charStart, charEnd}`: of its first target, else of its anchor; None for no such id."""
+        """Return `{documentId, segmentId, anchor, charStart, charEnd}`, or None for an unknown id."""
         found = ANNOTATIONS.get(conn, identity)
         if found is None:
             return None
@@ -61,7 +61,7 @@ def annotation_page(
     limit: int,
     offset: int,
 ) -> dict[str, Any]:
-    """One page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
+    """Return a page of annotations, oldest first: of a document, of a segment under all its ids, or all."""
     where: list[ColumnElement[bool]] = []
     if document_id is not None:
         require_document(conn, document_id)
@@ -69,13 +69,13 @@ def annotation_page(
     if segment_ids is not None:
         target = func.json_each(annotation_table.c.targets).table_valued("value").c.value
         named = exists().where(is_among(func.json_extract(target, "$.segment_id"), segment_ids))
-        # As the partial index says it.
+        # Worded like the partial index, so that it is used.
         where += [annotation_table.c.targets != literal_column("'[]'"), named]
     return ANNOTATIONS.page(conn, *where, order=OLDEST_FIRST, limit=limit, offset=offset)
 
 
 def web_annotations(conn: Connection, document_id: str) -> dict[str, Any]:
-    """The annotations of a document as a W3C AnnotationPage (JSON-LD); NotFound for an unknown document."""
+    """Return a document's annotations as a W3C AnnotationPage (JSON-LD); NotFound for an unknown document."""
     require_document(conn, document_id)
     found = ANNOTATIONS.all(conn, annotation_table.c.document_id == document_id, order=OLDEST_FIRST)
     return {
@@ -87,7 +87,7 @@ def web_annotations(conn: Connection, document_id: str) -> dict[str, Any]:
 
 
 def _iri(identity: str) -> str:
-    """The stable name of a thing of the project, for other tools."""
+    """Return the stable IRI of something in the project, for other tools."""
     try:
         return uuid.UUID(hex=identity).urn
     except ValueError:

@@ -26,7 +26,7 @@ from armarium_documents.schemas.documents import Document
 def bookmarks(
     conn: Connection, parent_id: Annotated[str | None, Query(max_length=64)] = None
 ) -> dict[str, Any]:
-    """The live ones; NotFound for an unknown container."""
+    """Return the live bookmarks; NotFound for an unknown container."""
     raw = raw_of(conn)
     where = "d.prototype_key = 'bookmark' AND d.node_kind = 'alias' AND d.deleted_at IS NULL"
     if parent_id is not None:

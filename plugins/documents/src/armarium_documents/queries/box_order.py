@@ -1,4 +1,4 @@
-"""The order in which the boxes of an artifact are read, for their words to be joined in it."""
+"""The reading order of an artifact's boxes, in which their words are joined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Box = dict[str, Any]
 
 
 class Writing(NamedTuple):
-    """How a page is written."""
+    """The language and direction of a page."""
 
     direction: str = "ltr"
     """ltr, rtl, ttb or btt."""
@@ -22,26 +22,26 @@ class Writing(NamedTuple):
 
 
 class WritingFinder(Protocol):
-    """How another family says how a page is written: put one into the plugin's `extras["writings"]`."""
+    """Lets another family state the direction of a page: put one into the plugin's `extras["writings"]`."""
 
     def find(
         self, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
     ) -> tuple[str, bool]:
-        """The two fields of a `Writing`: what is stated of the page, else what the boxes tell."""
+        """Return the two fields of a `Writing`: as stated for the page, else derived from the boxes."""
         ...
 
 
 def writing_of(
     engine: Engine, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
 ) -> Writing:
-    """How the page of *boxes* is written; from left to right where no plugin can say."""
+    """Return the writing of the page of *boxes*; left to right where no plugin can say."""
     for _, finder in engine.plugins.contributions("writings"):
         return Writing(*finder.find(library, conn, document_id, boxes))
     return Writing()
 
 
 def in_reading_order(boxes: Sequence[Box], writing: Writing) -> list[Box]:
-    """By character when every box says its own; else line by line, and in each line along the writing."""
+    """Order by character if every box states its own; else by line, and within it in writing direction."""
     if all(box.get("char_start") is not None for box in boxes):
         return sorted(boxes, key=lambda box: int(box["char_start"]))
     vertical = writing.direction in ("ttb", "btt")

@@ -1,4 +1,4 @@
-"""Prototypes as stored, resolved along their chain, and what they make of a document."""
+"""Prototypes as stored, resolved along their chain, and applied to a document."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def _value(row: dict[str, Any]) -> dict[str, Any]:
     name="list_classifications",
 )
 def classifications(conn: Connection) -> dict[str, Any]:
-    """Every one, by key."""
+    """Return all prototypes, by key."""
     items = [_value(row) for row in PROTOTYPES.all(conn, order=(classification_table.c.key,))]
     return {"items": items, "count": len(items)}
 
 
 def find(conn: Connection, key: str) -> dict[str, Any] | None:
-    """The prototype *key*, or None."""
+    """Return the prototype *key*, or None."""
     row = PROTOTYPES.get(conn, key)
     return None if row is None else _value(row)
 
@@ -58,12 +58,12 @@ def find(conn: Connection, key: str) -> dict[str, Any] | None:
     name="read_classification",
 )
 def require(conn: Connection, key: str) -> dict[str, Any]:
-    """NotFound where there is none."""
+    """Return the prototype *key*; NotFound if there is none."""
     return _value(PROTOTYPES.require(conn, key))
 
 
 def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:
-    """The prototype *key* and all it inherits from, the root first; Invalid for an unknown key or a circle."""
+    """Return the prototype *key* and its ancestors, the root first; Invalid for an unknown key or a cycle."""
     found: list[dict[str, Any]] = []
     seen: list[str] = []
     wanted: str | None = key
@@ -81,7 +81,7 @@ def chain_of(conn: Connection, key: str) -> list[dict[str, Any]]:
 
 
 def merge_chain(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Declarations (a nearer one replaces a farther) by order, and defaults (declared ones, then those stated)."""
+    """Merge declarations (nearer ones win) by order, and defaults (declared ones, then stated ones)."""
     declarations: dict[str, dict[str, Any]] = {}
     for prototype in chain:
         for declaration in prototype["declarations"]:
@@ -101,7 +101,7 @@ def merge_chain(chain: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict
     name="resolved_classification",
 )
 def resolve_prototype(conn: Connection, key: str) -> dict[str, Any]:
-    """Invalid for an unknown key or a circle."""
+    """Resolve a prototype; Invalid for an unknown key or a cycle."""
     chain = chain_of(conn, key)
     declarations, defaults = merge_chain(chain)
     return {
@@ -115,12 +115,12 @@ def resolve_prototype(conn: Connection, key: str) -> dict[str, Any]:
 
 @query(
     "/api/documents/{doc_id}/effective-attributes",
-    summary="A document's attributes over its prototype's",
+    summary="A document's attributes merged over its prototype's",
     answer=EffectiveAttributes,
     refusals=(404, 409),
 )
 def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
-    """Invalid when the prototype does not resolve, never partial data."""
+    """Return the effective attributes; Invalid if the prototype does not resolve, never partial data."""
     stated = select(documents.c.prototype_key, documents.c.attributes).where(documents.c.id == doc_id)
     row = conn.execute(stated).first()
     if row is None:
@@ -139,7 +139,7 @@ def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
 
 
 def defaults_by_prototype(conn: Connection, keys: list[str]) -> dict[str, dict[str, Any]]:
-    """The merged defaults of each prototype, or why it does not resolve under `_unresolved`."""
+    """Return the merged defaults of each prototype, or under `_unresolved` why it does not resolve."""
     found: dict[str, dict[str, Any]] = {}
     for key in keys:
         try:

@@ -1,4 +1,4 @@
-"""Documents as JSON: one, a page of a folder, a view; the statements select columns and answer ready bytes."""
+"""Documents as JSON: one, a page of a folder, a view; statements select columns and return ready bytes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SortDirection = Literal["asc", "desc"]
 
 
 def value_of(row: Sequence[Any], read: Callable[[str], Any] = orjson.Fragment) -> dict[str, Any]:
-    """A selected row as what orjson writes: stored JSON goes through untouched, unless *read* reads it."""
+    """Return a selected row for orjson: stored JSON is passed through unparsed, unless *read* parses it."""
     value = dict(zip(_NAMES, row, strict=True))
     for name in _FLAGS:
         value[name] = value[name] == 1
@@ -56,13 +56,13 @@ def value_of(row: Sequence[Any], read: Callable[[str], Any] = orjson.Fragment) -
 
 
 def document_bytes(raw: sqlite3.Connection, document_id: str) -> bytes | None:
-    """The document as JSON bytes, or None where there is none: the hot path, one statement."""
+    """Return the document as JSON bytes, or None: the hot path, a single statement."""
     row = raw.execute(ONE, (document_id,)).fetchone()
     return None if row is None else orjson.dumps(value_of(row))
 
 
 def document(conn: Connection, document_id: str) -> dict[str, Any]:
-    """The document as Python values; NotFound where there is none."""
+    """Return the document as Python values; NotFound if there is none."""
     row = raw_of(conn).execute(ONE, (document_id,)).fetchone()
     if row is None:
         raise unknown_document(document_id)
@@ -81,7 +81,7 @@ def children_page(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page of the live children of *parent_id* (None: the top) and how many there are."""
+    """Return a page of the live children of *parent_id* (None: the top) and their number."""
     # `IS` would not use the index for a null given as a parameter.
     where = "d.parent_id = :parent" if parent_id is not None else "d.parent_id IS NULL"
     where += " AND d.deleted_at IS NULL"
@@ -98,13 +98,13 @@ def children_page(
     }
     (total,) = raw.execute(f"SELECT count(*) FROM document d WHERE {where}", given).fetchone()
     order = _SORTS[sort_by].format(sort_direction.upper())
-    # The page's ids first, so that a far page walks the index and not the rows.
+    # First the page's ids, so that a far page walks the index and not the rows.
     rows = raw.execute(
         f"WITH page AS MATERIALIZED (SELECT d.id FROM document d WHERE {where} ORDER BY {order}"
         f" LIMIT :limit OFFSET :offset)"
         f" {SELECT} FROM page JOIN document d ON d.id = page.id ORDER BY {order}",
         given,
-        # All before any is worked on: among four readers that costs a tenth to a third less than one after another.
+        # Fetched before processing: with four concurrent readers this is 10 to 30 % faster than row by row.
     ).fetchall()
     return [value_of(row) for row in rows], total
 
@@ -130,7 +130,7 @@ def list_documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """NotFound for an unknown folder."""
+    """Return the children; NotFound for an unknown folder."""
     items, total = children_page(
         raw_of(conn),
         parent_id,
@@ -156,7 +156,7 @@ def content_page(
     limit: int,
     offset: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """What lies under *anchor_id* when folders and groups are looked through: the nearest live nodes that are neither."""
+    """Return what is in *anchor_id*, looking through folders and groups: the nearest other live nodes."""
     kinds = ", ".join(f"'{kind}'" for kind in CONTAINERS)
     through = (
         "WITH RECURSIVE opened(id) AS (VALUES (:anchor) UNION"
@@ -175,7 +175,7 @@ def content_page(
 
 
 def ancestors(raw: sqlite3.Connection, document_id: str) -> list[dict[str, Any]]:
-    """The ancestors of a document, the root first, itself left out."""
+    """Return the ancestors of a document, the root first, without itself."""
     rows = raw.execute(
         "WITH RECURSIVE up(id, parent_id, steps) AS ("
         " SELECT id, parent_id, 0 FROM document WHERE id = ?"
@@ -206,7 +206,7 @@ def view(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """NotFound for an unknown document."""
+    """Return the view; NotFound for an unknown document."""
     raw = raw_of(conn)
     row = raw.execute(ONE, (doc_id,)).fetchone()
     if row is None:
@@ -235,7 +235,7 @@ def view(
 
 
 def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int]:
-    """Annotations and entities on a document; 0 entities while no loaded family counts any."""
+    """Count the annotations and entities of a document; 0 entities if no loaded family has any."""
     (annotations,) = (
         raw_of(conn)
         .execute("SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,))
@@ -246,13 +246,13 @@ def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int
 
 
 def updated_at(conn: Connection, document_id: str) -> str:
-    """When a node was last changed."""
+    """Return when a node was last changed."""
     (at,) = raw_of(conn).execute("SELECT updated_at FROM document WHERE id = ?", (document_id,)).fetchone()
     return str(at)
 
 
 def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Documents by id, in the order asked, as Python values; an id that names nothing is left out."""
+    """Return documents by id, in the order asked, as Python values; unknown ids are left out."""
     raw = raw_of(conn)
     wanted = list(ids)
     rows = raw.execute(
@@ -263,7 +263,7 @@ def documents_named(conn: Connection, ids: Iterable[str]) -> list[dict[str, Any]
 
 
 def names_of(conn: Connection, ids: Sequence[str]) -> dict[str, str]:
-    """The names of the documents among *ids*, those in the Trash included."""
+    """Return the names of the documents among *ids*, including those in the Trash."""
     return dict(
         raw_of(conn).execute(
             "SELECT id, name FROM document WHERE id IN (SELECT value FROM json_each(?))",

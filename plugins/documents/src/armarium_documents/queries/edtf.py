@@ -1,4 +1,4 @@
-"""Where a date begins and ends: ISO 8601 and the EDTF forms that descriptions of archives use."""
+"""The first and last day of a date in ISO 8601 or the EDTF forms that archival descriptions use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 12)}
 
 
 class Span(NamedTuple):
-    """The first and last day a date may mean, each as year * 10,000 + month * 100 + day, and its precision."""
+    """The first and last day a date may mean, each as year * 10,000 + month * 100 + day; the precision."""
 
     start: int
     end: int
@@ -25,9 +25,9 @@ class Span(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def span_of(text: str) -> Span | None:
-    """What *text* says, or None when it is no date. Of an interval or a set: from its first to its last date."""
+    """Parse *text*; None if it is not a date. An interval or a set spans its first to its last date."""
     if _PLAIN.fullmatch(text):
-        # Nearly every date: nothing in it needs to be looked for.
+        # The form of nearly every date; nothing else needs to be parsed.
         return _single(text)
     plain = text.strip().strip("[]{}").replace("?", "").replace("~", "").replace("%", "")
     first, slash, last = plain.partition("/")
@@ -46,7 +46,7 @@ def span_of(text: str) -> Span | None:
 
 
 def _single(text: str) -> Span | None:
-    # A time of day says nothing about which day.
+    # A time of day does not change the day.
     found = _DATE.fullmatch(text.partition("T")[0])
     if found is None:
         return None
@@ -72,26 +72,26 @@ def _single(text: str) -> Span | None:
 
 
 def start_of(value: object) -> int | None:
-    """The first day a stored value may mean, or None."""
+    """Return the first day a stored value may mean, or None."""
     found = date_in(value)
     return None if found is None else found.start
 
 
 def bin_of(value: object, granularity: str) -> str | None:
-    """The year, month or day a stored value begins in; the coarser bin when it says no more; None for no date."""
+    """Return the year, month or day in which a stored value begins (or a coarser unit), or None."""
     found = pack_date(value)
     return None if found is None else label_of(found, granularity)
 
 
 def date_in(value: object) -> Span | None:
-    """What a stored value says as a date; a whole number is a year."""
+    """Return a stored value as a date; an integer is a year."""
     if isinstance(value, str):
         return span_of(value)
     return span_of(str(value)) if isinstance(value, int) else None
 
 
 def pack_date(value: object) -> int | None:
-    """What a stored value says as a date in one number: the day it begins, times 4, and how many of year, month, day."""
+    """Pack a date into one number: its first day times 4, plus how many of year, month and day it states."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         month, day = value[5:7], value[8:]
         if "01" <= month <= "12" and (not day or 1 <= int(day) <= last_day(int(value[:4]), int(month))):
@@ -104,7 +104,7 @@ def pack_date(value: object) -> int | None:
 
 
 def label_of(date: int, granularity: str) -> str:
-    """The year, month or day in which a `packed` date begins, or the coarser bin when it says no more."""
+    """Return the year, month or day in which a packed date begins, or the coarser unit that it states."""
     year, rest = divmod(date // 4, 10_000)
     label = f"{'-' if year < 0 else ''}{abs(year):04}"
     if granularity != "year" and date % 4 >= 2:

@@ -45,7 +45,7 @@ REVISIONS = Rows(revisions)
 
 
 def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """A document's renditions in canonical order: the primary, then by role, then by age."""
+    """Return a document's renditions in canonical order: the primary, then by role, then by age."""
     return RENDITIONS.all(conn, renditions.c.document_id == document_id, order=_CANONICAL)
 
 
@@ -56,14 +56,14 @@ def renditions_of(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     refusals=(404, 409),
 )
 def list_renditions(conn: Connection, document_id: str) -> dict[str, Any]:
-    """Then by role, then by age; NotFound for an unknown document."""
+    """As `renditions_of`; NotFound for an unknown document."""
     require_document(conn, document_id)
     items = renditions_of(conn, document_id)
     return {"items": items, "count": len(items)}
 
 
 def rendition(conn: Connection, document_id: str, rendition_id: str) -> dict[str, Any]:
-    """One rendition of a document; NotFound for an unknown document or rendition."""
+    """Return a rendition of a document; NotFound for an unknown document or rendition."""
     found = RENDITIONS.get(conn, rendition_id)
     if found is None or found["document_id"] != document_id:
         require_document(conn, document_id)
@@ -72,13 +72,13 @@ def rendition(conn: Connection, document_id: str, rendition_id: str) -> dict[str
 
 
 def is_picture_of(conn: Connection, document_id: str, rendition_id: str) -> bool:
-    """Whether a rendition is one of a document's."""
+    """Return whether a rendition belongs to a document."""
     found = RENDITIONS.get(conn, rendition_id)
     return found is not None and found["document_id"] == document_id
 
 
 class RenditionFile(NamedTuple):
-    """The bytes of a rendition on disk."""
+    """The file of a rendition on disk."""
 
     path: Path
     mime_type: str
@@ -87,7 +87,7 @@ class RenditionFile(NamedTuple):
 
 
 def rendition_file(library: Library, document_id: str, rendition_id: str) -> RenditionFile:
-    """The file of a rendition; NotFound when it is unknown, not materialized, or lost from the package."""
+    """Return a rendition's file; NotFound if unknown, not materialized, or missing from the package."""
     with library.db.read() as conn:
         found = rendition(conn, document_id, rendition_id)
         name = require_document(conn, document_id).name
@@ -110,7 +110,7 @@ class PageImage(NamedTuple):
 
 
 class PrimaryRow(NamedTuple):
-    """What is stored of a document's primary picture."""
+    """What is stored about a document's primary picture."""
 
     rendition_id: str
     mime_type: str
@@ -121,7 +121,7 @@ class PrimaryRow(NamedTuple):
 
 
 def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
-    """The primary rendition of a document that is a picture; NotFound in words where there is none."""
+    """Return the primary rendition of a document if it is a picture; otherwise NotFound with the reason."""
     of_page = (renditions.c.document_id == document_id, renditions.c.is_primary)
     found = next(iter(RENDITIONS.all(conn, *of_page)), None)
     if found is None or found["pixel_width"] is None or found["pixel_height"] is None:
@@ -135,7 +135,7 @@ def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
 
 
 class Recording(NamedTuple):
-    """The recording that a document is."""
+    """The recording of a document."""
 
     rendition_id: str
     checksum: str
@@ -143,7 +143,7 @@ class Recording(NamedTuple):
 
 
 def primary_recording(conn: Connection, document_id: str) -> Recording:
-    """The primary rendition of a document that is a recording; NotFound in words where there is none."""
+    """Return the primary rendition of a document if it is a recording; otherwise NotFound with the reason."""
     of_document = (renditions.c.document_id == document_id, renditions.c.is_primary)
     found = next(iter(RENDITIONS.all(conn, *of_document)), None)
     if found is None or not found["mime_type"].startswith("audio/"):
@@ -154,10 +154,10 @@ def primary_recording(conn: Connection, document_id: str) -> Recording:
 
 
 def page_image(library: Library, conn: Connection, document_id: str) -> PageImage:
-    """The primary picture of a page as an upright file: pixel (0, 0) is what a person sees top left.
+    """Return the primary picture of a page as an upright file: pixel (0, 0) is the top left as displayed.
 
-    A file stored turned (EXIF orientation) is turned once into the package's `derived` folder and kept there, so
-    every reader and every fraction means the same frame. NotFound when the node has no picture.
+    A file with an EXIF orientation is turned once and stored in the package's `derived` folder, so that every
+    reader and every fraction refers to the same frame. NotFound if the node has no picture.
     """
     row = primary_row(conn, document_id)
     library.objects.size(row.checksum)
@@ -169,12 +169,13 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
 
 @contextmanager
 def still_image(library: Library, picture: PageImage) -> Iterator[Path]:
-    """The file of *picture* for a worker, which opens it by its path: bytes that nobody changes meanwhile.
+    """Return the file of *picture* for a worker, which opens it by path: bytes that nobody changes in the
+    meantime.
 
-    Conflict where the picture is kept as a link and was changed where it lies.
+    Conflict if the picture is a link whose target has changed.
     """
     if picture.path != library.objects.path(picture.checksum):
-        # Turned upright and kept by the project itself.
+        # Turned upright and stored by the project itself.
         yield picture.path
         return
     with library.objects.hold_file(picture.checksum) as path:
@@ -182,7 +183,7 @@ def still_image(library: Library, picture: PageImage) -> Iterator[Path]:
 
 
 def upright_file(library: Library, checksum: str) -> Path:
-    """The picture of *checksum* turned upright, as a PNG in the `derived` folder; made when it is not there."""
+    """Return the picture *checksum* turned upright, a PNG in the `derived` folder, made if necessary."""
     import os
     import tempfile
 
@@ -208,12 +209,12 @@ def upright_file(library: Library, checksum: str) -> Path:
 
 
 def thumbnail_path(library: Library, checksum: str) -> Path:
-    """Where the thumbnail drawn from the bytes *checksum* lies."""
+    """Return the path of the thumbnail drawn from the object *checksum*."""
     return library.derived_folder / "thumbnails" / checksum[:2] / f"{checksum}.jpg"
 
 
 def thumbnail_file(library: Library, document_id: str) -> tuple[Path, str]:
-    """The thumbnail's file and the checksum of what it was drawn from; NotFound where none is made."""
+    """Return the thumbnail's file and the checksum of its source; NotFound if none has been made."""
     with library.db.read() as conn:
         drawn_from = select(thumbnails.c.checksum).where(thumbnails.c.document_id == document_id)
         checksum = conn.execute(drawn_from).scalar()
@@ -233,14 +234,14 @@ _SUMMARY = select(
 
 
 def artifact_summaries(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """A document's artifacts without their text, data and geometry, in order."""
+    """Return a document's artifacts without their text, data and geometry, in order."""
     rows = conn.execute(_SUMMARY.where(artifacts.c.document_id == document_id))
     return [row._asdict() for row in rows]
 
 
 @query(
     "/api/documents/{doc_id}/artifacts",
-    summary="What steps have made of a document, by type",
+    summary="The artifacts of a document, by type",
     answer=paged(Artifact),
     refusals=(404, 409, 422),
 )
@@ -251,7 +252,7 @@ def list_artifacts(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> dict[str, Any]:
-    """NotFound for an unknown document."""
+    """Return the artifacts; NotFound for an unknown document."""
     require_document(conn, doc_id)
     where = [artifacts.c.document_id == doc_id]
     if artifact_type is not None:
@@ -267,7 +268,7 @@ def list_artifacts(
     name="read_artifact",
 )
 def artifact(conn: Connection, artifact_id: str) -> dict[str, Any]:
-    """NotFound where there is none."""
+    """Return the artifact; NotFound if there is none."""
     return ARTIFACTS.require(conn, artifact_id)
 
 
@@ -278,7 +279,7 @@ def artifact(conn: Connection, artifact_id: str) -> dict[str, Any]:
     refusals=(404, 409),
 )
 def list_representations(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """NotFound for an unknown document."""
+    """Return the representations; NotFound for an unknown document."""
     require_document(conn, document_id)
     oldest_first = (representations.c.created_at, representations.c.id)
     return REPRESENTATIONS.all(conn, representations.c.document_id == document_id, order=oldest_first)
@@ -291,7 +292,7 @@ def list_representations(conn: Connection, document_id: str) -> list[dict[str, A
     refusals=(404, 409),
 )
 def list_revisions(conn: Connection, representation_id: str) -> list[dict[str, Any]]:
-    """NotFound for an unknown representation."""
+    """Return the revisions; NotFound for an unknown representation."""
     REPRESENTATIONS.require(conn, representation_id)
     in_order = (revisions.c.sequence, revisions.c.id)
     return REVISIONS.all(conn, revisions.c.representation_id == representation_id, order=in_order)

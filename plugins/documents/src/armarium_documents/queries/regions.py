@@ -1,4 +1,4 @@
-"""Where on the page the words of an artifact stand; never guessed when nothing was measured."""
+"""Where the words of an artifact are on the page; never guessed if nothing was measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Number = Annotated[int | None, Query(ge=0, le=2**62)]
 
 @query(
     "/api/artifacts/{artifact_id}/region",
-    summary="Where on the page an artifact's words stand",
+    summary="Where on the page an artifact's words are",
     answer=ArtifactRegion,
     refusals=(404, 409, 422),
     name="artifact_region",
@@ -33,7 +33,7 @@ def region(
     char_end: Number = None,
     line: Number = None,
 ) -> dict[str, Any]:
-    """The place of characters, of one line, or of all of an artifact; NotFound, and Invalid for a span that is none."""
+    """Locate characters, one line, or all of an artifact; NotFound, and Invalid for an invalid span."""
     found = ARTIFACTS.require(conn, artifact_id)
     content: str = found["content"] or ""
     start, end = _span(content, char_start, char_end, line)
@@ -61,18 +61,18 @@ def region(
         if found["content"] is None:
             return answer_without_region("not-read", "Nothing has been read into this artifact yet.")
         return answer_without_region(
-            "engine-without-geometry", "What read this cannot say where on the page its words stand."
+            "engine-without-geometry", "The tool that read this does not report where words are on the page."
         )
     boxes: list[dict[str, Any]] = geometry["boxes"]
     if not boxes:
         if content.strip():
             return answer_without_region(
-                "engine-without-geometry", "It was read without a place for any of its words."
+                "engine-without-geometry", "It was read without positions for its words."
             )
         return answer_without_region("blank-page", "The page was looked at, and nothing was found on it.")
     chosen = _covering(content or geometry.get("text") or "", boxes, start, end)
     if not chosen:
-        return answer_without_region("no-match", "There are boxes, and none of them belongs to these words.")
+        return answer_without_region("no-match", "There are boxes, but none of them belongs to these words.")
     pages = {boxes[index].get("page_index") for index in chosen}
     return {
         **answer,
@@ -112,14 +112,14 @@ def _span(
         return None, None
     if not 0 <= char_start < char_end <= len(content):
         raise Invalid(
-            f"Characters {char_start} to {char_end} are no span of a text of {len(content)} characters.",
+            f"Characters {char_start} to {char_end} are not a span of a text of {len(content)} characters.",
             code="out_of_range",
         )
     return char_start, char_end
 
 
 def _covering(content: str, boxes: list[dict[str, Any]], start: int | None, end: int | None) -> list[int]:
-    """The boxes of the finest level that touch the span; all boxes when there is no span."""
+    """Return the boxes of the finest level that touch the span; all boxes if there is no span."""
     if start is None or end is None:
         return list(range(len(boxes)))
     spans = _spans(content, boxes)
@@ -131,7 +131,7 @@ def _covering(content: str, boxes: list[dict[str, Any]], start: int | None, end:
 
 
 def _spans(content: str, boxes: list[dict[str, Any]]) -> list[tuple[int, int] | None]:
-    """Each box's characters: as stated, else where its text comes next among the boxes of its level."""
+    """Return each box's characters: as stated, else the next occurrence of its text in its level."""
     reached: dict[str, int] = {}
     found: list[tuple[int, int] | None] = []
     for box in boxes:

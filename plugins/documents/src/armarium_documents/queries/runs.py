@@ -1,4 +1,4 @@
-"""What background work was done on documents, from the rows that jobs leave."""
+"""The background work done on documents, from the jobs' rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_ROWS = 200
 
 @query(
     "/api/documents/run-history",
-    summary="The work done on documents, newest first",
+    summary="The background work done on documents, newest first",
     answer=RunHistory,
     refusals=(404, 409),
     name="read_run_history",
@@ -36,12 +36,12 @@ MOST_ROWS = 200
 def run_history(
     conn: Connection, ids: Annotated[list[str], Query(min_length=1, max_length=500)]
 ) -> dict[str, Any]:
-    """Of each of *ids*; those that name nothing are left out.
+    """Return the work done on each of *ids*; unknown ids are left out.
 
-    A job says which documents it is about in its arguments (`document_ids`, `page_ids`), else in its subject.
+    A job states its documents in its arguments (`document_ids`, `page_ids`), else in its subject.
     """
     raw = raw_of(conn)
-    # SQLite reads a text in JSON up to a null character: no id holds one.
+    # SQLite ends a text in JSON at a null character: no id contains one.
     wanted = json_text([one for one in dict.fromkeys(ids) if "\0" not in one])
     known = [
         row[0]

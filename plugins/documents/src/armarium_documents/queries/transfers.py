@@ -1,4 +1,4 @@
-"""The journal of transfers as it stands: which are under way, what they hold, and the other project of each."""
+"""The journal of transfers: those in progress, what they hold, and the other project of each."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Record:
 
     @property
     def pending(self) -> bool:
-        """Whether it is not at its end."""
+        """Return whether it has not ended."""
         return self.state in PENDING
 
     @property
     def principal(self) -> Principal:
-        """Who asked for it."""
+        """Return who requested it."""
         return Principal(self.actor["kind"], self.actor["name"], self.actor["role"])
 
 
@@ -51,7 +51,7 @@ def _record(row: tuple[Any, ...]) -> Record:
 
 
 def record(raw: sqlite3.Connection, transfer_id: str, side: Side) -> Record | None:
-    """One side's record of a transfer."""
+    """Return one side's record of a transfer."""
     row = raw.execute(
         f"SELECT {_COLUMNS} FROM document_transfer WHERE transfer_id = ? AND side = ?", (transfer_id, side)
     ).fetchone()
@@ -59,13 +59,13 @@ def record(raw: sqlite3.Connection, transfer_id: str, side: Side) -> Record | No
 
 
 def record_of_step(raw: sqlite3.Connection, audit_id: str) -> Record | None:
-    """The record of the transfer that an audit row belongs to."""
+    """Return the record of the transfer that an audit row belongs to."""
     row = raw.execute(f"SELECT {_COLUMNS} FROM document_transfer WHERE audit_id = ?", (audit_id,)).fetchone()
     return None if row is None else _record(row)
 
 
 def records(raw: sqlite3.Connection) -> list[Record]:
-    """Every record that may need the other side: those under way, and moves (whose two sides must agree)."""
+    """Return the records that may need the other side: unfinished ones, and moves (both sides must agree)."""
     rows = raw.execute(
         f"SELECT {_COLUMNS} FROM document_transfer WHERE mode = 'move' OR state NOT IN ('done', 'taken-back')"
         " ORDER BY id"
@@ -74,7 +74,7 @@ def records(raw: sqlite3.Connection) -> list[Record]:
 
 
 def held_moves(raw: sqlite3.Connection) -> list[str]:
-    """The things that a move under way holds in the project they leave."""
+    """Return the items held by unfinished moves in the project they leave."""
     rows = raw.execute(
         "SELECT json_extract(i.value, '$.source_id') FROM document_transfer t, json_each(t.items) i"
         " WHERE t.side = 'source' AND t.mode = 'move' AND t.state NOT IN ('done', 'taken-back')"
@@ -83,7 +83,7 @@ def held_moves(raw: sqlite3.Connection) -> list[str]:
 
 
 def arriving(raw: sqlite3.Connection) -> list[str]:
-    """The copies that are being written: they lie in the Trash unseen until they are complete and checked."""
+    """Return the copies being written: they lie hidden in the Trash until they are complete and verified."""
     rows = raw.execute(
         "SELECT json_extract(i.value, '$.id') FROM document_transfer t, json_each(t.items) i"
         " WHERE t.side = 'target' AND t.state IN ('planned', 'copying', 'checking')"
@@ -92,7 +92,7 @@ def arriving(raw: sqlite3.Connection) -> list[str]:
 
 
 def all_live(raw: sqlite3.Connection, found: Record) -> bool:
-    """Whether none of the copies of a transfer is gone or in the Trash; asked in the project they came to."""
+    """Return whether all copies of a transfer are live, in the project they were copied to."""
     (live,) = raw.execute(
         "SELECT count(*) FROM json_each(?) i JOIN document d ON d.id = json_extract(i.value, '$.id')"
         " WHERE d.deleted_at IS NULL",
@@ -102,7 +102,7 @@ def all_live(raw: sqlite3.Connection, found: Record) -> bool:
 
 
 def other_side(engine: Engine, found: Record) -> Library | None:
-    """The other project of a transfer, when it is open: by its path, else wherever the package lies now."""
+    """Return the other project of a transfer if it is open: at its path, else wherever the package is now."""
     libraries = engine.libraries.open_now()
     by_path = [x for x in libraries if str(x.path) == found.other_path and x.uuid == found.other_uuid]
     return next(iter(by_path or [x for x in libraries if x.uuid == found.other_uuid]), None)

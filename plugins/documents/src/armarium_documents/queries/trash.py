@@ -1,4 +1,4 @@
-"""What is in the Trash, and what emptying it would remove."""
+"""The contents of the Trash, and what emptying it would remove."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def entries(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> dict[str, Any]:
-    """One entry for each thing deleted once, with what went along."""
+    """Return one entry per deletion, with the number of documents that went with it."""
     raw = raw_of(conn)
     unseen = id_list(arriving(raw))
     (total,) = raw.execute(
@@ -70,14 +70,14 @@ def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
     elif not folder_there:
         state, where = "gone", f"from {path}, a folder that is gone"
     elif folder_deleted is not None:
-        state, where = "in-trash", f"from “{folder_name}”, which is in the Trash too"
+        state, where = "in-trash", f"from “{folder_name}”, which is also in the Trash"
     else:
         state, where = "live", f"from “{folder_name}” ({path})"
     reason = info.get("reason", "deleted")
     if reason == "moved":
-        why = f"Moved to the project {info.get('moved_to_project')}; the copy there was checked first."
+        why = f"Moved to the project {info.get('moved_to_project')}; the copy there was verified first."
     elif "copied_from" in info:
-        why = f"A copy from the project {info['copied_from']}; the transfer that brought it was taken back."
+        why = f"A copy from the project {info['copied_from']}; the transfer that made it was undone."
     else:
         why = f"Deleted by {by}."
     return {
@@ -102,7 +102,7 @@ def _entry(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
-    """The moves that emptying the Trash makes permanent, one line for each project they went to."""
+    """Return the moves that emptying the Trash makes permanent, one line per target project."""
     rows = raw.execute(
         "SELECT json_extract(trash_info, '$.moved_to_project'),"
         " max(COALESCE(json_extract(trash_info, '$.moved_to_name'), json_extract(trash_info, '$.moved_to_project'))),"
@@ -114,7 +114,7 @@ def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
             "target_path": path,
             "target_name": name,
             "count": count,
-            "sentence": f"{count} {'thing' if count == 1 else 'things'} moved to {name} can then not be moved back.",
+            "sentence": f"{count} {'thing' if count == 1 else 'things'} moved to {name} can then no longer be moved back.",
         }
         for path, name, count in rows
     ]
@@ -128,7 +128,7 @@ def moves(raw: sqlite3.Connection) -> list[dict[str, Any]]:
     name="plan_empty_trash",
 )
 def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
-    """Bytes are those of files nothing else needs."""
+    """Return the plan; its bytes are those of files that nothing else needs."""
     raw = raw_of(conn)
     items, nodes = raw.execute(
         f"SELECT count(*) FILTER (WHERE trash_root_id = id), count(*) FROM document WHERE {IN_TRASH}",
@@ -145,7 +145,7 @@ def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
         question = "The Trash is empty; there is nothing to remove."
     else:
         question = (
-            f"Remove {items} {'thing' if items == 1 else 'things'} from the Trash for good, {nodes} "
+            f"Remove {items} {'thing' if items == 1 else 'things'} from the Trash permanently, {nodes} "
             f"{'document' if nodes == 1 else 'documents'} in all? A snapshot is taken first; this cannot be undone."
         )
     resting = resting_on(engine, conn, to_remove(raw)) if nodes else {}
@@ -160,7 +160,7 @@ def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
 
 
 def to_remove(raw: sqlite3.Connection) -> list[str]:
-    """The documents that emptying the Trash removes: copies that a transfer is still writing lie in it unseen, and stay."""
+    """Return the documents that emptying the Trash removes; copies still being written are left."""
     held = {"held": id_list(arriving(raw))}
     return [row[0] for row in raw.execute(f"SELECT id FROM document WHERE {IN_TRASH}", held)]
 
@@ -168,7 +168,7 @@ def to_remove(raw: sqlite3.Connection) -> list[str]:
 def resting_on(
     engine: Engine, conn: Connection, document_ids: Sequence[str]
 ) -> dict[str, list[tuple[Table, list[str]]]]:
-    """What families keep that rests on these documents and on nothing else, by the word it is counted under."""
+    """Count what families store that depends only on these documents, by the word it is counted under."""
     found: dict[str, list[tuple[Table, list[str]]]] = {}
     for _, ask in engine.plugins.contributions("resting_on_documents"):
         for kind, rows in ask(conn, document_ids).items():

@@ -1,4 +1,4 @@
-"""The shape of the tree: who is whose parent, what lies beneath, what is live, locked, in which order."""
+"""The structure of the tree: parents, subtrees, what is live or locked, and the order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LEVELS = 100
 
 
 class Node(NamedTuple):
-    """What the rules of the tree ask about a node."""
+    """What the rules of the tree need to know about a node."""
 
     id: str
     name: str
@@ -41,18 +41,18 @@ def _node(row: Sequence[Any]) -> Node:
 
 
 def id_list(ids: Iterable[str]) -> str:
-    """*ids* as the JSON text that `json_each` opens: one parameter for any number of ids."""
+    """Return *ids* as the JSON text that `json_each` opens: one parameter for any number of ids."""
     return orjson.dumps(list(ids)).decode()
 
 
 def find_node(conn: Connection, document_id: str) -> Node | None:
-    """The node, or None."""
+    """Return the node, or None."""
     row = raw_of(conn).execute(f"SELECT {_NODE} FROM document d WHERE d.id = ?", (document_id,)).fetchone()
     return None if row is None else _node(row)
 
 
 def require_document(conn: Connection, document_id: str) -> Node:
-    """The node, live or in the Trash; NotFound where there is none."""
+    """Return the node, live or in the Trash; NotFound if there is none."""
     node = find_node(conn, document_id)
     if node is None:
         raise unknown_document(document_id)
@@ -60,7 +60,7 @@ def require_document(conn: Connection, document_id: str) -> Node:
 
 
 def require_live(conn: Connection, document_id: str) -> Node:
-    """The node; NotFound where there is none, Conflict when it is in the Trash."""
+    """Return the node; NotFound if there is none, Conflict if it is in the Trash."""
     node = require_document(conn, document_id)
     if node.deleted_at is not None:
         raise in_trash(node.id, node.name)
@@ -68,7 +68,7 @@ def require_live(conn: Connection, document_id: str) -> Node:
 
 
 def require_all_live(conn: Connection, ids: Sequence[str]) -> list[Node]:
-    """The nodes *ids* in the order given, by one statement; refusals as `require_live`, of the first there is one for."""
+    """Return the nodes *ids* in the order given, by one statement; refusals as `require_live`."""
     nodes = nodes_of(conn, ids)
     for node in nodes:
         if node.deleted_at is not None:
@@ -77,7 +77,7 @@ def require_all_live(conn: Connection, ids: Sequence[str]) -> list[Node]:
 
 
 def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
-    """The nodes *ids* in the order given; NotFound naming the first id that names nothing."""
+    """Return the nodes *ids* in the order given; NotFound for the first unknown id."""
     rows = raw_of(conn).execute(
         f"SELECT {_NODE} FROM json_each(?) j JOIN document d ON d.id = j.value", (id_list(ids),)
     )
@@ -91,9 +91,10 @@ def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
 def require_parent(
     conn: Connection, parent_id: str | None, doc_type: str, node_kind: str = "document"
 ) -> Node | None:
-    """The live node that is to hold a *doc_type*; Invalid in words when it cannot. None is the top.
+    """Return the live node that is to hold a *doc_type*; Invalid with the reason if it cannot. None is the
+    top.
 
-    A folder lies at the top or in a folder; a group there or in a group; anything else under any node that is
+    A folder goes at the top or in a folder; a group there or in a group; anything else under any node that is
     not an alias, a saved search or a note.
     """
     if parent_id is None:
@@ -109,7 +110,7 @@ def require_parent(
 
 
 def lineage(conn: Connection, document_id: str) -> list[tuple[str, str]]:
-    """Id and name of the document's ancestors, the root first, and of itself."""
+    """Return the id and name of the document's ancestors, the root first, and of itself."""
     rows = raw_of(conn).execute(
         "WITH RECURSIVE up(id, parent_id, name, steps) AS (SELECT id, parent_id, name, 0 FROM document WHERE id = ?"
         " UNION ALL SELECT p.id, p.parent_id, p.name, up.steps + 1 FROM up JOIN document p ON p.id = up.parent_id"
@@ -120,12 +121,12 @@ def lineage(conn: Connection, document_id: str) -> list[tuple[str, str]]:
 
 
 def ancestor_ids(conn: Connection, document_id: str) -> list[str]:
-    """The document's id and its ancestors', nearest first."""
+    """Return the ids of the document and its ancestors, nearest first."""
     return [identity for identity, _ in reversed(lineage(conn, document_id))]
 
 
 def locked_above(conn: Connection, document_id: str) -> tuple[str, str] | None:
-    """Id and name of the nearest locked node among the document and its ancestors, or None."""
+    """Return the id and name of the nearest locked node among the document and its ancestors, or None."""
     row = (
         raw_of(conn)
         .execute(
@@ -142,7 +143,7 @@ def locked_above(conn: Connection, document_id: str) -> tuple[str, str] | None:
 
 
 def locked_within(conn: Connection, ids: Sequence[str]) -> tuple[str, str] | None:
-    """Id and name of a live locked node in the subtrees of *ids*, or None."""
+    """Return the id and name of a live locked node in the subtrees of *ids*, or None."""
     raw = raw_of(conn)
     if raw.execute("SELECT 1 FROM document WHERE is_locked LIMIT 1").fetchone() is None:
         return None
@@ -156,7 +157,7 @@ def locked_within(conn: Connection, ids: Sequence[str]) -> tuple[str, str] | Non
 
 
 def subtree_ids(conn: Connection, ids: Sequence[str], *, live: bool = True) -> list[str]:
-    """*ids* and everything beneath them (only live nodes unless said otherwise), each once."""
+    """Return *ids* and everything below them (only live nodes unless stated otherwise), each once."""
     alive = " WHERE c.deleted_at IS NULL" if live else ""
     rows = raw_of(conn).execute(
         "WITH RECURSIVE down(id) AS (SELECT value FROM json_each(?)"
@@ -167,7 +168,7 @@ def subtree_ids(conn: Connection, ids: Sequence[str], *, live: bool = True) -> l
 
 
 def height_of(conn: Connection, document_id: str) -> int:
-    """How many levels lie beneath a node (0: nothing)."""
+    """Return how many levels lie below a node (0: nothing)."""
     (height,) = (
         raw_of(conn)
         .execute(
@@ -182,14 +183,14 @@ def height_of(conn: Connection, document_id: str) -> int:
 
 
 def require_depth(conn: Connection, parent_id: str | None, height: int = 0) -> None:
-    """Refuse a place where a node with *height* levels beneath it would make the tree too deep."""
+    """Refuse a parent under which a node with *height* levels below it would make the tree too deep."""
     levels = 0 if parent_id is None else len(ancestor_ids(conn, parent_id))
     if levels + 1 + height > MAX_LEVELS:
         raise too_deep(MAX_LEVELS)
 
 
 def topmost(conn: Connection, ids: Sequence[str]) -> list[str]:
-    """*ids* without those that lie beneath another of them, in the order given."""
+    """Return *ids* without those that lie below another of them, in the order given."""
     if len(ids) == 1:
         return list(ids)
     rows = raw_of(conn).execute(
@@ -204,7 +205,7 @@ def topmost(conn: Connection, ids: Sequence[str]) -> list[str]:
 
 
 def folder_above(conn: Connection, document_ids: Sequence[str]) -> str | None:
-    """The innermost folder that all these documents lie in, None where none holds them all."""
+    """Return the innermost folder that contains all these documents, or None."""
     raw = raw_of(conn)
     shared: list[str] | None = None
     parents = raw.execute(
@@ -222,14 +223,14 @@ def folder_above(conn: Connection, document_ids: Sequence[str]) -> str | None:
 
 
 def folder_path(conn: Connection, document_id: str | None) -> str:
-    """The names from the top down to a node, each after a slash; "/" for the top."""
+    """Return the names from the top down to a node, each after a slash; "/" for the top."""
     if document_id is None:
         return "/"
     return "".join(f"/{name}" for _, name in lineage(conn, document_id))
 
 
 def sources_folder(conn: Connection) -> Node:
-    """The folder Sources; Conflict in words for a project that has none."""
+    """Return the folder Sources; Conflict with the reason if the project has none."""
     row = (
         raw_of(conn)
         .execute(f"SELECT {_NODE} FROM document d WHERE d.system_key = 'sources' AND d.deleted_at IS NULL")
@@ -244,11 +245,11 @@ def sources_folder(conn: Connection) -> Node:
 
 
 def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
-    """The live pages and images at and beneath *ids*, in reading order, each once.
+    """Return the live pages and images at and below *ids*, in reading order, each once.
 
-    An image file counts itself unless it has pages of its own (a TIFF of several pages); a PDF counts its pages.
-    With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
-    NotFound names an id that is not there.
+    An image file counts itself unless it has pages of its own (a multi-page TIFF); a PDF counts its pages.
+    With *for_processing*, nodes marked exclude_from_processing are left out with their subtrees. NotFound for
+    an unknown id.
     """
     page = (
         "doc_type = 'page' OR (doc_type = 'file' AND file_type = 'image'"
@@ -259,19 +260,19 @@ def pages_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = 
 
 
 def recordings_under(conn: Connection, ids: Sequence[str], *, for_processing: bool = False) -> list[str]:
-    """The live recordings at and beneath *ids*, in the order of the tree, each once.
+    """Return the live recordings at and below *ids*, in tree order, each once.
 
-    With *for_processing*, nodes marked exclude_from_processing are left out with what lies beneath them.
-    NotFound names an id that is not there.
+    With *for_processing*, nodes marked exclude_from_processing are left out with their subtrees. NotFound for
+    an unknown id.
     """
     return _list_beneath(conn, ids, "doc_type = 'file' AND file_type = 'audio'", for_processing)
 
 
 def _list_beneath(conn: Connection, ids: Sequence[str], which: str, for_processing: bool) -> list[str]:
-    """The live nodes at and beneath *ids* of which *which* (SQL over the node's columns as `down`) holds, depth first."""
+    """Return the live nodes at and below *ids* for which *which* (SQL about `down`) holds, depth first."""
     nodes_of(conn, ids)
     skip = " AND NOT c.exclude_from_processing" if for_processing else ""
-    # A recursive select that takes the deepest row first walks the tree depth first, siblings in their order.
+    # A recursive select that takes the deepest row first walks the tree depth first, siblings in order.
     rows = raw_of(conn).execute(
         "WITH RECURSIVE down(id, doc_type, file_type, level, sort_order, name) AS ("
         " SELECT d.id, d.doc_type, d.file_type, 0, j.key, d.name FROM json_each(:ids) j"
@@ -286,7 +287,7 @@ def _list_beneath(conn: Connection, ids: Sequence[str], which: str, for_processi
 
 
 def next_sort_order(conn: Connection, parent_id: str | None) -> int:
-    """A sort_order after every live child of *parent_id*."""
+    """Return a sort_order after every live child of *parent_id*."""
     where = "parent_id = ?" if parent_id is not None else "parent_id IS NULL"
     given = (parent_id,) if parent_id is not None else ()
     (last,) = (

@@ -29,7 +29,7 @@ def list_annotations(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
 ) -> Response:
-    """Of a segment also those that were made on segments it has absorbed since."""
+    """List annotations; for a segment also those made on segments that it has since absorbed."""
     with library.db.read() as conn:
         ids = None if segment_id is None else [segment_id]
         for _, earlier_ids in engine.plugins.contributions("earlier_segment_ids"):

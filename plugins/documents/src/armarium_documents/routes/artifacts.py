@@ -1,4 +1,4 @@
-"""Edits of the boxes of an artifact over HTTP: the body is one of four kinds of edit."""
+"""Edits of an artifact's boxes over HTTP: the body is one of four kinds of edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dataset query over HTTP: a read, though it is posted."""
+"""The dataset query over HTTP: a read, although it uses POST."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of nodes is neither one query nor one action over HTTP: the read that is asked most, and deleting by id."""
+"""Routes of nodes that are neither one query nor one action: the most frequent read, and deletion by id."""
 
 from __future__ import annotations
 

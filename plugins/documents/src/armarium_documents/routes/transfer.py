@@ -13,7 +13,7 @@ router = APIRouter(tags=["documents"])
 
 @router.post(
     "/api/documents/transfer",
-    summary="Bring things from another open project: copy or move them; dry_run answers the plan",
+    summary="Transfer items from another open project: copy or move them; dry_run answers the plan",
     response_model=TransferResult,
     responses=REFUSALS(400, 401, 403, 404, 409, 500, 503),
 )

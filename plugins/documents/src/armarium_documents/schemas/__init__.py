@@ -1,1 +1,1 @@
-"""Request and response models of documents, one file a noun."""
+"""Request and answer models of documents, one file per noun."""

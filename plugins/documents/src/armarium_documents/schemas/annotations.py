@@ -1,4 +1,4 @@
-"""Annotations: a person's or a run's remark on a place of a document."""
+"""Annotations: remarks by a person or a run on a place in a document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class SourceAnchor(Params):
-    """Where on a document something stands, in fractions of one rendition."""
+    """Where something is in a document, in fractions of one rendition."""
 
     document_id: Id | None = None
     page_id: Id | None = None
@@ -40,7 +40,7 @@ class SourceAnchor(Params):
     def _encloses(self) -> SourceAnchor:
         if self.polygon is not None:
             if self.rect is None:
-                raise ValueError("an anchor with a polygon has the rect that encloses it")
+                raise ValueError("an anchor with a polygon needs the rect that encloses it")
             x, y, w, h = self.rect
             for px, py in self.polygon:
                 if not (
@@ -55,7 +55,7 @@ def _span(start: int | None, end: int | None) -> None:
     if (start is None) != (end is None):
         raise ValueError("give both char_start and char_end, or neither")
     if start is not None and end is not None and end <= start:
-        raise ValueError("char_end lies after char_start")
+        raise ValueError("char_end must be greater than char_start")
 
 
 class AnnotationTarget(Params):
@@ -72,7 +72,7 @@ class AnnotationTarget(Params):
 
 
 class AnnotationCreateParams(Params):
-    """A new annotation; what it needs depends on how it is anchored."""
+    """A new annotation; the required fields depend on its anchor."""
 
     document_id: Id
     anchor_kind: AnchorKind
@@ -118,7 +118,7 @@ class AnnotationDeleteParams(Params):
 
 @answer_of(annotation_table)
 class Annotation(Message):
-    """An annotation as it is answered."""
+    """An annotation."""
 
     anchor_kind: AnchorKind
     targets: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Artifacts: how one is made, where its words stand on the page, and edits of its boxes."""
+"""Artifacts: how one is made, where its words are on the page, and edits of its boxes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BoxIn(Params):
 
 
 class GeometryIn(Params):
-    """Where an engine found what it read; an empty list of boxes says that it looked and found nothing."""
+    """Where an engine found what it read; an empty list of boxes means that it looked and found nothing."""
 
     text: Words | None = None
     provider: Short
@@ -94,7 +94,7 @@ class EditRegionsParams(Params):
 
 
 class ArtifactEdited(Artifact):
-    """An artifact after an edit of its boxes: `geometry` is the geometry as it stands now."""
+    """An artifact after an edit of its boxes, with the new `geometry`."""
 
     geometry: dict[str, Any]
 
@@ -107,7 +107,7 @@ class RegionBox(Message):
 
 
 class Region(Message):
-    """Where on the page it stands: the union, and the boxes it is made of."""
+    """Where it is on the page: the union, and the boxes it consists of."""
 
     bbox: list[float]
     boxes: list[RegionBox]
@@ -116,7 +116,7 @@ class Region(Message):
 
 
 class ArtifactRegion(Message):
-    """ArtifactRegionResponse: whether the words can be pointed at, and where."""
+    """ArtifactRegionResponse: whether the words have positions, and where they are."""
 
     artifact_id: str
     document_id: str

@@ -8,7 +8,7 @@ from armarium_documents.schemas.fields import Id, Name
 
 
 class BookmarkCreate(Params):
-    """A bookmark of a document, by its name or another."""
+    """A bookmark of a document, under its own name or another."""
 
     target_id: Id
     parent_id: Id | None = None

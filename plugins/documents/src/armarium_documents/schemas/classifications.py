@@ -1,4 +1,4 @@
-"""Prototypes, their declarations, what they make of a document, and kinds that a run proposes."""
+"""Prototypes, their declarations and effective attributes, and kinds that a run proposes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DeclarationType = Literal["text", "number", "rating", "date", "checkbox", "choic
 
 
 class DeclarationIn(Params):
-    """One attribute that documents of a kind have."""
+    """An attribute that documents of a kind have."""
 
     key: Key
     label: Name
@@ -35,7 +35,7 @@ class DeclarationIn(Params):
     @classmethod
     def _no_quote(cls, key: str) -> str:
         if '"' in key:
-            raise ValueError("an attribute's name holds no quotation mark")
+            raise ValueError("an attribute's name must not contain a quotation mark")
         return key
 
     @model_validator(mode="after")
@@ -43,14 +43,14 @@ class DeclarationIn(Params):
         if self.type == "choice" and not self.options:
             raise ValueError(f"{self.key} is a choice: it needs options")
         if self.type != "choice" and self.options:
-            raise ValueError(f"{self.key} has options, which only a choice has")
+            raise ValueError(f"{self.key} has options, which only a choice may have")
         if self.default is not None and not fits(self.default, self.type, self.options):
-            raise ValueError(f"the default of {self.key} is no {self.type}")
+            raise ValueError(f"the default of {self.key} is not a {self.type}")
         return self
 
 
 def fits(value: Any, kind: str, options: list[str]) -> bool:
-    """Whether *value* is of the declared type."""
+    """Return whether *value* is of the declared type."""
     if kind in ("number", "rating"):
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if kind == "checkbox":
@@ -61,7 +61,7 @@ def fits(value: Any, kind: str, options: list[str]) -> bool:
 
 
 class Declaration(Message):
-    """A declaration as it is answered, with the prototype that made it."""
+    """A declaration, with the prototype that made it."""
 
     key: str
     label: str
@@ -150,7 +150,7 @@ class ClassificationDeleted(Message):
 
 
 class Resolved(Message):
-    """A prototype with all it inherits: the root's declarations first, a nearer one in the place of a farther."""
+    """A prototype with everything it inherits: the root's declarations first, overridden by nearer ones."""
 
     key: str
     label: str
@@ -160,7 +160,7 @@ class Resolved(Message):
 
 
 class EffectiveAttributes(Message):
-    """What a document's attributes amount to: its prototype's defaults overlaid with its own."""
+    """A document's effective attributes: its prototype's defaults overlaid with its own."""
 
     document_id: str
     prototype_key: str | None
@@ -171,7 +171,7 @@ class EffectiveAttributes(Message):
 
 
 class ProposeKindParams(Params):
-    """A kind that a run proposes for a node, with what it rests on."""
+    """A kind that a run proposes for a node, with its evidence."""
 
     document_id: Id
     value: PrototypeKey

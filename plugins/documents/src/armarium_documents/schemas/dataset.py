@@ -24,12 +24,12 @@ FIELDS = frozenset(
 
 
 def check_attribute(name: str) -> str:
-    """*name* itself; ValueError for a quotation mark, a control character, an unknown document field."""
+    """Return *name*; ValueError for a quotation mark, a control character, an unknown document field."""
     for character in name:
         if character == '"' or ord(character) < 32:
-            raise ValueError(f"an attribute's name holds no {character!r}")
+            raise ValueError(f"an attribute's name must not contain {character!r}")
     if name.startswith("document.") and name.removeprefix("document.") not in FIELDS:
-        raise ValueError(f"there is no field {name}; there are {', '.join(sorted(FIELDS))}")
+        raise ValueError(f"there is no field {name}; the fields are {', '.join(sorted(FIELDS))}")
     return name
 
 
@@ -37,7 +37,7 @@ Attribute = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(c
 
 
 class Filter(Params):
-    """What the value of one attribute must be."""
+    """A condition on one attribute."""
 
     attr: Attribute
     op: Operator
@@ -57,7 +57,7 @@ class Filter(Params):
         if self.op == "between":
             _check_type("value2", self.value2, self.type)
         elif self.value2 is not None:
-            raise ValueError("only between takes value2")
+            raise ValueError("value2 is only for between")
         if self.type == "checkbox" and self.op not in ("eq", "ne"):
             raise ValueError("a checkbox is compared with eq or ne")
         return self
@@ -86,7 +86,7 @@ class Bins(Params):
 
 
 class DatasetQuery(Params):
-    """A folder, what to keep of it, in which order, which page, and what to count."""
+    """A folder, filters, sort order, page, and what to count."""
 
     parent_id: Id | None = None
     recursive: bool = False

@@ -1,4 +1,4 @@
-"""A document as it is answered, and the requests that make, change, place and delete one."""
+"""A document, and the requests that create, change, move and delete one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CONTAINERS = ("folder", "group")
 
 
 class Open(Message):
-    """An answer that a later version may add to."""
+    """An answer that later versions may extend."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -52,7 +52,7 @@ class Document(Open):
 
 
 class Attachments(Message):
-    """What hangs on the anchor of a view."""
+    """What is attached to the anchor of a view."""
 
     renditions: list[dict[str, Any]]
     artifacts: list[dict[str, Any]]
@@ -61,7 +61,7 @@ class Attachments(Message):
 
 
 class DocumentView(Message):
-    """A document among its ancestors (root first) and children, with what hangs on it; a skipped half is null."""
+    """A document with its ancestors (root first), children and attachments; a part not asked for is null."""
 
     ancestors: list[Document]
     document: Document
@@ -71,7 +71,7 @@ class DocumentView(Message):
 
 
 class DescriptionFields(Params):
-    """What says what a document is: the fields a person fills in."""
+    """The descriptive fields that a person fills in."""
 
     prototype_key: Key | None = None
     attributes: JsonObject = Field(default_factory=dict)
@@ -93,7 +93,7 @@ class DescriptionFields(Params):
 
 
 class CreateParams(DescriptionFields):
-    """A new node: a folder unless said otherwise; a note carries its text in `page_content`."""
+    """A new node: a folder unless stated otherwise; a note carries its text in `page_content`."""
 
     name: Name
     parent_id: Id | None = None
@@ -106,7 +106,7 @@ class CreateParams(DescriptionFields):
         if self.doc_type is None:
             self.doc_type = "folder" if self.node_kind == "document" else "file"
         if self.node_kind == "note" and self.doc_type != "file":
-            raise ValueError("a note is of doc_type file")
+            raise ValueError("a note must have doc_type file")
         if self.page_content is not None and self.doc_type in CONTAINERS:
             raise ValueError(f"a {self.doc_type} has no page_content: put the text in a note inside it")
         return self
@@ -118,8 +118,8 @@ Timestamp = Annotated[str, Field(max_length=40)]
 class UpdateParams(Params):
     """Changes to a node: a field left out stays, null clears it, attributes are replaced as a whole.
 
-    With `expected_updated_at`, the node's `updated_at` as it was read, nothing is changed (409 stale_version) where
-    somebody else changed it since.
+    With `expected_updated_at`, the node's `updated_at` as it was read, nothing is changed (409 stale_version)
+    if somebody else changed it since.
     """
 
     document_id: Id
@@ -172,7 +172,7 @@ class MoveResult(Message):
 
 
 class DeleteParams(Params):
-    """Nodes to send to the Trash; what lies under them goes with them."""
+    """Nodes to send to the Trash, with everything below them."""
 
     ids: Ids
 
@@ -181,7 +181,7 @@ class DeleteResult(Message):
     status: Literal["deleted"] = "deleted"
     id: str | None = None
     ids: list[str]
-    item_count: Annotated[int, Field(description="Nodes that went, with everything under them")]
+    item_count: Annotated[int, Field(description="Nodes sent to the Trash, including everything below them")]
 
 
 class LockParams(Params):

@@ -1,4 +1,4 @@
-"""Checked kinds of values that several request models of documents share: names, JSON objects, codes, ids."""
+"""Validated field types shared by the request models of documents: names, JSON objects, codes, ids."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ MAX_IDS = 10_000
 
 
 def clean_name(value: str) -> str:
-    """*value* in NFC without outer blanks; ValueError for control characters, nothing at all, or too much."""
+    """Return *value* in NFC without outer spaces; ValueError for control characters or a bad length."""
     name = unicodedata.normalize("NFC", value).strip()
     if not name:
-        raise ValueError("a name needs at least one character that is not a blank")
+        raise ValueError("a name needs at least one character that is not a space")
     if len(name) > MAX_NAME:
         raise ValueError(f"a name has at most {MAX_NAME} characters, this one has {len(name)}")
     for character in name:
         if unicodedata.category(character) in ("Cc", "Cs") or character in "\u2028\u2029":
-            raise ValueError(f"a name holds no control characters, this one has U+{ord(character):04X}")
+            raise ValueError(
+                f"a name must not contain control characters, this one has U+{ord(character):04X}"
+            )
     return name
 
 
 def check_json(value: Any) -> Any:
-    """*value* itself when it is JSON of bounded depth and size; ValueError in words otherwise."""
+    """Return *value* if it is JSON of bounded depth and size; otherwise ValueError with the reason."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         deeper: list[Any] = []
@@ -72,14 +74,14 @@ _FULL = re.compile(r"([-+]?[0-9]{4,9})-([0-9]{2})-([0-9]{2})")
 
 
 def last_day(year: int, month: int) -> int:
-    """The last day of a month of the proleptic Gregorian calendar, which ISO 8601 counts in."""
+    """Return the last day of a month in the proleptic Gregorian calendar, which ISO 8601 uses."""
     if month == 2:
         return 29 if isleap(year) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
 def check_date(value: str) -> str:
-    """*value* when it is a date of ISO 8601 or of its extension for uncertain ones (EDTF); ValueError for any other words."""
+    """Return *value* if it is a date in ISO 8601 or EDTF; ValueError otherwise."""
     if _DATE.fullmatch(value) is None:
         raise ValueError(
             "a date is written as 1750, 1750-03, 1750-03-21 or 1750/1752, with ? for uncertain and XX for unknown; "

@@ -1,4 +1,4 @@
-"""Renditions, artifacts, representations as they are answered, and the requests of an import."""
+"""Renditions, artifacts and representations, and the requests of an import."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ KINDS = (
 
 
 class RepresentationParams(Params):
-    """A typed text of a whole document; a reading of a segment is made by the source model."""
+    """A typed text of a whole document; readings of segments are made by the source model."""
 
     document_id: Id
     kind: Annotated[str, Field(max_length=100)]
@@ -78,11 +78,11 @@ class RepresentationParams(Params):
 
 @answer_of(revisions)
 class Revision(Message):
-    """What a reviewer would have a representation say."""
+    """A reviewer's revision of a representation."""
 
 
 class RevisionParams(Params):
-    """RepresentationRevisionParams: what a reviewer would have the text say."""
+    """RepresentationRevisionParams: what the text should say according to a reviewer."""
 
     representation_id: Id
     content: Annotated[SourceText, Field(max_length=4_000_000)]
@@ -121,7 +121,7 @@ class ImportStarted(Message):
 
 
 class ImportJobArgs(Message):
-    """What an import job is given: places on this machine and a folder of the project."""
+    """The arguments of an import job: paths on this machine and a folder of the project."""
 
     paths: list[MaterialPath]
     folder: MaterialPath | None = None
@@ -152,7 +152,7 @@ class NewPicture(Message):
 
 
 class NewNode(Message):
-    """One node of an import batch: `id` is made by the job, so that running a batch again doubles nothing."""
+    """One node of an import batch: `id` is made by the job, so that repeating a batch duplicates nothing."""
 
     id: Id
     parent_id: Id
@@ -173,7 +173,7 @@ class AddParams(Params):
 
 
 class AddResult(Message):
-    """The nodes made, and the job that draws their thumbnails (null where none has a picture)."""
+    """The new nodes, and the job that draws their thumbnails (null if none has a picture)."""
 
     ids: list[str]
     count: int

@@ -1,4 +1,4 @@
-"""Rectangles and points in fractions of one frame, origin top left: the one rule, and as request models take them."""
+"""Rectangles and points in fractions of one frame, origin top left: their validation, and field types."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TOLERANCE = 1e-6
 
 
 def fault_of_rect(rect: Sequence[float]) -> str | None:
-    """What is wrong with `[x, y, w, h]`, said of it ("has no area …"); None for a good one.
+    """Return what is wrong with `[x, y, w, h]` as a predicate ("has no area …"); None if it is valid.
 
-    Good are four finite fractions, w and h above 0, that lie inside the frame but for TOLERANCE.
+    Valid are four finite fractions, w and h above 0, inside the frame up to TOLERANCE.
     """
     if len(rect) != 4:
         return f"has {len(rect)} numbers; a rect is [x, y, w, h] in fractions of the image."
@@ -25,7 +25,7 @@ def fault_of_rect(rect: Sequence[float]) -> str | None:
     except (TypeError, OverflowError):
         finite = False
     if not finite:
-        return "holds something that is not a finite number; send four finite fractions."
+        return "contains something that is not a finite number; send four finite fractions."
     if w <= 0 or h <= 0:
         return f"has no area (width {w:g}, height {h:g}); both must be above 0."
     if x < -TOLERANCE or y < -TOLERANCE or x + w > 1 + TOLERANCE or y + h > 1 + TOLERANCE:
@@ -37,7 +37,7 @@ def fault_of_rect(rect: Sequence[float]) -> str | None:
 
 
 def check_rect(rect: list[float]) -> list[float]:
-    """`[x, y, w, h]` itself; ValueError saying what is wrong with it."""
+    """Return `[x, y, w, h]`; ValueError saying what is wrong with it."""
     fault = fault_of_rect(rect)
     if fault is not None:
         raise ValueError(f"the rect {fault}")
@@ -45,7 +45,7 @@ def check_rect(rect: list[float]) -> list[float]:
 
 
 def check_point(point: list[float]) -> list[float]:
-    """`[x, y]` itself; ValueError outside the frame."""
+    """Return `[x, y]`; ValueError outside the frame."""
     if not all(math.isfinite(number) and -TOLERANCE <= number <= 1 + TOLERANCE for number in point):
         raise ValueError("a point is [x, y] in fractions between 0 and 1")
     return point
@@ -56,7 +56,7 @@ Point = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator
 
 
 def union(rects: list[list[float]]) -> list[float]:
-    """The smallest rect around *rects*, to twelve decimals: sums of fractions end in noise that nobody measured."""
+    """Return the smallest rect around *rects*, rounded to twelve decimals to remove floating-point noise."""
     left = min(rect[0] for rect in rects)
     top = min(rect[1] for rect in rects)
     right = max(rect[0] + rect[2] for rect in rects)

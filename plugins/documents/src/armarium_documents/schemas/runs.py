@@ -27,7 +27,7 @@ class RunsOfDocument(Message):
 
 
 class RunHistory(Message):
-    """Each document with its rows, newest first; an unknown id is left out, an unreadable one counted."""
+    """Each document with its rows, newest first; unknown ids are left out, unreadable ones counted."""
 
     items: list[RunsOfDocument]
     count: int

@@ -1,4 +1,4 @@
-"""Transfer between projects: the request, and what was or would be carried."""
+"""Transfer between projects: the request, and what was or would be transferred."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mode = Literal["copy", "move"]
 
 @dataclass(frozen=True)
 class Arrival:
-    """What stands in the target, copied and checked, and waits to be made live."""
+    """A copy that is complete and verified in the target and waits to be made live."""
 
     transfer_id: str
     parent_id: str
@@ -26,7 +26,7 @@ class Arrival:
 
 
 class TransferParams(Params):
-    """Which things of which project, and where they go; each with all that is live beneath it."""
+    """Which items of which project to transfer, and where to; each with everything live below it."""
 
     source_library: PackagePath
     items: Ids
@@ -36,13 +36,13 @@ class TransferParams(Params):
 
 
 class TransferRequest(TransferParams):
-    """As `document.transfer`; with dry_run nothing is written and the plan is answered."""
+    """As `document.transfer`; with dry_run nothing is written and the plan is returned."""
 
     dry_run: bool = False
 
 
 class TransferOutParams(Params):
-    """The move whose copy stands checked in the other project."""
+    """The move whose copy is verified in the other project."""
 
     transfer_id: Id
 
@@ -61,7 +61,7 @@ class Word(Message):
 
 
 class VocabularyUsed(Message):
-    """Words (prototypes, kinds of reading) that were there by their key, and those that were made."""
+    """Vocabulary (prototypes, kinds of reading) that existed under its key, and that was created."""
 
     matched: list[Word]
     made: list[Word]
@@ -117,7 +117,7 @@ class TransferResult(Message):
 
 
 class TransferOutResult(Message):
-    """What went to the Trash of the project it left, and what was cut there."""
+    """What was sent to the Trash of the project it left, and what was cut there."""
 
     transfer_id: str
     item_count: int

@@ -1,4 +1,4 @@
-"""The Trash: what is in it, what restoring answers, what emptying removes."""
+"""The Trash: its contents, and the answers of restoring and emptying."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarium_documents.schemas.fields import Id
 
 
 class TrashEntry(Message):
-    """One thing deleted once, with what went along."""
+    """One deletion, with everything that went with it."""
 
     id: str
     document_id: str
@@ -51,7 +51,7 @@ class MovedAway(Message):
 
 
 class EmptyPlan(Message):
-    """What Empty Trash would remove; asking changes nothing."""
+    """What Empty Trash would remove; nothing is changed."""
 
     items: int
     documents: int

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from armarium_exports.pages import Line, ReadablePage
+from armarium_exports.rendering.word_fonts import set_fonts
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _COUNT_BY = "5"
@@ -30,6 +31,7 @@ def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
             document.add_section(WD_SECTION.NEW_PAGE)
         _number_lines(document.sections[-1])
         _page(document, page, alone=len(pages) == 1 and page.title == title)
+    set_fonts(document)
     file = io.BytesIO()
     document.save(file)
     return _steady(file.getvalue())

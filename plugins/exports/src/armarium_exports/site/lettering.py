@@ -6,11 +6,7 @@ import shutil
 from pathlib import Path
 
 from armarium.api import fonts_for
-
-LARGEST = 4_000_000
-"""Bytes: a larger font, such as that of Chinese and Japanese, is left to the reader's machine."""
-_USUAL = ((0, 0x52F), (0x1E00, 0x1FFF), (0x2000, 0x206F), (0x20A0, 0x20BF))
-"""Latin, Greek and Cyrillic with their accents, punctuation, signs of money: every machine has these."""
+from armarium_exports.letters import LARGEST, is_unusual
 
 
 def add_fonts(site: Path) -> None:
@@ -18,10 +14,7 @@ def add_fonts(site: Path) -> None:
     letters: set[str] = set()
     for data in (site / "content" / "_data").glob("*.json"):
         letters.update(data.read_text(encoding="utf-8"))
-    unusual = {
-        letter for letter in letters if not any(first <= ord(letter) <= last for first, last in _USUAL)
-    }
-    fonts = [font for font in fonts_for(unusual) if font.path.stat().st_size <= LARGEST]
+    fonts = [font for font in fonts_for(filter(is_unusual, letters)) if font.path.stat().st_size <= LARGEST]
     if not fonts:
         return
     assets = site / "static" / "assets"

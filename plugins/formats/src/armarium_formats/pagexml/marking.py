@@ -39,12 +39,12 @@ def with_marks(
     ]
     places = {(mark.kind, start, end) for mark, start, end in marks}
 
-    def kept(found: re.Match[str]) -> str:
+    def keep_unless_taken(found: re.Match[str]) -> str:
         mark = _mark(found.group(1), said_in(found.group(2)))
         gone = mark is not None and (taken or (mark.kind, mark.start, mark.end) in places)
         return "" if gone else found.group(0)
 
-    rest = " ".join(CUSTOM.sub(kept, custom).split()) if custom and (taken or places) else custom
+    rest = " ".join(CUSTOM.sub(keep_unless_taken, custom).split()) if custom and (taken or places) else custom
     tags = [rest] if rest else []
     for mark, start, end in marks:
         said = {"offset": str(start), "length": str(end - start)} | dict(mark.stated)

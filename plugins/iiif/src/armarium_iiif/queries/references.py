@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import json_text, raw_of
 from armarium_documents.api import documents, renditions
-from armarium_iiif.models import manifests
+from armarium_iiif.models import canvases, manifests
 
 
 class Reference(NamedTuple):
@@ -48,6 +48,13 @@ def references(conn: Connection, ids: Sequence[str]) -> list[Reference]:
         Reference(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
         for row in raw_of(conn).execute(_REFERENCES, (json_text(list(ids)),))
     ]
+
+
+def reference_of(conn: Connection, document_id: str) -> Reference | None:
+    """The referenced canvas that a page is; None for another page, and in a project without IIIF."""
+    if raw_of(conn).execute(f"SELECT 1 FROM pragma_table_info('{canvases}')").fetchone() is None:
+        return None
+    return next(iter(references(conn, [document_id])), None)
 
 
 def folder_of_manifest(conn: Connection, parent_id: str, checksum: str) -> tuple[str, str] | None:

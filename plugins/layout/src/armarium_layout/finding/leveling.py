@@ -17,8 +17,13 @@ Curve = Sequence[tuple[float, float]]
 
 STEEPEST = 8.0
 """Degrees: what leans more was not laid askew but written so."""
+CLEARLY = 1.3
+"""How much sharper than at any angle the rows must be at the best: without many lines, or with writing at all angles, they
+are hardly sharper anywhere, and the page is left as it lies."""
 LEAST = 0.1
 """Degrees below which a page counts as level."""
+LONG = 0.1
+"""Lines longer than this part of the width say how the page leans."""
 TERMS = [(i, j) for i in (1, 2, 3, 4) for j in (0, 1, 2)]
 """The powers of x and y that a bend is made of."""
 MESH = 9
@@ -49,11 +54,31 @@ def lean_of(sheet: Sheet) -> float:
         rows = numpy.bincount((level - level.min()).astype(int), weights=weights)
         return float((rows**2).sum())
 
+    everywhere = [sharpness(degrees) for degrees in numpy.arange(-STEEPEST, STEEPEST + 0.25, 0.5)]
+    if max(everywhere) < CLEARLY * float(numpy.median(everywhere)):
+        return 0.0
     best = 0.0
     for step, reach in ((0.5, STEEPEST), (0.1, 0.5), (0.02, 0.1)):
         tried = numpy.arange(best - reach, best + reach + step / 2, step)
         best = float(tried[int(numpy.argmax([sharpness(degrees) for degrees in tried]))])
     return best if abs(best) <= STEEPEST else 0.0
+
+
+def lean_of_lines(curves: Sequence[Curve], shape: tuple[int, int]) -> float | None:
+    """By how many degrees known lines fall to the right on a picture of (height, width), the longer ones counting for more;
+    None where too few are long and level enough to say."""
+    height, width = shape
+    leans = []
+    for curve in curves:
+        across = (curve[-1][0] - curve[0][0]) * width
+        fall = (curve[-1][1] - curve[0][1]) * height
+        if across > LONG * width and abs(fall) <= numpy.tan(numpy.radians(STEEPEST)) * across:
+            leans.append((float(numpy.degrees(numpy.arctan2(fall, across))), across))
+    if len(leans) < 3:
+        return None
+    leans.sort()
+    reached = numpy.cumsum([across for _, across in leans])
+    return leans[int(numpy.searchsorted(reached, reached[-1] / 2))][0]
 
 
 class LevelPicture(NamedTuple):

@@ -17,8 +17,18 @@ EDGE = 0.82
 """Where one side of a line is darker than this part of the other it is the edge of a sheet, not a rule."""
 INKED = 0.6
 """A rule has ink along this part of it at least."""
+HARDLY = 8
+"""A faint rule is so many greys darker than the paper beside it,"""
+MOST = 0.8
+"""along this part of it at least."""
+ALONG_EDGE = 0.85
+"""What is longer than this part of the picture, and"""
+AT_EDGE = 0.06
+"""nearer to its edge than this part of it, is the edge of the sheet."""
 CLEAR = 0.45
 """Beside a rule there is less ink than this part of what is on it: a row of letters has as much."""
+BEND = 2
+"""So many pixels a rule may stand off the straight line between its ends."""
 SLANT = 0.02
 """How much of its length a rule may lean and still be one."""
 
@@ -54,6 +64,8 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     run = max(9, round(least / 3))
     # A leaning rule is steps of a pixel: a row thicker, its runs are unbroken.
     thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
+    if upright:
+        thick = numpy.bitwise_or(thick, _faint(grey, 3 * run))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, numpy.ones((1, run), numpy.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(runs, connectivity=8)
     pieces = []
@@ -68,8 +80,26 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     joined = [rule for rule in _join_rules(pieces, least) if rule.length >= least]
     aside = max(4.0, 0.3 * letters)
     return sorted(
-        (rule for rule in joined if _is_ruled(thick, grey, rule, aside)), key=lambda rule: rule.middle
+        (rule for rule in joined if not _is_edge(rule, seen) and _is_ruled(thick, grey, rule, aside)),
+        key=lambda rule: rule.middle,
     )
+
+
+def _is_edge(rule: Rule, seen: Pixels) -> bool:
+    """Whether it runs along an edge of the picture nearly all the way, as the edge of the sheet does."""
+    across, along = seen.shape
+    return bool(
+        rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
+    )
+
+
+def _faint(grey: Pixels, window: int) -> Pixels:
+    """Where a line runs that is hardly darker than the paper, but for most of each *window* along it."""
+    flat = cv2.GaussianBlur(grey, (0, 0), 0.8)
+    across = cv2.morphologyEx(flat, cv2.MORPH_BLACKHAT, numpy.ones((9, 1), numpy.uint8))
+    darker = cv2.dilate((across >= HARDLY).astype(numpy.uint8), numpy.ones((3, 1), numpy.uint8))
+    along = cv2.boxFilter(darker.astype(numpy.float32), -1, (window, 1))
+    return ((along >= MOST) & (darker > 0)).astype(numpy.uint8)
 
 
 def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
@@ -84,7 +114,9 @@ def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
     def measure_ink(away: float) -> float:
         return float(sample(thick, away).mean())
 
-    on = max(measure_ink(away) for away in (-1, 0, 1))
+    # A rule of a hand, or beside a fold, bends: its ink is looked for a little to either side of the straight line.
+    bend = range(-BEND, BEND + 1)
+    on = float(numpy.maximum.reduce([sample(thick, away) for away in bend]).mean())
     paper = [float(numpy.median(sample(grey, sign * 2.5 * aside))) for sign in (-1, 1)]
     if min(paper) < EDGE * max(paper):
         return False

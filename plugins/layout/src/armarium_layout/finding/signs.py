@@ -11,10 +11,12 @@ import numpy
 from armarium_layout.finding.ink import Box, Pixels
 
 TALL = 32
-"""The height, in pixels, at which examples are compared."""
+"""The shorter side, in pixels, at which examples are compared: a word shrunk to its length looks like any other."""
+LONGEST = 128
+"""And their longer side at most."""
 SIZES = (0.8, 0.9, 1.0, 1.12, 1.25)
 """How much larger or smaller a sign may be than its example."""
-LIKE = 0.68
+LIKE = 0.64
 """From this likeness (1: the same) a place is a sign."""
 INKED = 0.5
 """A place has at least this part of the example's ink, and at most twice."""
@@ -58,7 +60,7 @@ def _trim_paper(ink: Pixels) -> Pixels | None:
 
 def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign]:
     found = []
-    scale = min(1.0, TALL / max(example.shape))
+    scale = min(1.0, TALL / min(example.shape), LONGEST / max(example.shape))
     page = _soft(ink, scale)
     for size in SIZES:
         pattern = _soft(example, scale * size)

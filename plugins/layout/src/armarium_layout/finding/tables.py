@@ -1,4 +1,4 @@
-"""The cells of tables: from ruled lines, from white space where nothing is ruled, from both where only columns are.
+"""The cells of ruled tables: from their lines, and where only columns are ruled from the rows of text between these.
 
 A grid is first lines across and down; then what no line parts is made one cell that spans.
 """
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy
 
 from armarium_layout.finding.ink import Box, Sheet, letter_height, pieces_of, rows_of
-from armarium_layout.finding.regions import hull_of
 from armarium_layout.finding.rules import Rule, rules_of
 
 DRAWN = 0.5
@@ -27,6 +26,12 @@ WIDE_COLUMN = 24
 """Upright rules without a frame are columns of one table up to this far apart, in letters, or half their own length."""
 NEARBY = 0.12
 """Text belongs to a column outside the last rule where it begins nearer to it than this, in heights of the table."""
+SPREAD = 0.15
+"""Upright rules nearer to each other than this part of a grid's width are the edge of the sheet beside an underline."""
+NARROW = 3
+"""A column narrower than so many lines are tall, and all but empty, is the gap of a double rule."""
+BLOTS = 4
+"""In such a gap fewer pieces of ink than this are no writing."""
 OPEN_BAND = 0.4
 """A band between two level rules is one row of cells; where it is this part of the whole table, it holds rows of text."""
 
@@ -58,7 +63,12 @@ def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
     written = list(lines) if lines is not None else rows_of(sheet.ink)
     tables = []
     for columns, rows in _grids(upright, level, letters):
+        columns, rows = _without_strokes(_without_edges(columns, rows), rows, written)
+        if len(columns) < 2:
+            continue
         box = _extent(columns, rows)
+        if columns[-1].middle - columns[0].middle < SPREAD * box.width:
+            continue
         inside = [line for line in written if line.shared_area(box) > 0.5 * line.width * line.height]
         if _written_across(inside, columns, letters):
             continue
@@ -113,13 +123,17 @@ def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple
 
 def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
     """The rules that hold a grid together: a level one meets two upright ones, an upright one two level ones, or it has
-    a neighbour that begins and ends where it does. Strokes and underlines do neither."""
+    a neighbour that begins and ends where it does, or amid it. Strokes and underlines do neither."""
     while True:
         columns = [
             one
             for one in upright
             if sum(_cross(one, other) for other in level) >= 2
-            or any(_side_by_side(one, other, level, letters) for other in upright if other is not one)
+            or any(
+                _side_by_side(one, other, level, letters) or _runs_past(one, other, level)
+                for other in upright
+                if other is not one
+            )
         ]
         rows = [one for one in level if sum(_cross(other, one) for other in columns) >= 2]
         if len(columns) == len(upright) and len(rows) == len(level):
@@ -134,6 +148,13 @@ def _cross(upright: Rule, level: Rule) -> bool:
         level.along[0] - spare <= x <= level.along[1] + spare
         and upright.along[0] - spare <= y <= upright.along[1] + spare
     )
+
+
+def _runs_past(one: Rule, other: Rule, level: list[Rule]) -> bool:
+    """Whether an upright rule goes through the table whose column *other* is, and on beyond it, as beside a fold."""
+    spare = 0.08 * other.length
+    covers = one.along[0] <= other.along[0] + spare and other.along[1] <= one.along[1] + spare
+    return covers and any(_cross(one, row) and _cross(other, row) for row in level)
 
 
 def _side_by_side(a: Rule, b: Rule, level: list[Rule], letters: float) -> bool:
@@ -170,7 +191,10 @@ def _build_ruled(
         return None
     if not rows:
         xs = _with_outer_columns(xs, written, box)
+        box = _with_whole_lines(Box(xs[0], box.top, xs[-1], box.bottom), written)
+        ys = [box.top, box.bottom]
         lines = [line for line in written if line.shared_area(Box(xs[0], box.top, xs[-1], box.bottom)) > 0]
+    xs = _without_folds(xs, lines)
     ys, drawn = _with_rows_of_text(ys, rows, xs, lines)
     if len(xs) < 3 or len(ys) < 3:
         return None
@@ -185,6 +209,39 @@ def _build_ruled(
     return Table(whole, cells) if len(cells) >= 4 and 4 * filled >= len(cells) else None
 
 
+def _without_edges(columns: list[Rule], rows: list[Rule]) -> list[Rule]:
+    """The columns' rules without those beyond all that meet a level rule: the edges of the leaves beneath."""
+    met = [number for number, one in enumerate(columns) if any(_cross(one, row) for row in rows)]
+    return columns[met[0] : met[-1] + 1] if len(met) >= 2 else columns
+
+
+def _without_strokes(
+    columns: list[Rule], rows: list[Rule], written: list[Box]
+) -> tuple[list[Rule], list[Rule]]:
+    """The rules of a grid without the short ones in a band of many rows of text: the frame of a signature, a flourish.
+
+    What parts most rows is then the text; a few strokes in one column would part some of them once more.
+    """
+    box = _extent(columns, rows)
+    xs = _places([rule.middle for rule in columns], box.width, ends=(box.left, box.right))
+    near = max(4.0, ROOM * box.height)
+    short = [rule for rule in rows if _measure_cover(rows, rule.middle, (box.left, box.right), near) < DRAWN]
+    whole = [rule.middle for rule in rows if rule not in short]
+    strokes: list[Rule] = []
+    for top, bottom in pairwise(_places(whole, box.height, ends=(box.top, box.bottom))):
+        within = [rule for rule in short if top + near < rule.middle < bottom - near]
+        lines = [line for line in written if top < line.middle[1] < bottom and line.shared_area(box)]
+        if bottom - top > OPEN_BAND * box.height and len(_starts(lines, xs, bottom - top)) > 2 * len(within):
+            strokes += within
+    if not strokes:
+        return columns, rows
+    rows = [rule for rule in rows if rule not in strokes]
+    upright = [
+        one for one in columns if one.length > OPEN_BAND * box.height or any(_cross(one, row) for row in rows)
+    ]
+    return upright, rows
+
+
 def _places(found: list[float], extent: float, ends: tuple[float, float] | None) -> list[float]:
     """Where the rules stand, those that are one put together; with *ends*, from the one to the other."""
     places: list[list[float]] = []
@@ -195,6 +252,34 @@ def _places(found: list[float], extent: float, ends: tuple[float, float] | None)
         else:
             places.append([place])
     return [sum(group) / len(group) for group in places]
+
+
+def _without_folds(xs: list[float], lines: list[Box]) -> list[float]:
+    """Columns without those as narrow as the gap between two rules beside a fold, in which nothing is written."""
+    if not lines:
+        return xs
+    narrow = NARROW * median(line.height for line in lines)
+    kept = [xs[0]]
+    for at, x in enumerate(xs[1:-1], 1):
+        written = sum(kept[-1] < line.middle[0] < x for line in lines)
+        if at > 1 and x - kept[-1] < narrow and written < BLOTS:
+            kept[-1] = (kept[-1] + x) / 2
+        else:
+            kept.append(x)
+    return [*kept, xs[-1]]
+
+
+def _with_whole_lines(box: Box, lines: list[Box]) -> Box:
+    """A table with the whole of the lines through which the ends of its rules run, or which stand on them."""
+    inside = [line for line in lines if box.left < line.middle[0] < box.right]
+    tops = [line.top for line in inside if line.top < box.top < line.bottom + 0.5 * line.height]
+    bottoms = [line.bottom for line in inside if line.top - 0.5 * line.height < box.bottom < line.bottom]
+    return Box(
+        box.left,
+        min(tops) if len(tops) > 1 else box.top,
+        box.right,
+        max(bottoms) if len(bottoms) > 1 else box.bottom,
+    )
 
 
 def _with_outer_columns(xs: list[float], lines: list[Box], box: Box) -> list[float]:
@@ -327,74 +412,3 @@ def _measure_cover(rules: list[Rule], at: float, span: tuple[float, float], near
             covered += high - max(low, reached)
             reached = high
     return covered / max(end - begin, 1e-9)
-
-
-def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
-    """The cells of a table without rules from its *words* (or lines of cells): columns are corridors of white.
-
-    None where there are fewer than two columns or two rows.
-    """
-    inside = [word for word in words if word.shared_area(area) > 0.5 * word.width * word.height]
-    if len(inside) < 4:
-        return None
-    height = median(word.height for word in inside)
-    rows = _one_a_row_of_cells(inside)
-    xs = _corridors(rows, height)
-    if len(rows) < 2 or len(xs) < 1:
-        return None
-    left, right = min(word.left for word in inside), max(word.right for word in inside)
-    columns = [min(area.left, left), *xs, max(area.right, right)]
-    places = [hull_of(row) for row in rows]
-    ys = [min(area.top, places[0].top)]
-    for above, beneath in pairwise(places):
-        ys.append((above.bottom + beneath.top) / 2 if beneath.top > above.bottom else beneath.top)
-    ys.append(max(area.bottom, places[-1].bottom))
-    cells = []
-    for r, row in enumerate(rows):
-        crossed = [
-            any(word.left < x - 0.3 * height and word.right > x + 0.3 * height for word in row) for x in xs
-        ]
-        c = 0
-        while c < len(columns) - 1:
-            wide = 1
-            while c + wide < len(columns) - 1 and crossed[c + wide - 1]:
-                wide += 1
-            cells.append(Cell(Box(columns[c], ys[r], columns[c + wide], ys[r + 1]), r, c, 1, wide))
-            c += wide
-    return Table(Box(columns[0], ys[0], columns[-1], ys[-1]), cells)
-
-
-def _one_a_row_of_cells(words: Sequence[Box]) -> list[list[Box]]:
-    rows: list[list[Box]] = []
-    for word in sorted(words, key=lambda one: one.middle[1]):
-        if rows:
-            hull = hull_of(rows[-1])
-            shared = min(hull.bottom, word.bottom) - max(hull.top, word.top)
-            if shared > 0.5 * min(word.height, median(one.height for one in rows[-1])):
-                rows[-1].append(word)
-                continue
-        rows.append([word])
-    return rows
-
-
-def _corridors(rows: list[list[Box]], height: float) -> list[float]:
-    """The middles of the corridors of white that run down between columns: at most a tenth of the rows crosses one."""
-    left = int(min(word.left for row in rows for word in row))
-    right = int(max(word.right for row in rows for word in row)) + 1
-    crossing = numpy.zeros(right - left, int)
-    for row in rows:
-        filled = numpy.zeros(right - left, bool)
-        for word in row:
-            filled[max(0, int(word.left) - left) : int(numpy.ceil(word.right)) - left] = True
-        crossing += filled
-    free = crossing <= max(0, int(0.1 * len(rows)))
-    found: list[float] = []
-    begin: int | None = None
-    for place, is_free in enumerate([*free.tolist(), False]):
-        if is_free and begin is None:
-            begin = place
-        elif not is_free and begin is not None:
-            if begin > 0 and place < len(free) and place - begin >= 0.9 * height:
-                found.append(left + (begin + place) / 2)
-            begin = None
-    return found

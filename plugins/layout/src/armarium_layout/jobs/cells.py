@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def find_cells(job: JobContext, page_id: str) -> PageWork | None:
     """The cells of the ruled tables of a page, and of its regions called tables."""
     from armarium_layout.finding.ink import rows_of
-    from armarium_layout.finding.tables import tables_of, unruled_table
+    from armarium_layout.finding.tables import tables_of
+    from armarium_layout.finding.unruled import unruled_table
 
     shapes = page_shapes(job, page_id)
     if any(row.cell for row in shapes.regions):

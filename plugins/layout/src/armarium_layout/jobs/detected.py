@@ -12,7 +12,7 @@ from armarium_layout.queries import PageShapes, rect_of
 from armarium_layout.schemas import fractions
 
 
-def detected(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:
+def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:
     """Regions by the model of the job's settings; a line stands in the region that holds most of it, if at least half."""
     detector, config, name = detector_of(job.engine, job.library, job.args.model)
     with job.library.db.read() as conn:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_layout.jobs.detected import detected
+from armarium_layout.jobs.detected import detect_regions
 from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet, rect_in, taking
 from armarium_layout.queries import PageShapes, derived_order, is_current, rect_of, shapes_of
 from armarium_layout.schemas import fractions
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Row
 
     from armarium_layout.finding.ink import Box
+
+
+CRUMBS = 12
+"""More blocks than this, of which more than `SINGLE` are a single row each, are no regions."""
+SINGLE = 0.65
 
 
 def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
@@ -36,7 +41,7 @@ def find_regions(job: JobContext, page_id: str) -> PageWork | None:
     if shapes.regions:
         raise PageSkipped("The page has regions already.")
     if job.args.model is not None:
-        return detected(job, page_id, shapes)
+        return detect_regions(job, page_id, shapes)
     return _from_white_space(job, page_id, shapes)
 
 
@@ -48,9 +53,14 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
     boxes = boxes_of(shapes.lines, sheet) if shapes.lines else rows_of(sheet.ink)
     if not boxes:
         raise PageSkipped("Nothing is written on the page.")
+    blocks = _select_worthwhile(regions_of(boxes), boxes, known=bool(shapes.lines))
+    if not shapes.lines and _are_crumbs(blocks):
+        raise PageSkipped(
+            f"Without known lines the writing of this page falls into {len(blocks)} pieces; find its lines first."
+        )
     found: list[dict[str, Any]] = []
     held: list[dict[str, Any]] = []
-    for number, block in enumerate(_select_worthwhile(regions_of(boxes), boxes, known=bool(shapes.lines))):
+    for number, block in enumerate(blocks):
         key = f"region-{number}"
         box = hull_of([boxes[at] for at in block])
         found.append({"key": key, "kind_raw": "text", "rect": rect_in(box, sheet)})
@@ -71,6 +81,11 @@ def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, kno
     return [
         block for block in blocks if len(block) > 1 or boxes[block[0]].width > 1.2 * boxes[block[0]].height
     ]
+
+
+def _are_crumbs(blocks: Sequence[list[int]]) -> bool:
+    """Whether most blocks are single rows: a hand, whose words stand too far apart to be rows by their ink alone."""
+    return len(blocks) > CRUMBS and sum(len(block) == 1 for block in blocks) > SINGLE * len(blocks)
 
 
 def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:

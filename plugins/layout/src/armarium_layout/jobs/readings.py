@@ -10,6 +10,8 @@ from armarium_layout.queries import PageShapes, lines_in_order, page_text_of, re
 
 PROVIDER = "builtin"
 """Who read what these jobs write as readings; the model names the job."""
+FINEST = 6000
+"""The longest side, in pixels, at which a page with small drawings is looked at."""
 
 
 def tie_text(job: JobContext, page_id: str) -> PageWork | None:
@@ -56,6 +58,7 @@ def _read(
 
 def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
     """The ink of the page's drawings as vector pictures, each a reading of its region."""
+    from armarium_layout.finding.ink import LONGEST
     from armarium_layout.finding.tracing import trace_ink
 
     shapes = page_shapes(job, page_id)
@@ -67,7 +70,9 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
         raise PageSkipped(f"No region of the page is called a drawing ({', '.join(job.args.kinds)}).")
     with job.library.db.read() as conn:
         known = readings_of(conn, shapes.pass_id, "drawing")
-    _, sheet = page_sheet(job, page_id)
+    # Looked at so closely that the largest of them is as fine as a page otherwise is.
+    largest = max(max(row.bbox_w, row.bbox_h) for row in drawings)
+    _, sheet = page_sheet(job, page_id, min(FINEST, round(LONGEST / max(largest, LONGEST / FINEST))))
     readings = []
     for row, box in zip(drawings, boxes_of(drawings, sheet), strict=True):
         part = sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]

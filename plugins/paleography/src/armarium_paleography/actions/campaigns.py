@@ -15,7 +15,7 @@ from armarium_paleography.actions.ground import (
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import CampaignStands, OtherSource
+from armarium_paleography.errors import CampaignStands, OtherSource, Withdrawn
 from armarium_paleography.models import campaigns, members, reading_members
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
@@ -49,6 +49,20 @@ ONE_CAMPAIGN = RowLaw(
     )
 )
 """A segment belongs to one campaign, whatever is undone and redone."""
+
+
+def _of_a_live_campaign(raw: Any, after: Any) -> Withdrawn | None:
+    if after["superseded_at"] is not None:
+        return None
+    campaign = raw.execute(
+        "SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)
+    ).fetchone()
+    ended = campaign is not None and campaign[0] is not None
+    return Withdrawn("campaign", after["campaign_id"], "changed") if ended else None
+
+
+OF_A_LIVE_CAMPAIGN = tuple(RowLaw(table.name, _of_a_live_campaign) for table in (members, reading_members))
+"""No undo or redo leaves a segment or a reading in a campaign that was withdrawn."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -104,7 +118,7 @@ def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
     result=Campaign,
     summary="Withdraw a campaign; what belongs to it belongs to none.",
     route=Route("POST", "/api/campaigns/{campaign_id}/withdraw", name="withdraw_campaign"),
-    laws=(ONE_CAMPAIGN,),
+    laws=(ONE_CAMPAIGN, *OF_A_LIVE_CAMPAIGN),
     words="Withdrew a campaign on {campaign_id|a source}",
     example=lambda ex: {"campaign_id": ex.run("campaign.create", _create_example(ex))["id"]},
 )
@@ -129,7 +143,7 @@ def _assign_example(ex: Example) -> dict[str, Any]:
     result=SegmentCampaign,
     summary="Say to which campaign a segment belongs.",
     route=Route("PUT", "/api/campaigns/segment/{segment_id}", name="assign_segment"),
-    laws=(ONE_CAMPAIGN,),
+    laws=(ONE_CAMPAIGN, *OF_A_LIVE_CAMPAIGN),
     words="Put a line of {segment_id|a page} into a campaign",
     example=_assign_example,
 )
@@ -163,6 +177,7 @@ def _assign_reading_example(ex: Example) -> dict[str, Any]:
     result=ReadingCampaigns,
     summary="Say which campaigns a reading gives.",
     route=Route("PUT", "/api/campaigns/reading/{representation_id}", name="assign_reading"),
+    laws=OF_A_LIVE_CAMPAIGN,
     words="Said which campaigns a reading of {representation_id|a page} gives",
     example=_assign_reading_example,
 )

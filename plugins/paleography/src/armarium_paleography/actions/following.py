@@ -19,6 +19,8 @@ from armarium_paleography.queries.signs import INSTANCES, SIGNS
 from armarium_source_model.api import ReadingChange, Why, span_in_new_text
 
 PENDING = "pending"
+OF_SEGMENTS = ("hand.attribute", "sign.add_instance", "campaign.assign", "letterform.set")
+"""The actions by which judgements of segments are made: what follows segments obeys their laws, undone and redone too."""
 
 
 def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None:
@@ -46,6 +48,7 @@ class SpansOfFacts:
             for one in reading_memberships(ctx.conn, corrected.old_id)
         ]
         if rows:
+            ctx.heed("campaign.assign_reading")
             ctx.bulk_insert(t.reading_members, columns, rows)
         return left
 
@@ -71,6 +74,7 @@ class JudgementsOfSegments:
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
+        ctx.heed(*OF_SEGMENTS)
         self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
         self._merge_facts(ctx, absorbed_ids, keep_id)
@@ -146,6 +150,7 @@ class JudgementsOfSegments:
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
         """Every part is of the hands and the campaign of the whole; a fact goes to the part that has its characters."""
+        ctx.heed(*OF_SEGMENTS)
         parts = [one for one in part_ids if one != segment_id]
         here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
         self._copy(ctx, t.attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)

@@ -25,7 +25,9 @@ def _of_a_live_hand(raw: Any, after: Any) -> Withdrawn | None:
     if after["withdrawn_at"] is not None:
         return None
     ended = raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (after["hand_id"],)).fetchone()
-    return Withdrawn("hand", after["hand_id"]) if ended is not None and ended[0] is not None else None
+    return (
+        Withdrawn("hand", after["hand_id"], "changed") if ended is not None and ended[0] is not None else None
+    )
 
 
 OF_A_LIVE_HAND = RowLaw("hand_attribution", _of_a_live_hand)

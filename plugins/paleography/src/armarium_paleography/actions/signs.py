@@ -47,7 +47,9 @@ def _of_a_live_sign(raw: Any, after: Any) -> Withdrawn | None:
     if after["withdrawn_at"] is not None:
         return None
     ended = raw.execute("SELECT withdrawn_at FROM sign WHERE id = ?", (after["sign_id"],)).fetchone()
-    return Withdrawn("sign", after["sign_id"]) if ended is not None and ended[0] is not None else None
+    return (
+        Withdrawn("sign", after["sign_id"], "changed") if ended is not None and ended[0] is not None else None
+    )
 
 
 OF_A_LIVE_SIGN = RowLaw("sign_instance", _of_a_live_sign)

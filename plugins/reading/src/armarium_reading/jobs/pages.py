@@ -20,7 +20,7 @@ from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.confidence import Confidence
-from armarium_reading.fitting import add_page, outcome
+from armarium_reading.fitting import add_page, outcome, why_chosen
 from armarium_reading.found_lines import found_lines
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.ledger import ModelCall
@@ -184,6 +184,9 @@ class PageJob(ABC):
         kept["confidence"] = total.as_checkpoint()
         if answer.expected is not None:
             kept["by_reader"] = add_page(kept["by_reader"], answer.choice, answer.expected)
+            name, expected = answer.choice.reader.name, dict(answer.expected)
+            said = why_chosen(name, expected)
+            self.ctx.log("info", said, document_id=document_id, reader=name, expected=expected)
         if answer.handwriting is not None and answer.handwriting > 0 and not page.is_sure:
             self._name_page("by_hand", document_id, kept)
 

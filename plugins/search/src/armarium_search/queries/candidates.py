@@ -19,7 +19,7 @@ from armarium.api import NotFound
 from armarium_documents.api import documents
 from armarium_search.contributions import Hit
 from armarium_search.language import Term
-from armarium_search.matching import FoldedPassage, expression, matches, relevance, spelling_of
+from armarium_search.matching import FoldedPassage, expression, matches, relevance, spelling_of, weigh_by
 from armarium_search.models import name_index, names, text_index
 from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
@@ -123,41 +123,44 @@ def _candidate(found: WeighedCandidates, document_id: str) -> Candidate:
     return one
 
 
-def _texts(asked: SearchQuestion, words: str, limit: int, most: int = -1) -> list[Any]:
+def _texts(asked: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
     """The first texts with *words*, in the order in which they came to be, with what else a score is made of.
 
-    most: of so many texts with the words, where many of them may be left out by a filter.
+    last: the number of the text after which none is looked at, where many of them may be left out by a filter.
     """
+    # In the order of the index itself: sorted by anything else, all of them would be fetched before the first.
+    no_further = "" if last is None else f"AND {text_index}.rowid <= {last}"
     return asked.rows(
-        f"SELECT {_OF_TEXT} FROM (SELECT rowid AS number FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid "
-        f"LIMIT {most}) m CROSS JOIN {page_texts} p ON p.number = m.number CROSS JOIN {documents} d "
-        f"ON d.id = p.document_id {_WITH_NAME} WHERE {asked.where_sql} ORDER BY m.number LIMIT {limit}",
+        f"SELECT {_OF_TEXT} FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
+        f"CROSS JOIN {documents} d ON d.id = p.document_id {_WITH_NAME} WHERE {text_index} MATCH :words {no_further} "
+        f"AND {asked.where_sql} ORDER BY {text_index}.rowid LIMIT {limit}",
         words=words,
     )
 
 
 def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
     is_filtered = len(asked.conditions) > 1
-    rows = _texts(asked, found.words, EXACT + 1, LOOKED_AT if is_filtered else -1)
+    found.last_text = _last_looked_at(asked, found) if is_filtered else None
+    rows = _texts(asked, found.words, EXACT + 1, found.last_text)
     if len(rows) > EXACT:
         del rows[EXACT:]
         found.last_text = rows[-1][0]
-    elif is_filtered:
-        found.last_text = _last_looked_at(asked, found)
     found.texts = len(rows)
     if found.last_text is not None:
         rows += _of_each_spelling(asked)
     terms = asked.parsed.required_terms
     is_widened = any(weight < 1 for term in terms for _, weight in term.alternatives)
+    weigh = weigh_by(terms)
     weighed: list[tuple[Candidate, FoldedPassage]] = []
+    by_id = found.by_id
     for _, document_id, authority, name, words, halves in rows:
-        one = _candidate(found, document_id)
-        if not one.by_text:
-            one.by_text = True
-            one.about = (authority, name)
-            text = FoldedPassage(words, halves)
-            one.relevance = relevance(terms, text)
-            weighed.append((one, text))
+        if document_id in by_id:
+            continue
+        one = by_id[document_id] = Candidate(
+            document_id, weigh(words, halves), by_text=True, about=(authority, name)
+        )
+        if is_widened:
+            weighed.append((one, FoldedPassage(words, halves)))
     if is_widened:
         _spread(terms, weighed)
 
@@ -287,7 +290,7 @@ def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
         authority, name = one.about or facts.get(one.document_id, ("unknown", ""))
         if one.beside is not None or (one.relevance == 0 and one.likeness is None):
             one.score += BESIDE
-        if name:
+        if name and any(word in name for word in words):
             one.score += of_name(words, name.split())
         one.score *= AUTHORITY.get(authority, 1.0)
     scored = sorted((-one.score, one.document_id, one) for one in everything)

@@ -72,7 +72,7 @@ class _Words:
         """Each line, its words parted by blanks."""
         self._page = page
         self._words: dict[int, list[str]] = {}
-        self._tokens: tuple[list[str], list[int]] | None = None
+        self._tokens: tuple[list[str], list[int], list[int]] | None = None
         self.joined = self._join()
         """The words that go on over the ends of lines, in their order."""
 
@@ -89,20 +89,19 @@ class _Words:
 
     def phrase(self, sought: tuple[str, ...], *, as_prefix: bool) -> Iterator[tuple[int, int]]:
         """The parts of every place where the words *sought* stand one after the other, over the ends of lines too."""
-        tokens, first = self._in_order()
-        ends = list(accumulate(len(self.of_line(number)) for number in range(len(self.folded))))
+        tokens, first, before = self._in_order()
         for at in _places(tokens, sought[0]):
             own = tokens[at : at + len(sought)]
             if own[:-1] == list(sought[:-1]) and _fits(own[-1], sought[-1], as_prefix):
                 for ordinal in range(first[at], first[at + len(sought)]):
-                    line = bisect_right(ends, ordinal)
-                    yield line, ordinal - (ends[line - 1] if line else 0)
+                    line = bisect_right(before, ordinal) - 1
+                    yield line, ordinal - before[line]
 
-    def _in_order(self) -> tuple[list[str], list[int]]:
-        """The words of the page, those that go on over a line's end joined; and before how many each begins, if all are
-        counted line by line."""
+    def _in_order(self) -> tuple[list[str], list[int], list[int]]:
+        """The words of the page, those that go on over a line's end joined; before how many each begins, if all are
+        counted line by line; and before how many each line begins."""
         if self._tokens is None:
-            every = [self.of_line(number) for number in range(len(self.folded))]
+            every = [letters.split() for letters in self.folded]
             tokens = [word for words in every for word in words]
             first = list(range(len(tokens) + 1))
             before = list(accumulate(map(len, every), initial=0))
@@ -111,7 +110,7 @@ class _Words:
                 at = before[line] + place
                 tokens[at : at + len(token.parts)] = [token.word]
                 first[at : at + len(token.parts)] = [at]
-            self._tokens = tokens, first
+            self._tokens = tokens, first, before
         return self._tokens
 
     def _join(self) -> list[Token]:

@@ -1,1 +1,1 @@
-"""The only writes of the source model, one file a noun."""
+"""The actions of the source model, one file per noun."""

@@ -1,4 +1,4 @@
-"""Turn a page's older geometry blobs into passes, segments and readings, for good."""
+"""Converts a page's older geometry blobs into passes, segments and readings, permanently."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _convert_example(ex: Example) -> dict[str, Any]:
     "segment.convert_page",
     params=ConvertPage,
     result=ConvertedPage,
-    summary="Turn the boxes of a page's older artifacts into segments; the blobs are frozen from then on.",
-    words="Turned the older boxes of {document_id|a page} into lines",
+    summary="Convert the boxes of a page's older artifacts into segments; the blobs are frozen from then on.",
+    words="Converted the older boxes of {document_id|a page} into lines",
     example=_convert_example,
 )
 def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
-    """Raises NotFound, Conflict when the page has nothing to convert."""
+    """Raises NotFound, Conflict if the page has nothing to convert."""
     require_live(ctx.conn, p.document_id)
     old = old_geometry_of(ctx.conn, p.document_id)
     if not old:
@@ -68,7 +68,8 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
     pass_id = create_pass(ctx, new)
 
     def written_as(maker: str) -> str:
-        # Whose boxes they were is known, but a machine of its own accord writes no person's rows.
+        # The makers of the boxes are known, but a machine does not write a person's rows on its own
+        # initiative.
         return "unknown" if maker == HUMAN and not ctx.principal.restates_persons else maker
 
     ctx.conn.execute(
@@ -76,7 +77,7 @@ def _convert(ctx: ActionContext, old: OldGeometry) -> dict[str, Any]:
     )
     shapes = list(old.shapes())
     ids: list[str] = []
-    # In their sequence, which decides where places tie.
+    # In sequence, because it decides the order where positions tie.
     for maker, boxes in groupby(shapes, key=lambda one: old.makers[one[0]].shape):
         ids += add_segments(
             ctx,

@@ -20,14 +20,16 @@ from armarium_source_model.queries.segments import SegmentRow, moved_fields, row
 
 
 def editable(ctx: ActionContext, segment_id: str, expected_version: int | None) -> SegmentRow:
-    """The row of a live segment at the version the caller read (None: whichever it has); else a refusal."""
+    """Return the row of a live segment at the version the caller read (None: any version); otherwise
+    refuse.
+    """
     return editable_rows(ctx, [segment_id], [expected_version])[0]
 
 
 def editable_rows(
     ctx: ActionContext, ids: Sequence[str], expected_versions: Sequence[int | None]
 ) -> list[SegmentRow]:
-    """The rows of live segments, in the order named, each at the version the caller read."""
+    """Return the rows of live segments, in the order named, each at the version the caller read."""
     rows = present_rows(ctx, ids)
     checked: set[str] = set()
     for row, expected in zip(rows, expected_versions, strict=True):
@@ -39,13 +41,13 @@ def editable_rows(
 
 
 def check_version(ctx: ActionContext, row: SegmentRow, expected: int | None) -> None:
-    """That a segment is at the version the caller read (None: whichever it has); else StaleSegment."""
+    """Check that a segment is at the version the caller read (None: any version); otherwise StaleSegment."""
     if expected is not None and row.version != expected:
         raise StaleSegment(row.id, expected, row.version, moved_fields(ctx.conn, row, expected))
 
 
 def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:
-    """The rows of segments, deleted ones too, in the order named; ProvisionalId, NotFound."""
+    """Return the rows of segments, also deleted ones, in the order named; ProvisionalId, NotFound."""
     refuse_provisional(*ids)
     found = rows_named(ctx.conn, ids)
     for segment_id in ids:
@@ -55,7 +57,9 @@ def present_rows(ctx: ActionContext, ids: Sequence[str]) -> list[SegmentRow]:
 
 
 def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
-    """That a segment's pass stands and its page may be written; each pass is looked at once (*checked* grows)."""
+    """Check that a segment's pass is live and its page writable; each pass is checked once (*checked*
+    grows).
+    """
     if row.pass_id in checked:
         return
     (withdrawn,) = (
@@ -70,7 +74,7 @@ def check_page(ctx: ActionContext, row: SegmentRow, checked: set[str]) -> None:
 
 
 def check_unique(ids: Sequence[str]) -> Sequence[str]:
-    """*ids*, refused when one is named twice."""
+    """Return *ids*; refused if one is named twice."""
     seen: set[str] = set()
     for one in ids:
         if one in seen:
@@ -80,7 +84,7 @@ def check_unique(ids: Sequence[str]) -> Sequence[str]:
 
 
 def one_pass(rows: Sequence[SegmentRow]) -> None:
-    """OtherPage where one of *rows* (one at least) is of another pass than the first."""
+    """Raise OtherPage if one of the *rows* (at least one) is of another pass than the first."""
     other = next((row for row in rows if row.pass_id != rows[0].pass_id), None)
     if other is not None:
         raise OtherPage(
@@ -94,7 +98,7 @@ JSON_FIELDS = frozenset({"anchor", "baseline", "cell", "metadata"})
 
 
 def write_version(ctx: ActionContext, row: SegmentRow, changes: dict[str, Any]) -> None:
-    """Write *changes* as the segment's next version; nothing at all when every field has that value already."""
+    """Write *changes* as the segment's next version, or nothing if every field has that value already."""
     ctx.target(row.id)
     moved = {name: value for name, value in changes.items() if getattr(row, name) != value}
     if not moved:
@@ -114,7 +118,7 @@ def write_version(ctx: ActionContext, row: SegmentRow, changes: dict[str, Any]) 
 
 
 def set_deleted(ctx: ActionContext, rows: Sequence[SegmentRow], deleted_at: str | None) -> None:
-    """Withdraw many segments, or bring them back, each as its next version."""
+    """Withdraw many segments, or restore them, each as its next version."""
     by_hand = int(ctx.principal.kind == "person")
     raw_of(ctx.conn).executemany(
         "UPDATE segment SET deleted_at = ?, by_hand = max(by_hand, ?), version = version + 1, updated_at = ? WHERE id = ?",

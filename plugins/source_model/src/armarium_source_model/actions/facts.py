@@ -1,4 +1,4 @@
-"""What a language, a script and a direction may be said to be, on whatever it is said: project, node, segment, reading."""
+"""Checks languages, scripts and directions, wherever they are stated: project, node, segment, reading."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from armarium_source_model.scripts import is_language, is_private, is_script
 
 
 def check_fact(ctx: ActionContext, key: str, value: str) -> None:
-    """Invalid where *value* is no BCP 47 tag, no ISO 15924 code (or declared private one), no direction."""
+    """Raise Invalid unless *value* is a BCP 47 tag, an ISO 15924 (or declared private) code, or a
+    direction.
+    """
     if key == "language" and not is_language(value):
         raise Invalid(
-            f"{value!r} is no BCP 47 tag; write one such as fr, la-Latn or qaa (private use).",
+            f"{value!r} is not a BCP 47 tag; write one such as fr, la-Latn or qaa (private use).",
             code="bad_language",
         )
     if key == "direction" and value not in DIRECTIONS:
-        raise Invalid(f"{value!r} is no direction; one of {', '.join(DIRECTIONS)}.", code="bad_direction")
+        raise Invalid(
+            f"{value!r} is not a direction; use one of {', '.join(DIRECTIONS)}.", code="bad_direction"
+        )
     if key == "script":
         rows = ctx.project.setting("scripts") or ()
         declared = {row["code"] for row in rows if row.get("declared") and row.get("name")}
         if not is_script(value, declared):
             more = (
-                " A private code is used once the project declares it with a name."
+                " A private code must first be declared by the project with a name."
                 if is_private(value)
                 else ""
             )
@@ -36,7 +40,7 @@ class StatedFacts:
         self._sound: set[tuple[str, str]] = set()
 
     def check(self, language: str | None, script: str | None) -> None:
-        """As `check_fact`, for what is stated."""
+        """As `check_fact`, for the facts that are stated."""
         for fact in (("language", language), ("script", script)):
             key, value = fact
             if value is not None and (key, value) not in self._sound:

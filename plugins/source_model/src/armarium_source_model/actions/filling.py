@@ -1,4 +1,6 @@
-"""Many entries of a reading order at once: the order of a pass's boxes, or segments that the caller names one after another."""
+"""Adds many entries to a reading order at once: the order of a pass's boxes, or segments in the caller's
+order.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ STEP = 1.0
 
 
 class Levels:
-    """The entries of one order while more are put at the end of its levels."""
+    """The entries of one order while more are appended to its levels."""
 
     def __init__(self, order_id: str, there: Iterable[tuple[str, str, str | None, float]] = ()) -> None:
-        """*there*: entry id, segment id, parent entry id and position of those it has."""
+        """*there*: entry id, segment id, parent entry id and position of the existing entries."""
         self.order_id = order_id
         self.entries: dict[str, str] = {}
         """Segment id -> entry id."""
@@ -37,19 +39,19 @@ class Levels:
             self._last[parent] = max(self._last.get(parent, position), position)
 
     def add(self, segment_id: str, document_id: str, parent: str | None, created_at: str) -> str:
-        """The id of a new entry at the end of the level *parent* (an entry id; None: the top)."""
+        """Append an entry to the level *parent* (an entry id; None: the top) and return its id."""
         entry_id = self.entries[segment_id] = new_id()
         position = self._last[parent] = self._last.get(parent, 0.0) + STEP
         self._new.append((entry_id, self.order_id, segment_id, document_id, parent, position, 1, created_at))
         return entry_id
 
     def write(self, ctx: ActionContext) -> None:
-        """Insert the new ones."""
+        """Insert the new entries."""
         insert_entries(ctx, self._new)
 
 
 def insert_entries(ctx: ActionContext, rows: Iterable[tuple[object, ...]]) -> None:
-    """Insert rows of the table of entries: id, order, segment, document, parent entry, position, version, time."""
+    """Insert entry rows: id, order, segment, document, parent entry, position, version, time."""
     ctx.bulk_insert(order_entries, order_entries.c.keys(), rows)
 
 
@@ -64,9 +66,9 @@ FROM reading_order_entry e WHERE e.segment_id = ?
 
 
 def place_beside(ctx: ActionContext, segment_id: str, document_id: str, new: Sequence[str]) -> None:
-    """Give segments their places right after another in every order that names that one and not yet them.
+    """Place new segments right after an existing one in every order that contains it but not them.
 
-    So that no order loses the words of what was cut from a line in it, or of what has absorbed one.
+    This way no order loses words when a line in it is split or merged.
     """
     for order_id in [row[1] for row in ctx.conn.exec_driver_sql(_PLACES, (segment_id,)).all()]:
         there = {
@@ -90,13 +92,15 @@ def place_beside(ctx: ActionContext, segment_id: str, document_id: str, new: Seq
 
 
 def _room(ctx: ActionContext, segment_id: str, order_id: str, count: int) -> tuple[str | None, float, float]:
-    """The level and position of a segment's entry, and the gap that *count* entries after it have each."""
+    """Return the level and position of a segment's entry, and the gap for each of *count* entries after
+    it.
+    """
     row = ctx.conn.exec_driver_sql(f"{_PLACES} AND e.order_id = ?", (segment_id, order_id)).one()
     return row[2], row[3], STEP if row[4] is None else (row[4] - row[3]) / (count + 1)
 
 
 def whole_steps(ctx: ActionContext, order_id: str) -> None:
-    """Give the entries of an order whole steps again; their order stays."""
+    """Renumber the entries of an order in whole steps; their order stays."""
     ctx.conn.exec_driver_sql(
         "UPDATE reading_order_entry SET position = n.place, version = version + 1 FROM (SELECT id AS entry, "
         "CAST(row_number() OVER (PARTITION BY parent_entry_id ORDER BY position, id) AS REAL) AS place "
@@ -107,14 +111,14 @@ def whole_steps(ctx: ActionContext, order_id: str) -> None:
 
 
 def writable_order(ctx: ActionContext, order_id: str) -> Row[Any]:
-    """The row of an order that stands, of a page that may be written."""
+    """Return the row of a live order of a page that may be written."""
     row = standing_order(ctx.conn, order_id)
     require_live(ctx.conn, row.document_id)
     return row
 
 
 def of_its_pass(order: Row[Any], segment: SegmentRow) -> None:
-    """OtherPage for a segment of another pass than the order's, which only a flow may hold."""
+    """Raise OtherPage for a segment of another pass than the order's; only a flow may contain those."""
     if order.kind != FLOW and segment.pass_id != order.pass_id:
         raise OtherPage(
             f"Segment {segment.id} belongs to pass {segment.pass_id}, the order to {order.pass_id}; "
@@ -124,7 +128,7 @@ def of_its_pass(order: Row[Any], segment: SegmentRow) -> None:
 
 
 def seed(ctx: ActionContext, order_id: str, document_id: str, pass_id: str) -> None:
-    """Regions with their lines inside, in the order they are read; words follow their lines and have no entries."""
+    """Add regions with their lines inside, in reading order; words follow their lines and have no entries."""
     above = {
         row[0]: row[1]
         for row in ctx.conn.exec_driver_sql(
@@ -164,10 +168,10 @@ def _fill_example(ex: Example) -> dict[str, Any]:
     example=_fill_example,
 )
 def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
-    """A segment that stands inside another names it; that one is in the order already or comes before it in the list.
+    """A segment placed inside another names that one, which is in the order already or earlier in the list.
 
-    Raises NotFound, Conflict (withdrawn order, already there, deleted, other pass), Invalid for one named twice or a
-    provisional id; then nothing is written.
+    Raises NotFound, Conflict (withdrawn order, already present, deleted, other pass), Invalid for one named
+    twice or a provisional id; then nothing is written.
     """
     order = writable_order(ctx, p.order_id)
     rows = editable_rows(ctx, check_unique([one.segment_id for one in p.segments]), [None] * len(p.segments))
@@ -181,7 +185,7 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
         of_its_pass(order, row)
         if row.id in levels.entries:
             raise Conflict(
-                f"Segment {row.id} is in this order already (entry {levels.entries[row.id]}); leave it out, or move "
+                f"Segment {row.id} is already in this order (entry {levels.entries[row.id]}); leave it out, or move "
                 "it with reading_order.place.",
                 code="already_in_order",
                 entry_id=levels.entries[row.id],

@@ -1,4 +1,6 @@
-"""What an undo leaves behind in the append-only notes, so that a citation still resolves after it."""
+"""Writes what an undo means for the append-only forwarding notes, so that citations still resolve after
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def forward_undo(undo: UndoContext) -> None:
-    """After an undo or redo of a step that wrote forwarding notes: the notes that say what holds now."""
+    """After an undo or redo of a step that wrote forwarding notes, write notes that state what holds now."""
     ctx = undo.step
     found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
     add_notes(
@@ -23,7 +25,7 @@ def forward_undo(undo: UndoContext) -> None:
 
 
 def _first_step(ctx: ActionContext, audit_id: str) -> str:
-    """The step at the beginning of a chain of undos: the one that wrote the notes."""
+    """Return the step at the beginning of a chain of undos: the one that wrote the notes."""
     while True:
         row = ctx.conn.exec_driver_sql("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).one_or_none()
         if row is None or row[0] is None:
@@ -34,7 +36,7 @@ def _first_step(ctx: ActionContext, audit_id: str) -> str:
 def _restore_note(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
     document_id, old = note["document_id"], note["old_segment_id"]
     if note["kind"] == "restored":
-        # What was brought back is withdrawn again as it was before: merged into another, or deleted.
+        # What was restored is withdrawn again as it was before: merged into another, or deleted.
         before = [one for one in notes_about(ctx.conn, old) if one["sequence"] < note["sequence"]]
         if before and before[-1]["kind"] == "merged":
             yield document_id, old, "merged", before[-1]["new_segment_ids"], before[-1]["reason"]
@@ -45,7 +47,7 @@ def _restore_note(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:
     if note["kind"] == "split":
         for part in note["new_segment_ids"]:
             if part != old:
-                # The part is no row any more; whoever cited it is led to the whole it was taken from.
+                # The part no longer exists; citations of it lead to the whole it was taken from.
                 yield document_id, part, "merged", (old,), None
 
 

@@ -1,4 +1,4 @@
-"""Merge and split segments; citations of what was absorbed or cut lead on."""
+"""Merges and splits segments; citations of what was absorbed or split lead on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BOXES = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 
 
 def box_of(row: SegmentRow) -> tuple[float, float, float, float]:
-    """A segment's rect."""
+    """Return a segment's rect."""
     return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
 
 
@@ -49,15 +49,16 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     "segment.merge",
     params=Merge,
     result=Merged,
-    summary="Absorb segments of one pass into one of them; citations of the absorbed lead to it.",
+    summary="Absorb segments of one pass into one of them; citations of the others lead to it.",
     route=Route("POST", "/api/segments/merge"),
     words="Joined lines or regions of {segment_ids|a page}",
     example=_merge_example,
     after_undo=forward_undo,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
-    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid; and Conflict where a
-    machine would put its joined text beside a person's reading, which goes on to count."""
+    """Raises ForwardingWouldLoop, StaleSegment, SegmentDeleted, OtherPage, NotFound, Invalid; and Conflict if
+    a machine's joined text would not count because a person's reading does.
+    """
     check_unique(p.segment_ids)
     refuse_provisional(p.keep_id, *p.segment_ids)
     if p.expected_versions and len(p.expected_versions) != len(p.segment_ids):
@@ -107,9 +108,9 @@ def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow
 
 
 def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, Any]:
-    """The union of the rects, the hull of the polygons when all have one, one baseline when they stand in a row.
+    """Return the union of the rects, the hull if all have polygons, one baseline if they stand in a row.
 
-    A hull of more points than a shape may have is left out; a baseline of more stays the kept one's.
+    A hull with too many points is left out; a baseline with too many stays that of the kept segment.
     """
     rect = union_rect([box_of(row) for row in ordered])
     anchor = {name: value for name, value in keep.anchor.items() if name != "polygon"}
@@ -132,7 +133,7 @@ def _joined_shape(keep: SegmentRow, ordered: Sequence[SegmentRow]) -> dict[str, 
 
 
 def _in_a_row(ordered: Sequence[SegmentRow]) -> bool:
-    """Whether each piece stands beside the one before rather than beneath it."""
+    """Return whether each piece is beside the previous one rather than below it."""
     return all(
         min(a.bbox_y + a.bbox_h, b.bbox_y + b.bbox_h) - max(a.bbox_y, b.bbox_y)
         > 0.5 * min(a.bbox_h, b.bbox_h)
@@ -155,7 +156,7 @@ def _move_children(ctx: ActionContext, parents: Sequence[str], keep_id: str) -> 
 
 
 def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
-    """The live segments that stand in *parents*, in the order they were made."""
+    """Return the live segments inside *parents*, in the order they were made."""
     found = raw_of(ctx.conn).execute(
         "SELECT c.id FROM json_each(?) j CROSS JOIN segment c ON c.parent_segment_id = j.value "
         "WHERE c.deleted_at IS NULL ORDER BY c.id",
@@ -167,7 +168,7 @@ def _children(ctx: ActionContext, parents: Sequence[str]) -> list[SegmentRow]:
 
 
 def _join_texts(ctx: ActionContext, keep: SegmentRow, ordered: Sequence[SegmentRow]) -> None:
-    """The counting transcriptions of the pieces, joined by newline in reading order, as one new reading."""
+    """Join the counting transcriptions of the pieces, by newline in reading order, into one new reading."""
     rule = reading_rule(ctx.conn)
     texts = counting_of_segments(ctx.conn, [row.id for row in ordered], rule=rule)
     joined = "\n".join(texts[row.id].text for row in ordered if row.id in texts and texts[row.id].text)
@@ -207,7 +208,7 @@ def _split_example(ex: Example) -> dict[str, Any]:
     after_undo=forward_undo,
 )
 def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
-    """Raises StaleSegment, SegmentDeleted, NotFound, Invalid for a shape that cannot be held (the part is named)."""
+    """Raises StaleSegment, SegmentDeleted, NotFound, Invalid for an invalid shape (the part is named)."""
     row = editable(ctx, p.segment_id, p.expected_version)
     frame = row.anchor.get("rendition_id")
     shapes = []
@@ -268,7 +269,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
 def _deal_children(
     ctx: ActionContext, parent_id: str, ids: Sequence[str], rects: Sequence[tuple[float, float, float, float]]
 ) -> None:
-    """Each child goes to the part that its middle stands in; one that stands in none stays with the first."""
+    """Move each child to the part that contains its centre; a child in none stays with the first."""
     for child in _children(ctx, [parent_id]):
         x, y = child.bbox_x + child.bbox_w / 2, child.bbox_y + child.bbox_h / 2
         for identity, (left, top, width, height) in zip(ids, rects, strict=True):

@@ -1,4 +1,4 @@
-"""Link two things by a type of the vocabulary; links are withdrawn softly."""
+"""Links two things by a type of the vocabulary; links are withdrawn softly."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
 
 
 class LinkEnd(Protocol):
-    """How another family's things stand as ends of links: put one into the plugin's `extras["link_ends"]`."""
+    """Lets another family's things be ends of links: put one into the plugin's `extras["link_ends"]`."""
 
     kind: str
     """claim, canvas_item or entity."""
 
     def check(self, conn: Connection, identity: str) -> None:
-        """NotFound for no such thing; Conflict naming the live one where it was merged into another."""
+        """Raise NotFound for an unknown id; Conflict naming the live one if it was merged into another."""
         ...
 
 
@@ -54,7 +54,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
-    """Raises Invalid for an unknown type or equal ends, NotFound, Conflict for a link that stands or a deleted end."""
+    """Raises Invalid for an unknown type or equal ends, NotFound, Conflict for an existing link or a deleted
+    end.
+    """
     kind = link_type(p.link_type)
     if kind is None:
         raise Invalid(
@@ -62,11 +64,11 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
             code="unknown_link_type",
         )
     if p.from_id == p.to_id:
-        raise Invalid("A thing is not linked with itself; name two ends.", code="equal_ends")
+        raise Invalid("A thing cannot be linked with itself; name two different ends.", code="equal_ends")
     pages = [_check_end(ctx, p.from_kind, p.from_id), _check_end(ctx, p.to_kind, p.to_id)]
     standing = standing_link(ctx.conn, kind.key, p.from_id, p.to_id, kind.is_directed)
     if standing is not None:
-        raise Conflict(f"These two are linked by {kind.key} already.", code="already_exists", id=standing.id)
+        raise Conflict(f"These two are already linked by {kind.key}.", code="already_exists", id=standing.id)
     link_id = new_id()
     ctx.conn.execute(
         links.insert().values(
@@ -80,7 +82,7 @@ def create(ctx: ActionContext, p: LinkCreate) -> dict[str, Any]:
 
 
 def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
-    """That an end is there and may be written about; the page it stands on, if it stands on one."""
+    """Check that an end exists and may be written about; return the page it is on, if any."""
     refuse_provisional(identity)
     if kind == "segment":
         return str(editable(ctx, identity, None).document_id)
@@ -93,7 +95,9 @@ def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
         return node.id
     if kind == "uri":
         if _URI.fullmatch(identity) is None:
-            raise Invalid(f"{identity[:120]!r} is no URI; write it whole, with its scheme.", code="bad_uri")
+            raise Invalid(
+                f"{identity[:120]} is not a URI; write it in full, with its scheme.", code="bad_uri"
+            )
         return None
     for _, end in ctx.engine.plugins.contributions("link_ends"):
         if end.kind == kind:
@@ -106,7 +110,8 @@ def _answer(ctx: ActionContext, link_id: str) -> dict[str, Any]:
     row = get_link(ctx.conn, link_id)
     ends = ((row.from_kind, row.from_id), (row.to_kind, row.to_id))
     lines = [identity for kind, identity in ends if kind == "segment"]
-    # A link says something of both its ends, and its row belongs to the page of one: a lock over either refuses it.
+    # A link states something about both ends, and its row belongs to the page of one: a lock on either
+    # refuses it.
     pages = [found.document_id for found in rows_named(ctx.conn, lines).values()]
     ctx.target(link_id, row.from_id, row.to_id, *pages)
     ctx.note_changes(segment_ids=lines)
@@ -131,10 +136,10 @@ def _link_example(ex: Example) -> dict[str, Any]:
     example=_link_example,
 )
 def delete(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is withdrawn already, Forbidden on a locked page."""
+    """Raises NotFound, Conflict if it is already withdrawn, Forbidden on a locked page."""
     row = get_link(ctx.conn, p.link_id)
     if row.deleted_at is not None:
-        raise Conflict(f"Link {row.id} is withdrawn already.", code="already_deleted")
+        raise Conflict(f"Link {row.id} is already withdrawn.", code="already_deleted")
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=ctx.now))
     return {**_answer(ctx, row.id), "status": "deleted", "id": row.id}
 
@@ -149,14 +154,14 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     "link.restore",
     params=LinkId,
     result=LinkOut,
-    summary="Bring a withdrawn link back.",
+    summary="Restore a withdrawn link.",
     route=Route("POST", "/api/links/{link_id}/restore"),
-    words="Brought a link of {|two things} back",
+    words="Restored a link of {|two things}",
     guards_targets=True,
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it was not withdrawn or another like it stands by now."""
+    """Raises NotFound, Conflict if it was not withdrawn or an equal one exists."""
     row = get_link(ctx.conn, p.link_id)
     if row.deleted_at is None:
         raise Conflict(f"Link {row.id} was not withdrawn.", code="not_deleted")
@@ -164,6 +169,6 @@ def restore(ctx: ActionContext, p: LinkId) -> dict[str, Any]:
         ctx.conn, row.link_type, row.from_id, row.to_id, LINK_TYPES[row.link_type].is_directed
     )
     if standing is not None:
-        raise Conflict("Another link like it stands by now.", code="already_exists", id=standing.id)
+        raise Conflict("An equal link has been made since.", code="already_exists", id=standing.id)
     ctx.conn.execute(links.update().where(links.c.id == row.id).values(deleted_at=None))
     return _answer(ctx, row.id)

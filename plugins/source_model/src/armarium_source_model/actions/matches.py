@@ -1,4 +1,4 @@
-"""Match segments of rival passes, and carry what hangs on one across to the other."""
+"""Matches segments of rival passes, and copies what belongs to one across to the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOu
 
 
 class SegmentCarrier(Protocol):
-    """How another family's things are copied across a match: put one into the plugin's `extras["segment_carriers"]`."""
+    """Copies another family's rows across a match: put one into the plugin's `extras["segment_carriers"]`."""
 
     kind: str
     """claim_evidence, or another word."""
@@ -29,7 +29,9 @@ class SegmentCarrier(Protocol):
     def carry(
         self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
     ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
-        """Copy inside the running step: ((original id, copy id) of each copy, (original id, why) of each left)."""
+        """Copy within the running step; returns (original id, copy id) of each copy, (original id, why) of
+        the rest.
+        """
         ...
 
 
@@ -53,7 +55,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     example=_propose_example,
 )
 def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Conflict for other pages, the same pass or a match that stands already."""
+    """Raises NotFound, SegmentDeleted, Conflict for another page, the same pass or an existing match."""
     old, new = editable(ctx, p.from_segment_id, None), editable(ctx, p.to_segment_id, None)
     if old.document_id != new.document_id:
         raise OtherPage(
@@ -68,7 +70,7 @@ def propose(ctx: ActionContext, p: MatchPropose) -> dict[str, Any]:
         )
     standing = match_between(ctx.conn, old.id, new.id)
     if standing is not None:
-        raise Conflict("These two segments are matched already.", code="already_exists", id=standing.id)
+        raise Conflict("These two segments are already matched.", code="already_exists", id=standing.id)
     match_id = new_id()
     provenance = ctx.provenance()
     ctx.conn.execute(
@@ -100,7 +102,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     row = get_match(ctx.conn, match_id)
     if row.state != "proposed":
         raise Conflict(
-            f"Match {match_id} is {row.state} already; undo that step to decide again.",
+            f"Match {match_id} is already {row.state}; undo that step to decide again.",
             code="already_decided",
         )
     accepted = state == "accepted"
@@ -127,7 +129,7 @@ def _decide(ctx: ActionContext, match_id: str, state: str) -> dict[str, Any]:
     example=_match_example,
 )
 def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
-    """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict when it is decided already."""
+    """Raises MatchNeedsAPerson (422) for a machine, NotFound, Conflict if it is already decided."""
     return _decide(ctx, p.match_id, "accepted")
 
 
@@ -141,7 +143,7 @@ def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     example=_match_example,
 )
 def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is decided already."""
+    """Raises NotFound, Conflict if it is already decided."""
     return _decide(ctx, p.match_id, "rejected")
 
 
@@ -149,17 +151,17 @@ def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     "segment.match_withdraw",
     params=MatchId,
     result=MatchOut,
-    summary="Take a proposed match back.",
+    summary="Withdraw a proposed match.",
     route=Route("POST", "/api/segments/matches/{match_id}/withdraw"),
-    words="Took back a proposed match of {match_id|a page}",
+    words="Withdrew a proposed match of {match_id|a page}",
     example=_match_example,
 )
 def withdraw(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is decided already."""
+    """Raises NotFound, Conflict if it is already decided."""
     refuse_provisional(p.match_id)
     row = get_match(ctx.conn, p.match_id)
     if row.state != "proposed":
-        raise Conflict(f"Match {p.match_id} is {row.state} and no proposal any more.", code="already_decided")
+        raise Conflict(f"Match {p.match_id} is {row.state} and no longer a proposal.", code="already_decided")
     ctx.conn.execute(matches.update().where(matches.c.id == row.id).values(withdrawn_at=ctx.now))
     return _answer(ctx, row)
 
@@ -183,12 +185,14 @@ def _carry_example(ex: Example) -> dict[str, Any]:
     example=_carry_example,
 )
 def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a match that is not accepted. What cannot be carried is reported with why."""
+    """Raises NotFound, Conflict for a match that is not accepted. Reports what cannot be carried, with the
+    reason.
+    """
     refuse_provisional(p.match_id)
     match = get_match(ctx.conn, p.match_id)
     if match.state != "accepted":
         raise Conflict(
-            f"Match {p.match_id} is {match.state}; things are carried only across an accepted one.",
+            f"Match {p.match_id} is {match.state}; only an accepted match carries readings across.",
             code="match_not_accepted",
         )
     editable(ctx, match.from_segment_id, None)
@@ -206,7 +210,7 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         elif kind in carriers:
             copies, kept = carriers[kind].carry(ctx, match.from_segment_id, match.to_segment_id)
         else:
-            copies, kept = [], [(None, f"No plugin of this engine brings anything of the kind {kind}.")]
+            copies, kept = [], [(None, f"No plugin of this engine provides the kind {kind}.")]
         carried += [{"kind": kind, "original_id": old, "copy_id": new} for old, new in copies]
         left += [{"kind": kind, "original_id": old, "why": why} for old, why in kept]
     ctx.bulk_insert(
@@ -222,13 +226,13 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
 
 
 def _carried_before(ctx: ActionContext, match: Row[Any]) -> frozenset[str]:
-    """The originals that were carried across this match before."""
+    """Return the originals that were carried across this match before."""
     rows = ctx.conn.execute(select(carries.c.original_id).where(carries.c.match_id == match.id))
     return frozenset(row[0] for row in rows)
 
 
 def _hanging(ctx: ActionContext, match: Row[Any]) -> Hanging:
-    """The match with the counting transcription of each of its ends."""
+    """Return the match with the counting transcription of each of its ends."""
     one, other = match.from_segment_id, match.to_segment_id
     texts = counting_of_segments(ctx.conn, (one, other), rule=reading_rule(ctx.conn))
     return Hanging(
@@ -261,12 +265,12 @@ def _carry_readings(
     left: list[tuple[str | None, str]] = []
     for row in live:
         if row.id in done:
-            left.append((row.id, "It was carried across this match before."))
+            left.append((row.id, "It has already been carried across this match."))
             continue
         copies[row.id] = new_id()
         maker = row.provenance_kind
         if maker == HUMAN and not ctx.principal.restates_persons:
-            # A machine that copies a person's words does not become that person.
+            # A machine that copies a person's words is not thereby their author.
             maker = ctx.provenance()["provenance_kind"]
         new.append(
             dict(row._mapping)

@@ -1,4 +1,4 @@
-"""Make, fill, withdraw and renumber reading orders."""
+"""Creates, fills, withdraws and renumbers reading orders."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "reading_order.create",
     params=OrderCreate,
     result=OrderOut,
-    summary="Begin a named reading order over a pass, empty or filled with the order of its boxes.",
+    summary="Create a named reading order over a pass, empty or filled with the order of its boxes.",
     route=Route("POST", "/api/reading-orders"),
-    words="Began a reading order of {document_id|a page}",
+    words="Created a reading order of {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: OrderCreate) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _place_example(ex: Example) -> dict[str, Any]:
     example=_place_example,
 )
 def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
-    """Raises NotFound, Conflict (withdrawn order, already there, stale, other pass), PositionsOutOfRoom."""
+    """Raises NotFound, Conflict (withdrawn order, already present, stale, other pass), PositionsOutOfRoom."""
     order = writable_order(ctx, p.order_id)
     segment = editable(ctx, p.segment_id, None)
     of_its_pass(order, segment)
@@ -125,7 +125,7 @@ def place(ctx: ActionContext, p: Place) -> dict[str, Any]:
     if present is not None:
         if p.expected_version is None:
             raise Conflict(
-                f"Segment {segment.id} is in this order already (entry {present.id}); to move it, send the "
+                f"Segment {segment.id} is already in this order (entry {present.id}); to move it, send the "
                 f"expected_version {present.version} you read.",
                 code="already_in_order",
                 entry_id=present.id,
@@ -166,12 +166,15 @@ def _refuse_ring(ctx: ActionContext, order_id: str, parent_id: str, moved_id: st
     above: str | None = parent_id
     while above is not None:
         if above == moved_id:
-            raise Conflict("An entry cannot stand inside itself or inside what it holds.", code="parent_ring")
+            raise Conflict(
+                "An entry cannot be placed inside itself or inside an entry that it contains.",
+                code="parent_ring",
+            )
         above = get_entry(ctx.conn, order_id, above).parent_entry_id
 
 
 def _position(ctx: ActionContext, order_id: str, p: Place, moved_id: str | None) -> float:
-    """A place on the level named: after an entry, at the end, or first."""
+    """Return a position on the level named: after an entry, at the end, or first."""
     level = "SELECT position, id FROM reading_order_entry WHERE order_id = ? AND parent_entry_id IS ? AND id IS NOT ?"
     values = (order_id, p.parent_entry_id, moved_id)
     if p.at_end:
@@ -233,13 +236,13 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     "reading_order.restore",
     params=OrderId,
     result=OrderOut,
-    summary="Bring a withdrawn reading order back.",
+    summary="Restore a withdrawn reading order.",
     route=Route("POST", "/api/reading-orders/{order_id}/restore"),
-    words="Brought a reading order of {order_id|a page} back",
+    words="Restored a reading order of {order_id|a page}",
     example=_restore_example,
 )
 def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it was not withdrawn."""
+    """Raises NotFound, Conflict if it was not withdrawn."""
     row = get_order(ctx.conn, p.order_id)
     if row.deleted_at is None:
         raise Conflict(f"Reading order {row.id} was not withdrawn.", code="not_deleted")
@@ -252,9 +255,9 @@ def restore(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
     "reading_order.renumber",
     params=OrderId,
     result=OrderOut,
-    summary="Give the entries of a reading order whole steps again; their order stays.",
+    summary="Renumber the entries of a reading order in whole steps; their order stays.",
     route=Route("POST", "/api/reading-orders/{order_id}/renumber"),
-    words="Numbered a reading order of {order_id|a page} anew",
+    words="Renumbered a reading order of {order_id|a page}",
     example=lambda ex: {"order_id": _place_example(ex)["order_id"]},
 )
 def renumber(ctx: ActionContext, p: OrderId) -> dict[str, Any]:
@@ -280,13 +283,13 @@ def _remove_example(ex: Example) -> dict[str, Any]:
     example=_remove_example,
 )
 def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
-    """Raises NotFound, OrderDeleted, Conflict while other entries stand inside it."""
+    """Raises NotFound, OrderDeleted, Conflict if the entry contains others."""
     refuse_provisional(p.order_id, p.entry_id)
     order = writable_order(ctx, p.order_id)
     entry = get_entry(ctx.conn, order.id, p.entry_id)
     if ENTRIES.require(ctx.conn, entry.id)["child_count"]:
         raise Conflict(
-            f"Entry {entry.id} holds others; move or remove those first.",
+            f"Entry {entry.id} contains others; move or remove those first.",
             code="entry_holds_others",
             id=entry.id,
         )

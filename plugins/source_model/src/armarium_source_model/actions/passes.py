@@ -1,4 +1,4 @@
-"""Make, withdraw, restore, choose and mark passes."""
+"""Creates, withdraws, restores, chooses and marks passes."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "segment.pass_create",
     params=PassCreate,
     result=PassOut,
-    summary="Begin a new pass over a page.",
+    summary="Create a new pass on a page.",
     route=Route("POST", "/api/segments/passes"),
-    words="Began a pass of {document_id|a page}",
+    words="Created a pass of {document_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: PassCreate) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _pass_example(ex: Example) -> dict[str, Any]:
     laws=(ONE_PASS_A_FILE,),
 )
 def delete(ctx: ActionContext, p: PassId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is withdrawn already, Invalid for a provisional id."""
+    """Raises NotFound, Conflict if it is already withdrawn, Invalid for a provisional id."""
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(deleted_at=ctx.now))
     return {**_answer_change(ctx, row.id, row.document_id), "status": "deleted"}
@@ -92,14 +92,16 @@ def _restore_example(ex: Example) -> dict[str, Any]:
     "segment.pass_restore",
     params=PassId,
     result=PassOut,
-    summary="Bring a withdrawn pass back.",
+    summary="Restore a withdrawn pass.",
     route=Route("POST", "/api/segments/passes/{pass_id}/restore"),
-    words="Brought a pass of {pass_id|a page} back",
+    words="Restored a pass of {pass_id|a page}",
     example=_restore_example,
     laws=(ONE_PASS_A_FILE,),
 )
 def restore(ctx: ActionContext, p: PassId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it was not withdrawn or its file stands as another pass, Invalid for a provisional id."""
+    """Raises NotFound, Conflict if it was not withdrawn or its file was imported again, Invalid for a
+    provisional id.
+    """
     refuse_provisional(p.pass_id)
     row = get_pass(ctx.conn, p.pass_id)
     if row.deleted_at is None:
@@ -119,7 +121,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     "segment.pass_choose",
     params=PassChoose,
     result=PassOut,
-    summary="Choose the pass a page is worked on, or release the choice so that the ladder decides.",
+    summary="Choose the pass a page is worked on, or release the choice so that the rules decide.",
     route=Route("PUT", "/api/segments/passes/{pass_id}/working"),
     words="Chose the pass to work on for {pass_id|a page}",
     person_only=True,
@@ -169,18 +171,18 @@ def _ground_truth_example(ex: Example) -> dict[str, Any]:
     "segment.pass_ground_truth",
     params=GroundTruth,
     result=PassOut,
-    summary="Mark a pass as ground truth, or take the mark back; only a person sets it.",
+    summary="Mark a pass as ground truth, or remove the mark; only a person may set it.",
     route=Route("PUT", "/api/segments/passes/{pass_id}/ground-truth"),
     words=lambda p: (
         "Marked a pass of {pass_id|a page} as ground truth"
         if p.get("ground_truth", True)
-        else "Took the mark of ground truth from a pass of {pass_id|a page}"
+        else "Removed the ground truth mark from a pass of {pass_id|a page}"
     ),
     rules=(_BY_A_PERSON,),
     example=_ground_truth_example,
 )
 def ground_truth(ctx: ActionContext, p: GroundTruth) -> dict[str, Any]:
-    """Raises Invalid when a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
+    """Raises Invalid if a machine would set the mark, NotFound, Conflict for a withdrawn pass."""
     row = writable_pass(ctx, p.pass_id)
     ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(ground_truth=p.ground_truth))
     return _answer_change(ctx, row.id, row.document_id)

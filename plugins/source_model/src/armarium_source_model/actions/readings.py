@@ -1,4 +1,4 @@
-"""Correct a line, choose the reading that counts, retract one, and the kinds of readings."""
+"""Corrects a line, chooses the counting reading, retracts a reading, and adds kinds of readings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def seed_kinds(ctx: ActionContext) -> None:
 
 
 def require_kind(ctx: ActionContext, kind: str) -> None:
-    """UnknownKind, naming the kinds this project has, when *kind* is none of them."""
+    """Raise UnknownKind, naming the kinds of this project, if *kind* is not one of them."""
     known = reading_kind_keys(ctx.conn)
     if kind not in known:
         raise UnknownKind(kind, known)
@@ -94,10 +94,11 @@ def _correct_example(ex: Example) -> dict[str, Any]:
     example=_correct_example,
 )
 def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
-    """Raises OtherReadingCounts when another reading counts than the caller saw, UnknownKind, SegmentDeleted.
+    """Raises OtherReadingCounts if another reading counts than the caller saw, UnknownKind, SegmentDeleted.
 
-    A person's correction retires what it corrects, a standing choice of it included. A machine's stands beside it.
-    Where the new reading counts, spans on the old one move along as far as they can be placed (`unplaced`).
+    A person's correction retires what it corrects, including an explicit choice of it. A machine's is added
+    beside it. If the new reading counts, spans on the old one are moved where possible (`unplaced`: the
+    others).
     """
     refuse_provisional(p.segment_id, p.expected_counting_id)
     row = editable(ctx, p.segment_id, None)
@@ -157,9 +158,10 @@ def write_correction(
     language: str | None = None,
     script: str | None = None,
 ) -> tuple[str, list[dict[str, str]]]:
-    """Insert one reading of the caller's own in the place of the one that counts: its id, and the spans left behind.
+    """Insert a reading by the caller that corrects the counting one; return its id and the unplaced spans.
 
-    A person's retires the one before and a standing choice of it; a machine's only says what it means to correct.
+    A person's retires the previous reading and an explicit choice of it; a machine's only states what it
+    means to correct.
     """
     if counting.basis == "chosen" and ctx.principal.kind == "person":
         _withdraw_choice(ctx, segment.id, kind)
@@ -188,7 +190,7 @@ def write_reading(
     script: str | None = None,
     corrects: str | None = None,
 ) -> str:
-    """Insert one reading of the caller's own; its id."""
+    """Insert a reading by the caller; return its id."""
     representation_id = new_id()
     row = {
         "id": representation_id,
@@ -251,7 +253,7 @@ def _choose_example(ex: Example) -> dict[str, Any]:
     words=lambda p: (
         "Chose the reading of a line of {segment_id|a page}"
         if p.get("representation_id")
-        else "Took the choice of a reading back for a line of {segment_id|a page}"
+        else "Withdrew the choice of a reading for a line of {segment_id|a page}"
     ),
     person_only=True,
     example=_choose_example,
@@ -331,13 +333,15 @@ def _retract_example(ex: Example) -> dict[str, Any]:
     example=_retract_example,
 )
 def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is retracted already, PersonOnly when a machine would retract a person's."""
+    """Raises NotFound, Conflict if it is already retracted, PersonOnly if a machine would retract a
+    person's.
+    """
     refuse_provisional(p.representation_id)
     reading = READINGS.require(ctx.conn, p.representation_id)
     if reading["segment_id"] is None:
         raise NotFound(f"{p.representation_id} is a text of a whole document, not a reading of a segment.")
     if reading["retracted"]:
-        raise Conflict(f"Reading {p.representation_id} is retracted already.", code="already_retracted")
+        raise Conflict(f"Reading {p.representation_id} is already retracted.", code="already_retracted")
     require_live(ctx.conn, reading["document_id"])
     pass_id = ctx.conn.exec_driver_sql(
         "SELECT pass_id FROM segment WHERE id = ?", (reading["segment_id"],)
@@ -356,7 +360,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     example=lambda ex: {"key": "paraphrase", "label": "Paraphrase"},
 )
 def add_kind(ctx: ActionContext, p: KindCreate) -> dict[str, Any]:
-    """Raises Conflict when the project has it already."""
+    """Raises Conflict if the project has it already."""
     if p.key in reading_kind_keys(ctx.conn):
         raise Conflict(f"This project has the reading kind {p.key} already.", code="already_exists", id=p.key)
     ctx.conn.execute(

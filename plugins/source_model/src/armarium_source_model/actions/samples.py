@@ -1,4 +1,4 @@
-"""Ground for the examples of actions: a page with a pass and a few lines, made through actions like any other."""
+"""Sample data for the examples of actions: a page with a pass and a few lines, made through actions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class SamplePage(NamedTuple):
 
 
 def sample_document(ex: Example, name: str = "Letter, first page") -> str:
-    """A page to lay out; its id."""
+    """Create a page to lay out; return its id."""
     return str(ex.run("document.create", {"name": name, "doc_type": "page"})["id"])
 
 
 def sample_anchor(index: int = 0) -> dict[str, Any]:
-    """The anchor of the line numbered *index* (from 0), lines running down the page."""
+    """Return the anchor of line *index* (from 0), lines running down the page."""
     return {"rect": [0.1, 0.1 + 0.08 * index, 0.8, 0.05]}
 
 
 def sample_page(ex: Example, lines: int = 3) -> SamplePage:
-    """A page with one pass and *lines* lines."""
+    """Create a page with one pass and *lines* lines."""
     document_id = sample_document(ex)
     pass_id = str(ex.run("segment.pass_create", {"document_id": document_id, "name": "By hand"})["id"])
     made = ex.run(
@@ -40,5 +40,5 @@ def sample_page(ex: Example, lines: int = 3) -> SamplePage:
 
 
 def sample_reading(ex: Example, page: SamplePage, text: str = "Dear Sir") -> str:
-    """A reading of the first line; its id."""
+    """Create a reading of the first line; return its id."""
     return str(ex.run("representation.create", {"segment_id": page.segment_ids[0], "text": text})["id"])

@@ -1,4 +1,4 @@
-"""Make, change, withdraw and bring back segments."""
+"""Creates, changes, withdraws and restores segments."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: SegmentCreate) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a pass or parent of another page, Invalid for a shape that cannot be held."""
+    """Raises NotFound, Conflict for a pass or parent of another page, Invalid for an invalid shape."""
     return parsed_answers(ctx.conn, insert_segments(ctx, [p]), reading_rule(ctx.conn))[0]
 
 
@@ -117,7 +117,7 @@ def create_many(ctx: ActionContext, p: SegmentCreateMany) -> dict[str, Any]:
 
 
 def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbered: bool = False) -> list[str]:
-    """Check and insert segments drawn by the caller; their ids. *numbered*: refusals begin with the index."""
+    """Check and insert the caller's segments; return their ids. *numbered*: refusals begin with the index."""
     passes_met: dict[tuple[str, str], Row[Any]] = {}
     renditions: dict[str, str | None] = {}
     parents = _parents(ctx, {one.parent_segment_id for one in new if one.parent_segment_id is not None})
@@ -176,7 +176,7 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
 def anchor_value(
     ctx: ActionContext, anchor: SourceAnchor, document_id: str, primary: str | None
 ) -> tuple[dict[str, Any], tuple[float, float, float, float]]:
-    """A checked anchor as it is stored, with its rect. The frame is fixed now where the caller names none."""
+    """Return a checked anchor in stored form, with its rect; the rendition is fixed now if none is named."""
     if anchor.document_id not in (None, document_id):
         raise Invalid(
             f"The anchor names document {anchor.document_id}, the segment {document_id}; they must agree.",
@@ -193,7 +193,7 @@ def anchor_value(
     if (anchor.char_start is None) != (anchor.char_end is None) or (
         anchor.char_start is not None and anchor.char_end is not None and anchor.char_end < anchor.char_start
     ):
-        raise Invalid("char_start and char_end go together, and the end is not before the start.")
+        raise Invalid("char_start and char_end go together, and the end must not be before the start.")
     rendition_id = anchor.rendition_id
     if rendition_id is None:
         rendition_id = primary
@@ -238,12 +238,14 @@ def _update_example(ex: Example) -> dict[str, Any]:
     "segment.update",
     params=SegmentUpdate,
     result=SegmentOut,
-    summary="Change a segment's shape or what is stated on it; it is refused when somebody changed it since.",
+    summary="Change a segment's shape or what is stated on it; refused if somebody changed it since.",
     words="Changed a line or region of {segment_id|a page}",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
-    """Raises StaleSegment naming the fields that moved, SegmentDeleted, NotFound, Invalid for a bad shape."""
+    """Raises StaleSegment naming the fields that changed, SegmentDeleted, NotFound, Invalid for an invalid
+    shape.
+    """
     row = editable(ctx, p.segment_id, p.expected_version)
     sent = p.model_fields_set - {"segment_id", "expected_version"}
     empty = next((name for name in NEVER_NULL if name in sent and getattr(p, name) is None), None)
@@ -272,13 +274,14 @@ def update(ctx: ActionContext, p: SegmentUpdate) -> dict[str, Any]:
 
 
 def _check_new_parent(ctx: ActionContext, row: SegmentRow, parent_id: str | None) -> None:
-    """A parent of the same pass that does not stand inside the segment itself."""
+    """Check that a parent is of the same pass and not inside the segment itself."""
     refuse_provisional(parent_id)
     above = parent_id
     while above is not None:
         if above == row.id:
             raise Conflict(
-                f"Segment {row.id} cannot stand inside itself or inside something in it.", code="parent_ring"
+                f"Segment {row.id} cannot be inside itself or inside a segment that it contains.",
+                code="parent_ring",
             )
         above = _check_parent(_parents(ctx, {above}), above, row.pass_id).parent_segment_id
 
@@ -296,7 +299,7 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     "segment.delete",
     params=SegmentDelete,
     result=TouchedSegments,
-    summary="Withdraw segments of one pass; they can be undeleted and their citations say what became of them.",
+    summary="Withdraw segments of one pass; they can be restored, and their citations say what became of them.",
     route=Route("POST", "/api/segments/delete"),
     words="Withdrew lines or regions of {segment_ids|a page}",
     example=_delete_example,
@@ -327,9 +330,9 @@ def _undelete_example(ex: Example) -> dict[str, Any]:
     "segment.undelete",
     params=SegmentUndelete,
     result=TouchedSegments,
-    summary="Bring withdrawn segments back.",
+    summary="Restore withdrawn segments.",
     route=Route("POST", "/api/segments/undelete"),
-    words="Brought back lines or regions of {segment_ids|a page}",
+    words="Restored lines or regions of {segment_ids|a page}",
     example=_undelete_example,
     after_undo=forward_undo,
 )
@@ -340,7 +343,7 @@ def undelete(ctx: ActionContext, p: SegmentUndelete) -> dict[str, Any]:
     for row in rows:
         if row.deleted_at is None:
             raise Conflict(
-                f"Segment {row.id} is not deleted, so there is nothing to bring back.", code="not_deleted"
+                f"Segment {row.id} is not deleted, so there is nothing to restore.", code="not_deleted"
             )
         check_page(ctx, row, checked)
     set_deleted(ctx, rows, None)
@@ -358,15 +361,16 @@ def _restore_version_example(ex: Example) -> dict[str, Any]:
     "segment.restore_version",
     params=RestoreVersion,
     result=SegmentOut,
-    summary="Write an earlier version of a segment back as its newest one; a withdrawn segment comes back with it.",
+    summary="Restore an earlier version of a segment as its newest one; a withdrawn segment is restored with it.",
     route=Route("POST", "/api/segments/{segment_id}/restore-version"),
-    words="Brought back an earlier shape of a line or region of {segment_id|a page}",
+    words="Restored an earlier version of a line or region of {segment_id|a page}",
     example=_restore_version_example,
     after_undo=forward_undo,
 )
 def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
-    """Of a segment in any state: one that was deleted or merged away lives on as that version, and its citations
-    lead to it again. Raises NotFound for a version never recorded, StaleSegment."""
+    """Works on a segment in any state: a deleted or merged one continues as that version, and its citations
+    lead to it again. Raises NotFound for a version never recorded, StaleSegment.
+    """
     (row,) = present_rows(ctx, [p.segment_id])
     check_page(ctx, row, set())
     check_version(ctx, row, p.expected_version)
@@ -384,7 +388,7 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
         rect = validate_rect(changes["anchor"]["rect"])
     except BadGeometry as refusal:
         raise Conflict(
-            f"Version {p.version} has a shape that is not accepted any more: {refusal.detail}"
+            f"Version {p.version} has a shape that is no longer accepted: {refusal.detail}"
         ) from None
     changes |= dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), rect, strict=True))
     changes["tile"] = tile_of(*rect)

@@ -1,4 +1,4 @@
-"""State and clear what a page or the project is written in."""
+"""States and clears the language, script and direction of a page or of the project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _check_place(level: str, key: str, target_id: str | None) -> None:
         )
     if level not in ("project", "node"):
         raise Invalid(
-            f"There is no level {level!r}; a fact is stated for the project or a node.", code="unknown_level"
+            f"There is no level {level!r}; facts are stated for the project or a node.", code="unknown_level"
         )
     if key not in KEYS:
         raise Invalid(f"There is no fact {key!r}; a {level} states {', '.join(KEYS)}.", code="unknown_key")
@@ -49,7 +49,7 @@ def _set_example(ex: Example) -> dict[str, Any]:
     example=_set_example,
 )
 def set_fact(ctx: ActionContext, p: SettingPut) -> dict[str, Any]:
-    """Raises Invalid naming what was wrong with the level, the key, the target or the value; NotFound."""
+    """Raises Invalid naming what is wrong with the level, key, target or value; NotFound."""
     _check_place(p.level, p.key, p.target_id)
     if not p.value:
         raise Invalid(
@@ -77,12 +77,14 @@ def _clear_example(ex: Example) -> dict[str, Any]:
     "source_setting.clear",
     params=SettingClear,
     result=ResolvedSettings,
-    summary="Take a stated fact back, so that the next rung answers.",
-    words="Took a statement about {target_id|the project} back",
+    summary="Clear a stated fact, so that the next rung applies.",
+    words="Cleared a fact about {target_id|the project}",
     example=_clear_example,
 )
 def clear_fact(ctx: ActionContext, p: SettingClear) -> dict[str, Any]:
-    """Raises Invalid naming what was wrong with the level, the key or the target; NotFound. Clearing twice is no fault."""
+    """Raises Invalid naming what is wrong with the level, key or target; NotFound. Clearing twice is
+    allowed.
+    """
     _check_place(p.level, p.key, p.target_id)
     if p.level == "node":
         require_document(ctx.conn, p.target_id or "")

@@ -1,6 +1,6 @@
-"""What points at characters of a reading: moved along when a correction counts in its place, copied across a match.
+"""Moves what points at characters of a reading to the correction that counts instead, or across a match.
 
-Annotations are written by the actions of their own family. Other families' spans come along through `SpanMover`.
+Annotations are written by the actions of their own family. Other families' spans move through `SpanMover`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from armarium_source_model.spans import ReadingChange, Why, span_in_new_text
 
 
 def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[dict[str, str]]:
-    """Move every span on the old reading to the new one; `{id, why}` of those that stay where they are."""
+    """Move every span from the old reading to the new one; return `{id, why}` of those that stay."""
     left = _move_annotations(ctx, corrected)
     for _, mover in ctx.engine.plugins.contributions("span_movers"):
         left += mover.move(ctx, corrected)
@@ -25,7 +25,7 @@ def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[dict[str, s
 def _annotations_at(
     conn: Connection, document_id: str, segment_id: str, reading_id: str = ""
 ) -> list[dict[str, Any]]:
-    """Annotations of the page, or of what it is in, that point into one segment or one reading."""
+    """Return annotations of the page, or of its ancestors, that point into one segment or one reading."""
     a = annotation_table.c
     target = func.json_each(a.targets).table_valued("value").c.value
     into_segment = exists().where(func.json_extract(target, "$.segment_id") == segment_id)
@@ -56,7 +56,7 @@ def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]
 def _move_span(
     span: dict[str, Any], corrected: ReadingChange, reasons: dict[str, None], segment_id: str | None = ""
 ) -> dict[str, Any]:
-    """*span* with its place in the new reading; itself where it is of another segment or cannot be placed."""
+    """Return *span* placed in the new reading; unchanged if of another segment or if it cannot be placed."""
     if segment_id is not None and span.get("segment_id") != corrected.segment_id:
         return span
     if span.get("char_start") is None or span.get("char_end") is None:
@@ -69,7 +69,7 @@ def _move_span(
 
 
 class Hanging(NamedTuple):
-    """The two ends of a match with what counts on each."""
+    """The two ends of a match with the counting reading of each."""
 
     document_id: str
     from_id: str
@@ -83,7 +83,9 @@ class Hanging(NamedTuple):
 def carry_annotations(
     ctx: ActionContext, match: Hanging
 ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
-    """Copy the annotations of one segment to the other: (original, copy) of each, (original, why) of each left."""
+    """Copy the annotations of one segment to the other: (original, copy) of each, (original, why) of the
+    rest.
+    """
     copies: list[tuple[str, str]] = []
     left: list[tuple[str | None, str]] = []
     for found in _annotations_at(ctx.conn, match.document_id, match.from_id):
@@ -91,7 +93,7 @@ def carry_annotations(
             del found[made_by.name]
         original = str(found.pop("id"))
         if original in match.done:
-            left.append((original, "It was carried across this match before."))
+            left.append((original, "It has already been carried across this match."))
             continue
         targets: list[dict[str, Any]] = []
         why: str | None = None

@@ -1,4 +1,4 @@
-"""What a reader found, taken as one step: the lines of a page as a new pass, or the readings of its lines."""
+"""Stores a reader's output in one step: the lines of a page as a new pass, or the readings of its lines."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def _lines_example(ex: Example) -> dict[str, Any]:
     "segment.take_lines",
     params=TakeLines,
     result=TakenLines,
-    summary="Take the lines a reader found on a page as a new pass, in one step.",
+    summary="Store the lines a reader found on a page as a new pass, in one step.",
     words="Found the lines of {document_id|a page}",
     example=_lines_example,
 )
 def take_lines(ctx: ActionContext, p: TakeLines) -> dict[str, Any]:
-    """Raises NotFound, Conflict, and BadGeometry for a line of which no rect at all can be held.
+    """Raises NotFound, Conflict, and BadGeometry for a line without any usable rect.
 
-    Shapes that reach a little over the image's edge are brought back into it; what else cannot be held is left
-    out and its reason kept in the segment's metadata. Texts that come with lines become readings.
+    Shapes that reach a little beyond the image's edge are clipped; other invalid parts are left out, with the
+    reason in the segment's metadata. Texts that come with lines become readings.
     """
     refuse_provider(p.provider)
     rendition_id = _rendition(ctx, p.document_id, p.rendition_id)
@@ -99,7 +99,7 @@ def _new_line(line: FoundLineIn) -> NewSegment:
 
 
 def _collect_stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
-    """What is kept beside the shape: when the line is spoken, and what was wrong with its shape."""
+    """Return what is stored beside the shape: when the line is spoken, and what was wrong with its shape."""
     stated = {
         "start_seconds": line.start_seconds,
         "end_seconds": line.end_seconds,
@@ -109,7 +109,7 @@ def _collect_stated(line: FoundLineIn, problem: str | None) -> dict[str, Any]:
 
 
 def _clip_points(points: Points) -> Points:
-    """Points brought into the image when all are numbers; others are left for the check to refuse in words."""
+    """Clip points to the image if all are numbers; other values are left for the check to refuse."""
     return clip_points(points) if all(math.isfinite(x) and math.isfinite(y) for x, y in points) else points
 
 
@@ -138,7 +138,7 @@ def _readings_example(ex: Example) -> dict[str, Any]:
     "reading.take",
     params=TakeReadings,
     result=TakenReadings,
-    summary="Take a reader's readings of the lines of a page, in one step.",
+    summary="Store a reader's readings of the lines of a page, in one step.",
     words="Read the lines of {document_id|a page}",
     example=_readings_example,
 )

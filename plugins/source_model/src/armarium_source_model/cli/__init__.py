@@ -1,4 +1,4 @@
-"""Commands of the source model: passes, segments, readings, text, orders, links. One file a subject; this one puts them together."""
+"""Commands of the source model, one file per subject: passes, segments, readings, text, orders, links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium_source_model.cli import links, orders, pages, readings
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     for part in (pages, readings, orders, links):
         part.register(program)

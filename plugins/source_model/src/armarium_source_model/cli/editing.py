@@ -1,4 +1,4 @@
-"""A page's lines in the caller's own editor: written out one a line, and what was changed there saved in one step."""
+"""Lets the caller edit a page's lines in an editor, one per line, and saves the changes in one step."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ _NUMBERED = re.compile(r"\s*(\d+) *\|(?: (.*))?")
 
 
 def correct_page(page: str, kind: str | None) -> None:
-    """Open the lines of *page* in an editor and save those that were changed; what cannot be saved stays in its file."""
+    """Open the lines of *page* in an editor and save the changed ones; what cannot be saved stays in its
+    file.
+    """
     if kind not in (None, "transcription"):
-        raise Refused("A page's lines are corrected as what they say; --kind is of one line.")
+        raise Refused("--kind applies to a single line; a page's lines are corrected as transcriptions.")
     with project_session() as session:
         identity = document_id(session, page)
         try:
@@ -38,7 +40,7 @@ def correct_page(page: str, kind: str | None) -> None:
         except Refused as refused:
             if refused.status != 404:
                 raise
-            why = f"{page} is no page; of a line, say after its id what it says: armarium correct ID 'En la villa'."
+            why = f"{page} is not a page; for a line, give its text after its id: armarium correct ID 'En la villa'."
             raise Refused(why, status=404) from refused
         text = session.get(f"/api/segments/document/{identity}/text", include_furniture=True)
         said = [text["text"][span["char_start"] : span["char_end"]] for span in text["spans"]]
@@ -51,13 +53,13 @@ def correct_page(page: str, kind: str | None) -> None:
             changed = [
                 (number, span, words.replace(BREAK, "\n") if shown != said[number - 1] else words)
                 for number, ((span, shown), words) in enumerate(zip(lines, edited, strict=True), start=1)
-                # Some editors take the blanks at the end of a line away by themselves.
+                # Some editors remove spaces at the end of a line.
                 if words.rstrip() != shown.rstrip()
             ]
             empty = [number for number, _, words in changed if not words.strip()]
             if empty:
                 raise Refused(
-                    f"Line {empty[0]} is empty, and a reading says something. "
+                    f"Line {empty[0]} is empty, but a reading needs text. "
                     "armarium readings ID --retract ID takes one out of the count."
                 )
             done = (
@@ -85,10 +87,10 @@ def correct_page(page: str, kind: str | None) -> None:
 
 
 def _written_out(name: str, shown: list[str]) -> Path:
-    """A file of the caller's own with the numbered lines."""
+    """Write the numbered lines to a file readable only by the caller."""
     width = len(str(len(shown)))
     head = [
-        f"# {' '.join(name.split())}: one line of the page each. Change what stands behind the bars; save and close.",
+        f"# {' '.join(name.split())}: one line of the page each. Change what follows the bars; save and close.",
         f"# Keep the numbers. {BREAK} stands for a line break within a line.",
     ]
     rows = [f"{number:>{width}} | {words}" for number, words in enumerate(shown, start=1)]
@@ -99,7 +101,7 @@ def _written_out(name: str, shown: list[str]) -> Path:
 
 
 def _edit_lines(place: Path, number: int) -> list[str]:
-    """The lines after the editor was closed; where one is missing or too many, the caller may go on editing."""
+    """Return the lines after the editor was closed; on a missing or extra line, the caller may edit again."""
     while True:
         _run_editor(place)
         try:
@@ -126,7 +128,9 @@ def _run_editor(place: Path) -> None:
 
 
 def _lines_of(place: Path, number: int) -> list[str]:
-    """What stands behind the numbers 1 to *number*; Refused where one is missing, doubled, moved or not a number."""
+    """Return the texts after the numbers 1 to *number*; Refused for a missing, repeated, moved or extra
+    line.
+    """
     try:
         content = place.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -139,22 +143,22 @@ def _lines_of(place: Path, number: int) -> list[str]:
             if not line.strip() or line.startswith("#"):
                 continue
             raise Refused(
-                f"After line {len(words)} stands a line without its number: {line[:60]!r}. Each line of the page "
-                "keeps its number; a line is not parted or added here."
+                f"After line {len(words)} there is a line without its number: {line[:60]!r}. Each line of the page "
+                "must keep its number; lines cannot be split or added here."
             )
         if int(found[1]) != len(words) + 1:
-            raise Refused(f"Line {len(words) + 1} is expected where line {found[1]} stands.")
+            raise Refused(f"Line {len(words) + 1} is expected where line {found[1]} is.")
         words.append(found[2] or "")
     if len(words) != number:
         raise Refused(
-            f"The page has {plural(number, 'line')}, and {plural(len(words), 'line')} came back; none is added or "
-            "taken away here."
+            f"The page has {plural(number, 'line')}, and {plural(len(words), 'line')} came back; lines cannot be "
+            "added or removed here."
         )
     return words
 
 
 def _save_corrections(session: Any, changed: list[tuple[int, dict[str, Any], str]]) -> dict[str, Any]:
-    """Write the corrections, all or none; a clash is told with the number of its line."""
+    """Save the corrections, all or none; a conflict is reported with the number of its line."""
     corrections = [
         {
             "segment_id": span["segment_id"],
@@ -173,9 +177,9 @@ def _save_corrections(session: Any, changed: list[tuple[int, dict[str, Any], str
         if refused.body.get("code") == "other_reading_counts":
             now = refused.body.get("counting_text")
             why = (
-                f"somebody corrected it meanwhile; it says now: {now}"
+                f"somebody corrected it in the meantime; it now says: {now}"
                 if now
-                else "somebody changed it meanwhile."
+                else "somebody changed it in the meantime."
             )
         raise Refused(
             {**refused.body, "detail": f"Line {changed[index][0]}: {why}"}, status=refused.status

@@ -32,12 +32,12 @@ def register(program: typer.Typer) -> None:
 
 def add(
     one: End,
-    link_type: Annotated[str, typer.Argument(help="What the link says (armarium link types shows them).")],
+    link_type: Annotated[str, typer.Argument(help="The type of the link (armarium link types lists them).")],
     other: End,
-    from_kind: Annotated[str, typer.Option(help="What the first thing is.")] = "segment",
-    to_kind: Annotated[str, typer.Option(help="What the second thing is; uri for a URI.")] = "segment",
-    certainty: Annotated[float | None, typer.Option(help="How sure, from 0 to 1.")] = None,
-    note: Annotated[str | None, typer.Option(help="A word on it.")] = None,
+    from_kind: Annotated[str, typer.Option(help="The kind of the first thing.")] = "segment",
+    to_kind: Annotated[str, typer.Option(help="The kind of the second thing; uri for a URI.")] = "segment",
+    certainty: Annotated[float | None, typer.Option(help="Certainty, from 0 to 1.")] = None,
+    note: Annotated[str | None, typer.Option(help="A note on it.")] = None,
 ) -> None:
     """Link two things: ONE glosses OTHER."""
     body: dict[str, Any] = {
@@ -56,11 +56,11 @@ def add(
 
 def of(
     end: End,
-    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="Withdrawn ones too.")] = False,
+    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="Include withdrawn ones.")] = False,
 ) -> None:
-    """List the links of a thing, told from its side."""
+    """List the links of a thing, seen from its side."""
     with project_session() as session:
-        # A URI and the id of a reader's line that nobody took yet have a colon; nothing else but an id is kept as it is.
+        # URIs and provisional ids contain a colon; of the rest only ids are kept as they are.
         named = end if is_id(end) or ":" in end else document_id(session, end)
         found = session.get(f"{ROOT}/of/{quote(named, safe='')}", include_deleted=withdrawn or None)
 
@@ -105,7 +105,7 @@ def withdraw(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> No
 
 
 def restore(link: Annotated[str, typer.Argument(help="Id of the link.")]) -> None:
-    """Bring a withdrawn link back."""
+    """Restore a withdrawn link."""
     with project_session() as session:
         back = session.post(f"{ROOT}/{id_of(link)}/restore")
     answer(back, f"Restored. {_undo_hint(back)}")

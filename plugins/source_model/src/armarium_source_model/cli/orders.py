@@ -36,9 +36,9 @@ def register(program: typer.Typer) -> None:
 
 def list_(
     page: Page,
-    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="Withdrawn ones too.")] = False,
+    withdrawn: Annotated[bool, typer.Option("--withdrawn", help="Include withdrawn ones.")] = False,
 ) -> None:
-    """List the orders of a page, the one as written first."""
+    """List the orders of a page, the as-written one first."""
     with project_session() as session:
         found = session.get(
             f"{ROOT}/document/{document_id(session, page)}", include_deleted=withdrawn or None
@@ -61,7 +61,7 @@ def list_(
 
 
 def show(order: Order) -> None:
-    """Show the entries of an order, each under the one that holds it."""
+    """Show the entries of an order, nested."""
     with project_session() as session:
         found = _entries(session, id_of(order), None)
         texts: dict[str, str] = {}
@@ -71,7 +71,7 @@ def show(order: Order) -> None:
 
     def words() -> None:
         rows = [
-            (one["id"], "  " * depth + short(texts.get(one["segment_id"], "(not on its page any more)")))
+            (one["id"], "  " * depth + short(texts.get(one["segment_id"], "(no longer on its page)")))
             for one, depth in _deep(found, 0)
         ]
         table("", ("id", "text"), rows)
@@ -96,16 +96,16 @@ def _flat(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def new(
     page: Page,
-    name: Annotated[str, typer.Argument(help="What to call it.")],
+    name: Annotated[str, typer.Argument(help="Its name.")],
     kind: Annotated[
         str, typer.Option(help="as-written, imposed, commentary, flow or another word.")
     ] = "imposed",
     of_pass: Annotated[
-        str | None, typer.Option("--pass", metavar="ID", help="Over this pass [the one worked on].")
+        str | None, typer.Option("--pass", metavar="ID", help="For this pass [default: the working pass].")
     ] = None,
-    seed: Annotated[bool, typer.Option(help="Filled with the order of the boxes.")] = False,
+    seed: Annotated[bool, typer.Option(help="Fill it with the order of the boxes.")] = False,
 ) -> None:
-    """Begin a reading order."""
+    """Create a reading order."""
     with project_session() as session:
         if of_pass is None:
             passes = session.get(f"/api/segments/document/{document_id(session, page)}")["passes"]
@@ -127,12 +127,12 @@ def place(
     order: Order,
     segment: Line,
     after: Annotated[
-        str | None, typer.Option(metavar="ENTRY", help="After this entry [before the first].")
+        str | None, typer.Option(metavar="ENTRY", help="After this entry [default: first].")
     ] = None,
     at_end: Annotated[bool, typer.Option("--at-end", help="After the last.")] = False,
     inside: Annotated[str | None, typer.Option(metavar="ENTRY", help="Inside this entry.")] = None,
     moving: Annotated[
-        int | None, typer.Option(metavar="VERSION", help="Move it, whose entry has this version now.")
+        int | None, typer.Option(metavar="VERSION", help="Move its entry, which has this version now.")
     ] = None,
 ) -> None:
     """Put a segment into an order, or move it there."""
@@ -156,7 +156,7 @@ def remove(order: Order, entry: Annotated[str, typer.Argument(help="Id of the en
 
 
 def renumber(order: Order) -> None:
-    """Make room between the entries of an order again."""
+    """Renumber the entries of an order to make room between them."""
     _print_change(order, "renumber", "Renumbered.")
 
 
@@ -168,7 +168,7 @@ def withdraw(order: Order) -> None:
 
 
 def restore(order: Order) -> None:
-    """Bring a withdrawn order back."""
+    """Restore a withdrawn order."""
     _print_change(order, "restore", "Restored.")
 
 

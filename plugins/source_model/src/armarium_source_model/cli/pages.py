@@ -1,4 +1,4 @@
-"""Commands about a page: its text, its passes and segments, the picture of a segment, two readings compared."""
+"""Commands about a page: its text, passes and segments, pictures of segments, comparison of two readings."""
 
 from __future__ import annotations
 
@@ -49,26 +49,29 @@ def register(program: typer.Typer) -> None:
 
 def text(
     ids: Scope = None,
-    furniture: Annotated[bool, typer.Option(help="Running heads and folio numbers too.")] = False,
+    furniture: Annotated[bool, typer.Option(help="Include running heads and folio numbers.")] = False,
     with_ids: Annotated[
-        bool, typer.Option("--ids", help="Each line after its id, as correct takes it.")
+        bool, typer.Option("--ids", help="Show each line's id, for armarium correct.")
     ] = False,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Each line after how sure its reader was, in per cent.")
+        bool, typer.Option("--confidence", help="Show the confidence of each line, in per cent.")
     ] = False,
     of_pass: Annotated[
         str | None,
-        typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on; one page."),
+        typer.Option("--pass", metavar="ID", help="Of this pass instead of the working pass; one page only."),
     ] = None,
     order: Annotated[
-        str | None, typer.Option(metavar="ID", help="In this reading order, not that of the boxes; one page.")
+        str | None,
+        typer.Option(metavar="ID", help="In this reading order instead of that of the boxes; one page only."),
     ] = None,
 ) -> None:
-    """Print the text of pages and recordings, worked out from the readings that count."""
+    """Print the text of pages and recordings, derived from the counting readings."""
     with project_session() as session:
         pages = pages_of(session, ids or [], recordings=True)
         if (of_pass or order) and len(pages) != 1:
-            raise Refused(f"--pass and --order are of one page, and {plural(len(pages), 'page')} are meant.")
+            raise Refused(
+                f"--pass and --order are for one page, but {plural(len(pages), 'page')} were given."
+            )
         query = {
             "include_furniture": furniture or None,
             "pass_id": of_pass,
@@ -107,7 +110,7 @@ def text(
 
 
 def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
-    """Why a page has no text, and what gives it one."""
+    """Return why a page has no text, and what to do about it."""
     if node.get("file_type") == "audio":
         return f"{page['name']} was never written down: armarium transcribe does it."
     if page["pass_id"] is None:
@@ -119,20 +122,20 @@ def _unread(node: dict[str, Any], page: dict[str, Any]) -> str:
 
 
 def _sureness(confidence: float | None) -> str:
-    """How sure a line's reader was, four characters wide; a dash for a person's reading."""
+    """Return the confidence of a line's reading, four characters wide; a dash for a person's reading."""
     return "   –" if confidence is None else f"{round(confidence * 100):3d}%"
 
 
 def passes(
     page: Page,
-    use: Annotated[str | None, typer.Option(metavar="ID", help="Work on this pass from now on.")] = None,
+    use: Annotated[str | None, typer.Option(metavar="ID", help="Make this pass the working pass.")] = None,
     release: Annotated[
-        str | None, typer.Option(metavar="ID", help="Take that choice back; the engine chooses again.")
+        str | None, typer.Option(metavar="ID", help="Withdraw that choice; the engine chooses again.")
     ] = None,
     truth: Annotated[str | None, typer.Option(metavar="ID", help="Mark this pass as ground truth.")] = None,
-    no_truth: Annotated[str | None, typer.Option(metavar="ID", help="Take that mark back.")] = None,
+    no_truth: Annotated[str | None, typer.Option(metavar="ID", help="Remove that mark.")] = None,
     withdraw: Annotated[str | None, typer.Option(metavar="ID", help="Withdraw this pass.")] = None,
-    restore: Annotated[str | None, typer.Option(metavar="ID", help="Bring a withdrawn pass back.")] = None,
+    restore: Annotated[str | None, typer.Option(metavar="ID", help="Restore a withdrawn pass.")] = None,
 ) -> None:
     """List the passes of a page; with an option, change one first."""
     wishes: tuple[tuple[str | None, str, str, dict[str, bool] | None], ...] = (
@@ -145,7 +148,7 @@ def passes(
     )
     chosen = [wish for wish in wishes if wish[0] is not None]
     if len(chosen) > 1:
-        raise Refused("One change at a time: each is a step of its own, to be taken back by itself.")
+        raise Refused("Give one change at a time: each is a step of its own that can be undone.")
     with project_session() as session:
         changed = [
             session.ask(method, f"/api/segments/passes/{id_of(identity or '')}{what}", body=body)
@@ -182,7 +185,7 @@ def segments(
     kind: Annotated[str | None, typer.Option(help="region, line or word.")] = None,
     area: Annotated[
         str | None,
-        typer.Option(metavar="X,Y,W,H", help="What touches this area, in fractions of the picture."),
+        typer.Option(metavar="X,Y,W,H", help="Only what touches this area, in fractions of the picture."),
     ] = None,
 ) -> None:
     """List the regions, lines and words of a page."""
@@ -215,9 +218,9 @@ def picture(
     mask: Annotated[bool, typer.Option(help="White outside its outline.")] = False,
     straighten: Annotated[bool, typer.Option(help="Turned level along its baseline.")] = False,
     size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (32 to 4096).")] = 1024,
-    overwrite: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Cut the picture of a segment out of its page."""
+    """Save the picture of a segment, cut out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
     _check_place(place, overwrite=overwrite)
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
@@ -241,12 +244,12 @@ def draw(
         typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
     ] = None,
     of_pass: Annotated[
-        str | None, typer.Option("--pass", metavar="ID", help="Of this pass, not the one worked on.")
+        str | None, typer.Option("--pass", metavar="ID", help="Of this pass instead of the working pass.")
     ] = None,
     size: Annotated[int, typer.Option(help="Pixels of the longer side, at most (256 to 4096).")] = 1600,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Draw a page with its lines, in their order, and what they were read as."""
+    """Draw a page with its lines in reading order and their texts."""
     with project_session() as session:
         identity = document_id(session, page)
         name = session.get(f"/api/documents/{identity}")["name"]
@@ -261,7 +264,7 @@ def draw(
 def compare(
     page: Page,
     reference: Annotated[str, typer.Argument(help="Id of the pass or artifact to measure against.")],
-    hypothesis: Annotated[str, typer.Argument(help="Id of the pass or artifact that is measured.")],
+    hypothesis: Annotated[str, typer.Argument(help="Id of the pass or artifact to measure.")],
     policy: Annotated[
         list[str] | None,
         typer.Option(
@@ -280,7 +283,7 @@ def compare(
     for one in expand or []:
         short_form, equals, full = one.partition("=")
         if not equals or not short_form:
-            raise Refused(f"{one!r} is no expansion; write SHORT=FULL, as in --expand dho=dicho.")
+            raise Refused(f"{one!r} is not an expansion; write SHORT=FULL, as in --expand dho=dicho.")
         expansions[short_form] = full
     with project_session() as session:
         known = {one["id"] for one in _page_list(session, page)["passes"]}
@@ -314,7 +317,7 @@ def compare(
 
 
 def _side(identity: str, passes_of_page: set[str]) -> dict[str, str]:
-    """A pass of the page, else an artifact."""
+    """Return a pass of the page, else an artifact."""
     return {"pass_id" if identity in passes_of_page else "artifact_id": id_of(identity)}
 
 
@@ -324,6 +327,6 @@ def _page_list(session: Session, page: str, **query: Any) -> dict[str, Any]:
 
 
 def short(words: str | None) -> str:
-    """*words* on one line of a table."""
+    """Shorten *words* to one line of a table."""
     line = " ".join((words or "").split())
     return line if len(line) <= LONG else line[: LONG - 1] + "…"

@@ -18,18 +18,18 @@ def register(program: typer.Typer) -> None:
 
 def readings(
     segment: Annotated[str, typer.Argument(help="Id of the line (armarium text --ids shows them).")],
-    kind: Annotated[str | None, typer.Option(help="Of this kind only: transcription, translation, …")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only this kind: transcription, translation, …")] = None,
     choose: Annotated[
-        str | None, typer.Option(metavar="ID", help="Say that this reading counts, as a person.")
+        str | None, typer.Option(metavar="ID", help="Choose this reading as the one that counts.")
     ] = None,
-    release: Annotated[bool, typer.Option(help="Take such a choice back; the rule decides again.")] = False,
+    release: Annotated[bool, typer.Option(help="Withdraw that choice; the rule decides again.")] = False,
     retract: Annotated[
         str | None, typer.Option(metavar="ID", help="Take this reading out of the count; it stays readable.")
     ] = None,
 ) -> None:
-    """List the readings of a line, rivals side by side; with an option, change what counts first."""
+    """List the readings of a line side by side; with an option, change which one counts first."""
     if sum((choose is not None, release, retract is not None)) > 1:
-        raise Refused("One change at a time: --choose, --release or --retract.")
+        raise Refused("Give one change at a time: --choose, --release or --retract.")
     place = f"/api/segments/{id_of(segment)}/readings"
     with project_session() as session:
         changed: dict[str, Any] = {}
@@ -60,7 +60,7 @@ def readings(
 
 
 def _kind_of(found: dict[str, Any], representation_id: str | None) -> str:
-    """The kind of the reading that is chosen; a choice is of one kind."""
+    """Return the kind of the reading that is chosen; a choice is per kind."""
     for one in found["items"]:
         if one["id"] == representation_id:
             return str(one["kind"])
@@ -86,7 +86,8 @@ def correct(
         ),
     ],
     words: Annotated[
-        str | None, typer.Argument(help="What the line says; left out: the page's lines open in an editor.")
+        str | None,
+        typer.Argument(help="The text of the line; without it, the page's lines open in an editor."),
     ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Another kind of reading: translation, normalized_text, …")
@@ -100,11 +101,11 @@ def correct(
 ) -> None:
     """Correct a line as a person, or a page's lines in the editor of VISUAL or EDITOR, all in one step.
 
-    Of one line: armarium correct ID 'En la villa'. The earlier readings stay beside what is written.
+    One line: armarium correct ID 'En la villa'. Earlier readings are kept.
     """
     if words is None:
         if level is not None or expect is not None:
-            raise Refused("--level and --expect are of one line; say after its id what it says.")
+            raise Refused("--level and --expect are for one line; give its text after its id.")
         correct_page(what, kind)
         return
     given = {"kind": kind, "level": level, "expected_counting_id": expect}

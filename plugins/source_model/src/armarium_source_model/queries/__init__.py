@@ -1,1 +1,1 @@
-"""The reads of the source model, one file a noun; they write nothing."""
+"""The queries of the source model, one file per noun; they write nothing."""

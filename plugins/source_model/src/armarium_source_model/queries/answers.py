@@ -1,4 +1,4 @@
-"""What is asked about a page and its segments over HTTP, the provisional ones of older results among the real ones."""
+"""Queries about a page and its segments, which mix provisional segments of older results with real ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from armarium_source_model.schemas.segments import SegmentListResponse, SegmentV
 
 
 def parse_area(text: str | None) -> Area | None:
-    """`x,y,w,h` of a query as a checked rect; Invalid in words."""
+    """Parse `x,y,w,h` of a query into a checked rect; Invalid with the reason."""
     if text is None:
         return None
     try:
@@ -60,13 +60,13 @@ def list_of_page(
     kind: SegmentKind | None = None,
     area: Annotated[str | None, Query(description="x,y,w,h in image fractions")] = None,
 ) -> dict[str, Any]:
-    """Every live segment of every live pass, or those of one pass, one artifact, one kind, or in an area."""
+    """List every live segment of every live pass, or those of one pass, artifact, kind, or in an area."""
     rect = parse_area(area)
     rule = reading_rule(conn)
     require_document(conn, doc_id)
     old = old_geometry_of(conn, doc_id)
     if pass_id is not None and _page_of_pass(conn, pass_id) != doc_id:
-        raise NotFound(f"Pass {pass_id} is not one of document {doc_id}.")
+        raise NotFound(f"Pass {pass_id} does not belong to document {doc_id}.")
     passes = [one.as_pass() for one in old] + list_passes(conn, doc_id, rule)
     segments = list_segments(
         conn, doc_id, pass_id=pass_id, artifact_id=artifact_id, kind=kind, area=rect, rule=rule
@@ -86,7 +86,7 @@ def _page_of_pass(conn: Connection, pass_id: str) -> str:
 
 @query("/api/segments/{segment_id}", summary="One segment", answer=SegmentView)
 def read_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """The live row; where the id was merged, split or deleted, what became of it."""
+    """Return the live row; if the id was merged, split or deleted, what became of it."""
     if segment_id.startswith(PROVISIONAL):
         return {
             "segment": old_segment(conn, segment_id)[1],
@@ -116,10 +116,10 @@ def read_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
 
 @query("/api/segments/{segment_id}/versions", summary="The versions of a segment", answer=SegmentVersionList)
 def read_versions(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Out of its history, oldest first; empty as long as it never changed."""
+    """Return the versions from its history, oldest first; empty if it never changed."""
     items: list[dict[str, Any]] = []
     if segment_id.startswith(PROVISIONAL):
-        # A box of an older blob never changes as a segment does; nothing of it is recorded.
+        # A box of an older blob has no versions.
         old_segment(conn, segment_id)
     else:
         get_segment(conn, segment_id)
@@ -129,7 +129,7 @@ def read_versions(conn: Connection, segment_id: str) -> dict[str, Any]:
 
 @query("/api/segments/{segment_id}/readings", summary="The readings of a segment", answer=ReadingList)
 def read_readings(conn: Connection, segment_id: str, kind: str | None = None) -> dict[str, Any]:
-    """All of them, retracted ones too, naming the one that counts for each kind."""
+    """Return all readings, including retracted ones, and the one that counts for each kind."""
     if segment_id.startswith(PROVISIONAL):
         old, segment = old_segment(conn, segment_id)
         return old.as_readings(segment_id, segment["text"] if kind in (None, "transcription") else None)
@@ -149,14 +149,14 @@ def read_text(
     document_id: str,
     pass_id: str | None = None,
     order: Annotated[
-        str | None, Query(description="a reading order's id; none: the order of the boxes")
+        str | None, Query(description="a reading order's id; default: the order of the boxes")
     ] = None,
     include_furniture: bool = False,
     confidence: Annotated[
-        bool, Query(description="whether each span says how sure its reader was, 0 to 1")
+        bool, Query(description="include the confidence of each span's reading, 0 to 1")
     ] = False,
 ) -> dict[str, Any]:
-    """Worked out from the counting readings of the pass the page is read by; never stored."""
+    """Derive the text from the counting readings of the pass the page is read by; it is not stored."""
     provisional = pass_id is not None and is_provisional(pass_id)
     if pass_id is not None and provisional:
         found = provisional_text(library, conn, document_id, pass_id, order)

@@ -1,4 +1,6 @@
-"""How the boxes of an artifact are written, for their words to be joined: what is stated of the page, else what they tell."""
+"""The direction of an artifact's boxes, for joining their words: as stated for the page, else by their
+shapes.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ from armarium_source_model.text import first_strong_direction
 
 
 class BoxWriting:
-    """What documents ask before they join the words of boxes (`extras["writings"]`)."""
+    """Answers documents' question before it joins the words of boxes (`extras["writings"]`)."""
 
     def find(
         self, library: Library, conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]
     ) -> tuple[str, bool]:
-        """(direction, whether vertical lines follow each other from left to right)."""
+        """Return (direction, whether vertical lines follow each other from left to right)."""
         stated = {
             fact["key"]: fact["value"]
             for fact in resolve_settings(library, conn, document_id=document_id)["settings"]
@@ -39,7 +41,7 @@ class BoxWriting:
 
 
 def page_proportion(conn: Connection, document_id: str) -> float:
-    """Width by height of a page's picture; 1 where it has none."""
+    """Return width divided by height of a page's picture; 1 if it has none."""
     r = renditions.c
     measured = (r.document_id == document_id, r.is_primary, r.pixel_width > 0, r.pixel_height > 0)
     size = conn.execute(select(r.pixel_width, r.pixel_height).where(*measured)).first()
@@ -47,7 +49,7 @@ def page_proportion(conn: Connection, document_id: str) -> float:
 
 
 def _lines_run(conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]) -> str | None:
-    # Of a word or a region the shape does not tell how it is written.
+    # The shape of a word or a region does not show its direction.
     lines = [Shape(str(n), "line", *one["bbox"]) for n, one in enumerate(boxes) if one.get("level") == "line"]
     return line_shape_direction(lines, page_proportion(conn, document_id))
 

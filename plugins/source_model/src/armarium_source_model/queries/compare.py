@@ -1,4 +1,4 @@
-"""One reading of a page beside another: the texts brought together for `cer.score`."""
+"""Compares two readings of a page: gathers the texts for `cer.score`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from armarium_source_model.schemas.compare import CompareBody, Comparison, Side
 def compare_readings(
     conn: Connection, library: Library, document_id: str, asked: CompareBody
 ) -> dict[str, Any]:
-    """The one character error rate of this engine under each policy asked for; 422 where it would mean nothing."""
+    """Return the character error rate under each policy asked for; 422 where it would be meaningless."""
     rule = reading_rule(conn)
     require_document(conn, document_id)
     reference, reference_label = _side(library, conn, document_id, asked.reference, "reference", rule)
     hypothesis, hypothesis_label = _side(library, conn, document_id, asked.hypothesis, "hypothesis", rule)
     return {
         "document_id": document_id,
-        # Without somebody who checked the reference, it measures how two readings agree, not how wrong one is.
+        # Without somebody who checked the reference, it measures agreement between two readings, not error.
         "measure": "cer" if asked.reference_checked_by else "agreement",
         "reference_label": reference_label,
         "hypothesis_label": hypothesis_label,

@@ -1,4 +1,4 @@
-"""A page drawn with its lines and readings: the rows brought together for `picture.draw_page`."""
+"""Gathers the rows with which `picture.draw_page` draws a page with its lines and readings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RIGHTWARDS = (("\u1800", "\u18af"), ("\ua840", "\ua87f"))
 def drawn_lines(
     library: Library, conn: Connection, document_id: str, pass_id: str | None = None
 ) -> list[DrawnLine]:
-    """The regions and lines of a pass (else of the one the page is read by) in reading order, ready to draw.
+    """Return the regions and lines of a pass (default: the one the page is read by) in reading order.
 
     NotFound for a page without a pass, an unknown pass, or a pass of another page; PassDeleted.
     """
@@ -74,7 +74,7 @@ def drawn_lines(
 def _downward(
     library: Library, conn: Connection, document_id: str, lines: list[DrawnLine]
 ) -> list[DrawnLine]:
-    """The lines, marked where the page is written downward."""
+    """Mark the lines if the page is written vertically."""
     boxes = [
         {"bbox": list(line.rect), "level": line.kind, "text": line.text}
         for line in lines
@@ -98,14 +98,14 @@ def page_drawing(
     max_size: int = 1600,
     labels: bool = True,
 ) -> Image.Image:
-    """The page's primary picture with its lines drawn on it and, with *labels*, their readings beside it."""
+    """Draw the page's primary picture with its lines and, with *labels*, their readings beside it."""
     lines = drawn_lines(library, conn, document_id, pass_id)
     with open_image(page_image(library, conn, document_id).path) as image:
         return draw_page(image, lines, max_size=max_size, labels=labels)
 
 
 def page_drawing_png(library: Library, conn: Connection, document_id: str, **how: object) -> bytes:
-    """`page_drawing` as the bytes of a PNG."""
+    """Return `page_drawing` as PNG bytes."""
     out = io.BytesIO()
     page_drawing(library, conn, document_id, **how).save(out, "PNG")  # type: ignore[arg-type]
     return out.getvalue()

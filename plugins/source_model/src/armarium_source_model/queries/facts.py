@@ -1,4 +1,4 @@
-"""What is stated for a page and its segments, read with the same few statements however much there is."""
+"""Reads what is stated for a page and its segments, with a fixed number of statements."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ FROM segment WHERE pass_id = ? AND deleted_at IS NULL
 def page_facts_rows(
     conn: Connection, document_id: str | None, pass_id: str | None = None
 ) -> tuple[tuple[Any, ...], ...]:
-    """The rows that `page_facts` is made of: the same as long as nothing is stated otherwise."""
+    """Return the rows from which `page_facts` is built; they are equal as long as the statements are."""
     values = {"document": document_id, "pass": pass_id}
     return tuple(conn.connection.cursor().execute(_PAGE, values).fetchall())
 
 
 def page_facts(conn: Connection, document_id: str | None, pass_id: str | None = None) -> PageFacts:
-    """What is stated for a page (any node; None: the project alone), and for *pass_id* by the file it was read from."""
+    """Return what is stated for a page (any node; None: only the project), and by the file of *pass_id*."""
     return facts_of_rows(page_facts_rows(conn, document_id, pass_id))
 
 
 def facts_of_rows(rows: tuple[tuple[Any, ...], ...]) -> PageFacts:
-    """The facts in rows of `page_facts_rows`."""
+    """Build the facts from rows of `page_facts_rows`."""
     holders: list[Holder] = []
     line_order, aspect = None, 1.0
     for kind, identity, language, script, direction, name, order, _ in rows:
@@ -64,7 +64,7 @@ def facts_of_rows(rows: tuple[tuple[Any, ...], ...]) -> PageFacts:
 
 
 def ladder_of_pass(conn: Connection, document_id: str, pass_id: str) -> Ladder:
-    """The walk for every live segment of a pass, by two statements."""
+    """Return the facts of every live segment of a pass, using two statements."""
     rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
     return Ladder(
         page_facts(conn, document_id, pass_id),

@@ -1,4 +1,6 @@
-"""Where the citation of a segment leads now: the notes of merges, splits, deletions and restorings, followed."""
+"""Follows the notes of merges, splits, deletions and restorations to where the citation of a segment leads
+now.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,22 @@ _NOTES = Rows(forwardings)
 
 
 def notes_about(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
-    """The notes on one segment, oldest first."""
+    """Return the notes on one segment, oldest first."""
     return _NOTES.all(conn, forwardings.c.old_segment_id == segment_id, order=(forwardings.c.sequence,))
 
 
 def notes_of_step(conn: Connection, audit_id: str) -> list[dict[str, Any]]:
-    """The notes one step wrote, oldest first."""
+    """Return the notes that one step wrote, oldest first."""
     return _NOTES.all(conn, forwardings.c.audit_id == audit_id, order=(forwardings.c.sequence,))
 
 
 def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """The trail from *segment_id* (oldest note first) and the ids that are live at its end.
+    """Return the trail from *segment_id* (oldest note first) and the ids that are live at its end.
 
-    The newest note on an id decides where it went. The parts of a split stay parts of what was cited whatever became
-    of the first one since, so they are followed too; but only of a split that came after what is followed: what a
-    segment absorbed later was never in the parts cut from it before. An id is followed again only where an earlier
-    way led to it, so a ring (a part merged back into the whole, say) ends as well.
+    The newest note on an id decides where it went. The parts of a split remain parts of what was cited
+    whatever became of the first one, so they are followed too; but only for a split later than what is
+    followed: what a segment absorbed later was never in the parts split from it before. An id is visited
+    again only where an earlier path led to it, so that cycles end (a part merged back into the whole, say).
     """
     trail: dict[int, dict[str, Any]] = {}
     live: dict[str, None] = {}
@@ -47,7 +49,8 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
         if notes and notes[-1]["kind"] == "merged":
             absorbed = max(arrival, _absorbed_since(conn, notes))
             waiting.extend((keeper, absorbed) for keeper in notes[-1]["new_segment_ids"])
-        # A split that was undone and done again is named by two notes and happened when the first of them was written.
+        # A split that was undone and redone is named by two notes and happened when the first of them was
+        # written.
         cuts = {
             tuple(note["new_segment_ids"]): note["sequence"]
             for note in reversed(notes)
@@ -58,7 +61,7 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
 
 
 def live_segments(conn: Connection, segment_id: str) -> list[str]:
-    """The live segments that a citation of *segment_id* leads to."""
+    """Return the live segments that a citation of *segment_id* leads to."""
     return follow(conn, segment_id)[1]
 
 
@@ -70,8 +73,9 @@ WHERE s.id = ? AND f.kind IN ('merged', 'split')
 
 
 def absorbed_into(conn: Connection, segment_id: str) -> list[str]:
-    """The ids that are no live segments any more and whose citations lead to *segment_id*: what was said of them is
-    said of it now."""
+    """Return the ids that are no longer live and whose citations lead to *segment_id*: statements about them
+    apply to it.
+    """
     before: dict[str, list[str]] = {}
     for old, new in conn.exec_driver_sql(_LED_ON, (segment_id,)):
         before.setdefault(new, []).append(old)
@@ -97,10 +101,10 @@ WHERE c.inverse_of IS NULL AND c.id <> ?1 AND f.old_segment_id = ?2 AND f.kind =
 
 
 def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:
-    """The sequence of the merge that the newest of *notes* (on one segment) stands for.
+    """Return the sequence of the merge that the newest of *notes* (on one segment) stands for.
 
-    Where a segment that had been absorbed was brought back and that was undone, the undo states the merge again: the
-    merge itself is the older one, and what its keeper was cut into since belongs to the absorbed segment as well.
+    If an absorbed segment was restored and that was undone, the undo repeats the merge note: the merge itself
+    is the older one, and what its keeper was split into since belongs to the absorbed segment as well.
     """
     at = len(notes) - 1
     while True:
@@ -113,7 +117,9 @@ def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:
 
 
 def home_of_taken_back(conn: Connection, segment_id: str) -> str | None:
-    """The page of a segment whose making was taken back, out of its history; None where there never was such a one."""
+    """Return the page of a segment whose creation was undone, from its history; None if there never was
+    one.
+    """
     states = versions(conn, segments, segment_id)
     return states[-1]["values"]["document_id"] if states else None
 

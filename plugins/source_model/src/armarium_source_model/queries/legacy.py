@@ -1,4 +1,4 @@
-"""Old geometry: boxes inside an artifact, shown as provisional passes and segments until the page is converted."""
+"""Shows boxes inside an artifact as provisional passes and segments until the page is converted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ARTIFACTS = (
 
 
 class OldGeometry:
-    """One artifact that holds boxes and was not converted."""
+    """One artifact with boxes that was not converted."""
 
     def __init__(self, row: Sequence[Any]) -> None:
         self.id: str = row[0]
@@ -41,28 +41,30 @@ class OldGeometry:
 
     @property
     def pass_id(self) -> str:
-        """The provisional id of the pass that the artifact stands for."""
+        """Return the provisional id of the pass that the artifact stands for."""
         return f"{PROVISIONAL}{self.id}"
 
     @property
     def provenance_kind(self) -> str:
-        """A person's where they were drawn by hand, else a run's."""
+        """Return a person's kind if the boxes were drawn by hand, else a run's."""
         return HUMAN if self.provider == "user" else "workflow"
 
     @cached_property
     def makers(self) -> list[BoxMaker]:
-        """Of each box, who made it and who its words: what a person touched in a machine's is the person's."""
+        """Return the maker of each box and of its words: what a person touched in a machine's is the
+        person's.
+        """
         return box_makers(self.boxes, self.log, self.provenance_kind)
 
     def shapes(self) -> Iterator[tuple[int, BoxShape]]:
-        """(index of the box, its shape) of every box of which a rect can be held."""
+        """Return (index of the box, its shape) of every box with a usable rect."""
         for index, box in enumerate(self.boxes):
             shape = read_box(box) if isinstance(box, dict) else None
             if shape is not None:
                 yield index, shape
 
     def as_pass(self) -> dict[str, Any]:
-        """The artifact as a provisional SegmentPass."""
+        """Return the artifact as a provisional SegmentPass."""
         return {
             "id": self.pass_id,
             "provisional": True,
@@ -89,7 +91,7 @@ class OldGeometry:
         }
 
     def as_segment(self, index: int, shape: BoxShape) -> dict[str, Any]:
-        """A box as a provisional Segment."""
+        """Return a box as a provisional Segment."""
         anchor: dict[str, Any] = {
             "document_id": self.document_id,
             "rendition_id": self.rendition_id,
@@ -136,7 +138,7 @@ class OldGeometry:
         }
 
     def as_readings(self, segment_id: str, text: str | None) -> dict[str, Any]:
-        """The text of a box as a ReadingList."""
+        """Return the text of a box as a ReadingList."""
         maker = self.makers[int(segment_id.rpartition(":")[2])].words
         items = []
         if text:
@@ -181,13 +183,13 @@ class OldGeometry:
 
 
 def old_geometry_of(conn: Connection, document_id: str) -> list[OldGeometry]:
-    """The artifacts of a page that hold boxes and were not converted, oldest first."""
+    """Return the unconverted artifacts of a page that have boxes, oldest first."""
     rows = conn.exec_driver_sql(f"{_ARTIFACTS} document_id = ? ORDER BY created_at, id", (document_id,))
     return [OldGeometry(row) for row in rows.all()]
 
 
 def old_pass(conn: Connection, pass_id: str) -> OldGeometry:
-    """The artifact behind a provisional pass id; NotFound."""
+    """Return the artifact behind a provisional pass id; NotFound."""
     row = conn.exec_driver_sql(f"{_ARTIFACTS} id = ?", (pass_id.removeprefix(PROVISIONAL),)).one_or_none()
     if row is None:
         raise unknown_pass(pass_id)
@@ -195,7 +197,7 @@ def old_pass(conn: Connection, pass_id: str) -> OldGeometry:
 
 
 def old_segment(conn: Connection, segment_id: str) -> tuple[OldGeometry, dict[str, Any]]:
-    """The artifact and the segment behind a provisional segment id; NotFound."""
+    """Return the artifact and the segment behind a provisional segment id; NotFound."""
     artifact_id, _, number = segment_id.removeprefix(PROVISIONAL).rpartition(":")
     try:
         found = old_pass(conn, artifact_id)
@@ -214,9 +216,9 @@ def narrow_segments(
     artifact_id: str | None = None,
     kind: str | None = None,
 ) -> list[dict[str, Any]]:
-    """The provisional segments of *old*, narrowed as `list_segments` narrows real ones.
+    """Filter the provisional segments of *old* as `list_segments` filters real ones.
 
-    There is no area: an area asks for real segments only.
+    There is no area filter: an area selects real segments only.
     """
     return [
         one.as_segment(index, shape)

@@ -1,4 +1,4 @@
-"""Reads of links: those that touch a thing, the vocabulary, and what names a place."""
+"""Reads links: those of a thing, the vocabulary, and the segments that name a place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINKS = Rows(links, missing=unknown_link)
 
 
 def get_link(conn: Connection, link_id: str) -> Row[Any]:
-    """The row of a link, deleted or not; NotFound."""
+    """Return the row of a link, deleted or not; NotFound."""
     return LINKS.row(conn, link_id)
 
 
@@ -40,7 +40,7 @@ def list_types(conn: Connection) -> dict[str, Any]:
 def list_links(
     conn: Connection, engine: Engine, end_id: str, include_deleted: bool = False
 ) -> dict[str, Any]:
-    """Every link that touches it, from either side; end_id may be a percent-encoded URI."""
+    """List every link of it, from either side; end_id may be a percent-encoded URI."""
     found = links_of(conn, end_id, include_deleted=include_deleted)
     if not found:
         require_end(engine, conn, end_id)
@@ -48,7 +48,7 @@ def list_links(
 
 
 def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
-    """Every link that touches *end_id*, told from its side, oldest first; also those of the segments it absorbed."""
+    """Return every link of *end_id*, seen from its side, oldest first; also those of segments it absorbed."""
     ends = [end_id, *absorbed_into(conn, end_id)]
     touching = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
     if not include_deleted:
@@ -77,7 +77,7 @@ def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) ->
 
 
 def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
-    """NotFound where *end_id* is neither a URI nor the id of anything that links may touch."""
+    """Raise NotFound unless *end_id* is a URI or the id of something that can be linked."""
     if ":" in end_id or links_of(conn, end_id, include_deleted=True):
         return
     segment = conn.exec_driver_sql("SELECT 1 FROM segment WHERE id = ?", (end_id,)).first()
@@ -85,7 +85,7 @@ def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
         return
     for _, end in engine.plugins.contributions("link_ends"):
         with suppress(NotFound):
-            # One that was merged into another is answered for with a Conflict: its links are still its own.
+            # A merged one is answered with a Conflict, but still has its own links.
             with suppress(Conflict):
                 end.check(conn, end_id)
             return
@@ -93,7 +93,7 @@ def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
 
 
 def standing_link(conn: Connection, link_type: str, one: str, other: str, directed: bool) -> Row[Any] | None:
-    """The live link of this type between two ends, if there is one."""
+    """Return the live link of this type between two ends, or None."""
     forth = (links.c.from_id == one) & (links.c.to_id == other)
     back = (links.c.from_id == other) & (links.c.to_id == one)
     return conn.execute(
@@ -128,9 +128,9 @@ AND (l.from_id IN (SELECT value FROM json_each(:these)) OR l.to_id IN (SELECT va
 def naming(
     conn: Connection,
     engine: Engine,
-    uri: Annotated[str | None, Query(description="the place; left out: every place", max_length=2000)] = None,
+    uri: Annotated[str | None, Query(description="the place; default: every place", max_length=2000)] = None,
 ) -> dict[str, Any]:
-    """Every segment that names a place same_as a URI, directly or by an entity."""
+    """List the segments that name a place same_as a URI, directly or by an entity."""
     same = conn.exec_driver_sql(
         _SAME_AS.format(of_uri=_OF_URI if uri is not None else ""), {"uri": uri}
     ).all()
@@ -151,7 +151,7 @@ def naming(
         by_entity = kind == "entity" and other in places
         if not (by_entity or (kind == "uri" and uri in (None, other))):
             continue
-        # What a withdrawn segment named is named by what it became.
+        # Names given by a withdrawn segment apply to its successors.
         for named_by in [segment_id] if deleted_at is None else follow(conn, segment_id)[1]:
             found.append(
                 {

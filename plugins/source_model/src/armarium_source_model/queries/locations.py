@@ -1,4 +1,4 @@
-"""Where something is: citable references of segments, and the one place an id leads to."""
+"""Citable references of segments, and the place an id leads to."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SCHEME = "service:segment/"
 
 
 class Locator(Protocol):
-    """How another family's things are found: put one into the plugin's `extras["locators"]`."""
+    """Locates another family's things: put one into the plugin's `extras["locators"]`."""
 
     field: str
     """annotationId or claimId."""
 
     def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
-        """`{documentId, segmentId?, anchor?, charStart?, charEnd?}` of a thing, or None when there is none."""
+        """Return `{documentId, segmentId?, anchor?, charStart?, charEnd?}` of a thing, or None."""
         ...
 
 
 @query("/api/segments/{segment_id}/reference", summary="The citation of a segment", answer=Reference)
 def reference(conn: Connection, library: Library, segment_id: str) -> dict[str, Any]:
-    """A string to print in a footnote; worked out on request, never stored."""
+    """Return a string to print in a footnote; computed on request, not stored."""
     refuse_provisional(segment_id)
     row = get_segment(conn, segment_id)
     return {
@@ -41,13 +41,15 @@ def reference(conn: Connection, library: Library, segment_id: str) -> dict[str, 
 
 
 def _segment_named(library: Library, text: str, document_id: str | None) -> tuple[str, str | None]:
-    """(segment id, document id) that a bare id or a citable string names; Invalid when it cannot be of here."""
+    """Return (segment id, document id) that an id or a citation names; Invalid if it is not of this
+    project.
+    """
     if not text.startswith("service:"):
         return text, document_id
     parts = text.removeprefix(SCHEME).split("/")
     if not text.startswith(SCHEME) or len(parts) != 3 or not all(parts):
         raise Invalid(
-            f"{text[:120]} is no citation of a segment; one reads {SCHEME}<library>/<document>/<segment>.",
+            f"{text[:120]} is not a citation of a segment, which has the form {SCHEME}<library>/<document>/<segment>.",
             code="bad_reference",
         )
     uuid, cited_document, segment_id = parts
@@ -74,7 +76,7 @@ def _disagrees(sent: str, found: str) -> Invalid:
 def resolve_location(
     conn: Connection, engine: Engine, library: Library, asked: LocationRequest
 ) -> dict[str, Any]:
-    """Where an id or a citation leads now; forwarding of segments is followed first."""
+    """Return where an id or a citation leads now, following the forwarding of segments."""
     given = [asked.documentId, asked.segmentId, asked.artifactId, asked.annotationId, asked.claimId]
     if not any(given):
         raise Invalid("Name at least one id: documentId, segmentId, artifactId, annotationId or claimId.")
@@ -82,7 +84,7 @@ def resolve_location(
         validate_rect(asked.anchor.rect)
     if asked.charStart is not None and asked.charEnd is not None and asked.charEnd < asked.charStart:
         raise Invalid(
-            "charEnd lies before charStart; send the span from its start to its end.", code="bad_span"
+            "charEnd is before charStart; send the span from its start to its end.", code="bad_span"
         )
     found: dict[str, Any] = {
         "documentId": asked.documentId,
@@ -96,7 +98,7 @@ def resolve_location(
         if identity is not None:
             place = _locate_row(engine, conn, field, identity)
             if segment_id is None and place.get("segmentId") is not None:
-                # What is said of a segment is where the segment is, whichever node it was said on.
+                # Something said about a segment is located at the segment, whatever node it was said on.
                 segment_id = place["segmentId"]
             else:
                 _agree(found, place["documentId"])
@@ -157,7 +159,7 @@ def _locate_row(engine: Engine, conn: Connection, field: str, identity: str) -> 
             place: dict[str, Any] | None = locator.locate(conn, identity)
             if place is not None:
                 return place
-    raise NotFound(f"Nothing in this project answers to the {field} {identity}.", id=identity)
+    raise NotFound(f"Nothing in this project has the {field} {identity}.", id=identity)
 
 
 def _page_of(conn: Connection, document_id: str) -> str | None:

@@ -17,7 +17,7 @@ _STANDS = matches.c.withdrawn_at.is_(None)
 
 
 def get_match(conn: Connection, match_id: str) -> Row[Any]:
-    """The row of a match that was not withdrawn; NotFound."""
+    """Return the row of a match that was not withdrawn; NotFound."""
     row = conn.execute(MATCHES.select.where(matches.c.id == match_id, _STANDS)).one_or_none()
     if row is None:
         raise unknown_match(match_id)
@@ -26,7 +26,7 @@ def get_match(conn: Connection, match_id: str) -> Row[Any]:
 
 @query("/api/segments/document/{doc_id}/matches", summary="The matches on a page", answer=MatchList)
 def list_matches(conn: Connection, doc_id: str) -> dict[str, Any]:
-    """Proposed, accepted and rejected ones, oldest first."""
+    """List proposed, accepted and rejected matches, oldest first."""
     require_document(conn, doc_id)
     oldest_first = (matches.c.created_at, matches.c.id)
     items = MATCHES.all(conn, matches.c.document_id == doc_id, _STANDS, order=oldest_first)
@@ -34,7 +34,7 @@ def list_matches(conn: Connection, doc_id: str) -> dict[str, Any]:
 
 
 def match_between(conn: Connection, one: str, other: str) -> Row[Any] | None:
-    """The standing match of two segments, whichever of them was named as the older, if there is one."""
+    """Return the live match of two segments, in either direction, or None."""
     start, end = matches.c.from_segment_id, matches.c.to_segment_id
     either_way = ((start == one) & (end == other)) | ((start == other) & (end == one))
     return conn.execute(MATCHES.select.where(either_way, _STANDS)).first()
@@ -52,6 +52,6 @@ LIMIT 1
 
 
 def is_one_to_one(conn: Connection, match: Row[Any]) -> bool:
-    """Whether, between the two passes, no other accepted match names either of its two segments."""
+    """Return whether no other accepted match between the two passes names either of its segments."""
     ends = {"match": match.id, "one": match.from_segment_id, "other": match.to_segment_id}
     return conn.exec_driver_sql(_RIVAL, ends).first() is None

@@ -1,4 +1,4 @@
-"""Reads of reading orders: the orders of a page, one level of entries, neighbours, flows that go on here."""
+"""Reads reading orders: those of a page, one level of entries, neighbours, flows that continue here."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ Entry = tuple[str, str, str | None, float]
 
 
 def get_order(conn: Connection, order_id: str) -> Row[Any]:
-    """The row of an order, withdrawn or not; NotFound."""
+    """Return the row of an order, withdrawn or not; NotFound."""
     return ORDERS.row(conn, order_id)
 
 
 def standing_order(conn: Connection, order_id: str) -> Row[Any]:
-    """The row of an order that stands; NotFound, OrderDeleted."""
+    """Return the row of a live order; NotFound, OrderDeleted."""
     row = get_order(conn, order_id)
     if row.deleted_at is not None:
         raise OrderDeleted(order_id)
@@ -55,7 +55,7 @@ def standing_order(conn: Connection, order_id: str) -> Row[Any]:
 
 
 def written_order(conn: Connection, pass_id: str) -> Row[Any] | None:
-    """The order of a pass in which somebody has said how it is written, the newest with entries; None where nobody has."""
+    """Return the newest as-written order of a pass that has entries, or None."""
     return conn.exec_driver_sql(
         "SELECT * FROM reading_order o WHERE pass_id = ? AND kind = ? AND deleted_at IS NULL"
         " AND EXISTS (SELECT 1 FROM reading_order_entry e WHERE e.order_id = o.id)"
@@ -70,7 +70,7 @@ def written_order(conn: Connection, pass_id: str) -> Row[Any] | None:
     answer=OrderList,
 )
 def list_orders(conn: Connection, document_id: str, include_deleted: bool = False) -> dict[str, Any]:
-    """The one as written first."""
+    """List the orders, the as-written one first."""
     require_document(conn, document_id)
     live = () if include_deleted else (reading_orders.c.deleted_at.is_(None),)
     written_first = (reading_orders.c.kind != AS_WRITTEN, reading_orders.c.created_at, reading_orders.c.id)
@@ -79,7 +79,7 @@ def list_orders(conn: Connection, document_id: str, include_deleted: bool = Fals
 
 
 def get_entry(conn: Connection, order_id: str, entry_id: str) -> Row[Any]:
-    """The row of an entry of an order; NotFound."""
+    """Return the row of an entry of an order; NotFound."""
     row = conn.execute(
         select(order_entries).where(order_entries.c.id == entry_id, order_entries.c.order_id == order_id)
     ).one_or_none()
@@ -89,7 +89,7 @@ def get_entry(conn: Connection, order_id: str, entry_id: str) -> Row[Any]:
 
 
 def entry_of_segment(conn: Connection, order_id: str, segment_id: str) -> Row[Any] | None:
-    """The entry of a segment in an order, if it has one."""
+    """Return the entry of a segment in an order, or None."""
     return conn.execute(
         select(order_entries).where(
             order_entries.c.order_id == order_id, order_entries.c.segment_id == segment_id
@@ -104,7 +104,7 @@ def entry_of_segment(conn: Connection, order_id: str, segment_id: str) -> Row[An
     refusals=(404, 409),
 )
 def list_entries(conn: Connection, order_id: str, parent_entry_id: str | None = None) -> dict[str, Any]:
-    """Its top, or the children of parent_entry_id."""
+    """List the top level, or the children of parent_entry_id."""
     standing_order(conn, order_id)
     if parent_entry_id is not None:
         get_entry(conn, order_id, parent_entry_id)
@@ -114,7 +114,7 @@ def list_entries(conn: Connection, order_id: str, parent_entry_id: str | None = 
 
 
 def walk(conn: Connection, order_id: str) -> Iterator[tuple[str, str, bool]]:
-    """(entry id, segment id, has entries inside) of a whole order, every parent before its children."""
+    """Yield (entry id, segment id, has entries inside) of a whole order, every parent before its children."""
     children: dict[str | None, list[Any]] = {}
     for row in conn.exec_driver_sql(
         "SELECT id, segment_id, parent_entry_id FROM reading_order_entry WHERE order_id = ? ORDER BY position, id",
@@ -136,7 +136,7 @@ def walk(conn: Connection, order_id: str) -> Iterator[tuple[str, str, bool]]:
     refusals=(404, 409),
 )
 def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[str, Any]:
-    """Two bounded lookups. There is no default order: name one."""
+    """Return the neighbours by two bounded lookups. There is no default order: name one."""
     if order_id in ("-", "default"):
         raise Invalid(
             "There is no default reading order; name one of the orders of the page.",
@@ -145,7 +145,7 @@ def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[st
     standing_order(conn, order_id)
     row = entry_of_segment(conn, order_id, segment_id)
     if row is None:
-        raise NotFound(f"Segment {segment_id} has no place in reading order {order_id}.", id=segment_id)
+        raise NotFound(f"Segment {segment_id} is not in reading order {order_id}.", id=segment_id)
     entry: Entry = (row.id, row.segment_id, row.parent_entry_id, row.position)
     return {
         "order_id": order_id,
@@ -156,7 +156,9 @@ def list_neighbours(conn: Connection, order_id: str, segment_id: str) -> dict[st
 
 
 def _find_beside(conn: Connection, order_id: str, entry: Entry, *, after: bool) -> dict[str, Any] | None:
-    """The nearest entry after (or before) one that is read by itself. Of one that is not, all it holds is skipped."""
+    """Return the nearest entry after (or before) one that is read by itself, skipping the contents of one
+    that is not.
+    """
     at = entry
     into = after and _reads(conn, order_id, entry)
     while True:
@@ -183,7 +185,7 @@ def _next_outside(conn: Connection, order_id: str, at: Entry) -> Entry | None:
 
 
 def _find_before(conn: Connection, order_id: str, at: Entry) -> Entry | None:
-    """The last entry inside the one before, else that one, else the one it stands in."""
+    """Return the last entry inside the previous one, else that one, else the parent."""
     found = _sibling(conn, order_id, at, after=False)
     if found is None:
         return None if at[2] is None else _entry(conn, at[2])
@@ -207,7 +209,9 @@ FROM segment s WHERE s.id = ?
 
 
 def _reads(conn: Connection, order_id: str, entry: Entry) -> bool:
-    """Whether an entry is read by itself: one that holds no others, or whose segment has words besides theirs."""
+    """Return whether an entry is read by itself: it contains no others, or its segment has words besides
+    theirs.
+    """
     if _end(conn, order_id, entry[0], first=True) is None:
         return True
     own, behind = conn.exec_driver_sql(_HAS_WORDS, (entry[1],)).one()
@@ -248,15 +252,15 @@ def _end(conn: Connection, order_id: str, parent_id: str | None, *, first: bool)
 
 @query("/api/reading-orders/flows/onto/{document_id}", summary="Flows that could go on here", answer=FlowList)
 def list_flows(conn: Connection, document_id: str) -> dict[str, Any]:
-    """Flows that end on an earlier page beside this one, nearest first."""
+    """List flows that end on an earlier sibling page, nearest first."""
     require_document(conn, document_id)
     return {"document_id": document_id, "flows": flows_onto(conn, document_id)}
 
 
 def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """The flows that end on an earlier page beside this one and could go on here, nearest first.
+    """Return the flows that end on an earlier sibling page and could continue here, nearest first.
 
-    Pages in the Trash are no pages here: a flow that ends on one is not offered.
+    Pages in the Trash do not count: a flow that ends on one is not offered.
     """
     pages = [
         row[0]
@@ -274,7 +278,7 @@ def flows_onto(conn: Connection, document_id: str) -> list[dict[str, Any]]:
         return []
     found: list[dict[str, Any]] = []
     for order_id, name, home in conn.exec_driver_sql(
-        # The word itself, not a parameter: only so is the index of the flows seen to hold them all.
+        # The literal, not a parameter: only then does SQLite use the partial index of flows.
         f"SELECT o.id, o.name, o.document_id FROM reading_order o JOIN {documents} d ON d.id = o.document_id "
         f"WHERE o.kind = '{FLOW}' AND o.deleted_at IS NULL AND d.deleted_at IS NULL"
     ).all():

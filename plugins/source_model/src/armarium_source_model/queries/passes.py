@@ -1,4 +1,4 @@
-"""Reads of passes: the passes of a page, and which of them it is read by."""
+"""Reads passes: those of a page, and which of them it is read by."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ WHERE r.document_id = :document AND r.provenance_kind = 'human' AND NOT r.retrac
 
 
 def reading_rule(conn: Connection) -> ReadingRule:
-    """The project's rule for what counts: strict unless it says relaxed."""
+    """Return the project's rule for what counts: strict unless it says relaxed."""
     return "relaxed" if project_setting(conn, "reading_rule") == "relaxed" else "strict"
 
 
 def get_pass(conn: Connection, pass_id: str) -> Row[Any]:
-    """The row of a pass, withdrawn or not; NotFound."""
+    """Return the row of a pass, withdrawn or not; NotFound."""
     return PASSES.row(conn, pass_id)
 
 
 def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
-    """The row of a pass that stands; NotFound, PassDeleted."""
+    """Return the row of a live pass; NotFound, PassDeleted."""
     row = get_pass(conn, pass_id)
     if row.deleted_at is not None:
         raise PassDeleted(pass_id)
@@ -50,7 +50,7 @@ def standing_pass(conn: Connection, pass_id: str) -> Row[Any]:
 
 
 def _twin_stands(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
-    """Conflict where another standing pass of the same page is of the same file as *row*, which stands."""
+    """Raise Conflict if another live pass of the same page was read from the same file as the live *row*."""
     if row["import_checksum"] is None or row["deleted_at"] is not None:
         return None
     twin = raw.execute(
@@ -62,7 +62,7 @@ def _twin_stands(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | 
         return None
     identity, name = twin
     return Conflict(
-        f"The file of pass {row['id']} was imported again and is the pass {name!r} ({identity}) of this page; "
+        f"The file of pass {row['id']} was imported again as the pass {name!r} ({identity}) of this page; "
         "work on that one, or withdraw it first.",
         code="already_a_pass",
         pass_id=identity,
@@ -89,7 +89,9 @@ WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NO
 
 
 def read_elsewhere(conn: Connection, document_id: str, pass_id: str | None) -> list[dict[str, Any]]:
-    """Where the pass that a page is read by holds no text: its other passes that do, newest first, with the lines read."""
+    """If the pass a page is read by has no text, return its other passes that do, newest first, with lines
+    read.
+    """
     if pass_id is None or conn.exec_driver_sql(_IS_READ, (pass_id,)).scalar_one():
         return []
     return [
@@ -99,20 +101,22 @@ def read_elsewhere(conn: Connection, document_id: str, pass_id: str | None) -> l
 
 
 def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | None) -> str | None:
-    """In words, that the pass a page is read by holds no text while another does, and how to choose that one."""
+    """Return a sentence if the pass a page is read by has no text while another does, and how to choose that
+    one.
+    """
     others = read_elsewhere(conn, document_id, pass_id)
     if pass_id is None or not others:
         return None
     most = max(others, key=lambda one: int(one["lines_read"]))
     lines = f"{most['lines_read']} {'line' if most['lines_read'] == 1 else 'lines'}"
     return (
-        f"The pass this page is worked on, {get_pass(conn, pass_id).name!r}, holds no text; the pass {most['name']!r} has "
+        f"The working pass of this page, {get_pass(conn, pass_id).name!r}, has no text; the pass {most['name']!r} has "
         f"{lines} read. To work on that one: armarium passes {document_id} --use {most['pass_id']}"
     )
 
 
 def chosen_pass(conn: Connection, document_id: str) -> str | None:
-    """The pass a person chose for the page, whether or not it still stands."""
+    """Return the pass a person chose for the page, whether or not it is still live."""
     row = conn.exec_driver_sql(
         "SELECT pass_id FROM segment_pass_choice WHERE document_id = ?", (document_id,)
     ).one_or_none()
@@ -120,7 +124,7 @@ def chosen_pass(conn: Connection, document_id: str) -> str | None:
 
 
 def working(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> Working:
-    """The pass the page is read by, with its basis; `is_working` is false where only imports exist."""
+    """Return the pass the page is read by, with its basis; `is_working` is false if only imports exist."""
     facts = [
         PassFacts(row[0], row[1], row[2], row[3], row[1] == IMPORTED)
         for row in conn.exec_driver_sql(
@@ -141,13 +145,13 @@ def working(conn: Connection, document_id: str, rule: ReadingRule = "strict") ->
 def working_pass(
     conn: Connection, document_id: str, rule: ReadingRule = "strict"
 ) -> tuple[str | None, PassBasis]:
-    """The pass to read and export the page by, and why: `(None, "none")` where the page has no pass."""
+    """Return the pass to read and export the page by, and why: `(None, "none")` if the page has no pass."""
     found = working(conn, document_id, rule)
     return found.pass_id, found.basis
 
 
 def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
-    """The live passes of a page as answered, oldest first, each with its number of live segments."""
+    """Return the live passes of a page, oldest first, each with its number of live segments."""
     here = (passes.c.document_id == document_id, passes.c.deleted_at.is_(None))
     rows = PASSES.all(conn, *here, order=(passes.c.created_at, passes.c.id))
     if not rows:
@@ -157,7 +161,7 @@ def list_passes(conn: Connection, document_id: str, rule: ReadingRule = "strict"
 
 
 def pass_answer(row: dict[str, Any], found: Working) -> dict[str, Any]:
-    """A row of `PASSES` as a SegmentPass."""
+    """Convert a row of `PASSES` to a SegmentPass."""
     is_read_by = found.pass_id == row["id"]
     return {
         **row,
@@ -168,6 +172,6 @@ def pass_answer(row: dict[str, Any], found: Working) -> dict[str, Any]:
 
 
 def get_pass_answer(conn: Connection, pass_id: str, rule: ReadingRule = "strict") -> dict[str, Any]:
-    """One pass as answered; NotFound."""
+    """Return one pass; NotFound."""
     row = PASSES.require(conn, pass_id)
     return pass_answer(row, working(conn, row["document_id"], rule))

@@ -1,4 +1,4 @@
-"""The picture of one segment out of its page's photograph, or in words why there is none that would be honest."""
+"""Cuts the picture of one segment out of its page's photograph, or says why no correct one can be made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def segment_picture(
     straighten: bool = False,
     size: int = USUAL,
 ) -> bytes:
-    """PNG bytes of a segment's area. Raises NotFound, and Invalid for every reason it cannot be made honestly."""
+    """Return PNG bytes of a segment's area. Raises NotFound, and Invalid if no correct picture can be
+    made.
+    """
     refuse_provisional(segment_id)
     if not SMALLEST <= size <= LARGEST:
         raise Invalid(f"size is {size}; send {SMALLEST} to {LARGEST} pixels for the longer side.")
@@ -51,7 +53,7 @@ def segment_picture(
     if measured_on != page.rendition_id:
         raise Invalid(
             f"Segment {segment_id} was measured on the picture {measured_on or '(none)'}, and the page's picture "
-            f"is now {page.rendition_id}; make that one primary again, or measure the segment anew.",
+            f"is now {page.rendition_id}; make that one primary again, or measure the segment again.",
             code="picture_other_image",
             measured_on=measured_on,
             current=page.rendition_id,
@@ -59,7 +61,7 @@ def segment_picture(
     rect = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
     width, height = page.width or 1, page.height or 1
     lean = lean_of(row.baseline, width, height) if straighten else 0.0
-    # A JPEG is decoded only as large as the answer needs.
+    # A JPEG is decoded only as large as needed.
     factor = min(1.0, size / max(rect[2] * width, rect[3] * height, 1.0))
     wanted = (max(1, round(width * factor)), max(1, round(height * factor)))
     with open_image(page.path, shrink_to=wanted if factor < 1 else None) as image:

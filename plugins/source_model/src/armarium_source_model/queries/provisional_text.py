@@ -1,4 +1,4 @@
-"""The text of a pass that only stands for an artifact's boxes: as it will be once they are segments."""
+"""The text of a provisional pass, as it will be once its boxes are segments."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from armarium_source_model.queries.text import PageTextResult
 from armarium_source_model.text import Piece, SegmentLeftOut, assemble
 
 IS_PROVISIONAL = (
-    "The pass is provisional: it stands for boxes of an older result, which are no segments yet; converting the older "
+    "The pass is provisional: it stands for boxes of an older result, which are not segments yet; converting the older "
     "results makes them segments that can be edited."
 )
 """Said beside every text and file of a provisional pass."""
 
 
 class ProvisionalPass(NamedTuple):
-    """A pass that only stands for an artifact's boxes: what it is called, the picture it was measured on, and its segments
-    as answered, in reading order."""
+    """A pass that only stands for an artifact's boxes: its name, the picture it was measured on, and its
+    segments in reading order.
+    """
 
     pass_id: str
     name: str
@@ -35,12 +36,12 @@ class ProvisionalPass(NamedTuple):
 
 
 def is_provisional(pass_id: str | None) -> bool:
-    """Whether an id is that of a pass that only stands for an artifact's boxes."""
+    """Return whether an id is that of a provisional pass."""
     return pass_id is not None and pass_id.startswith(PROVISIONAL)
 
 
 def provisional_pass(library: Library, conn: Connection, document_id: str, pass_id: str) -> ProvisionalPass:
-    """A provisional pass of a page. Raises NotFound for an unknown one and for one of another page."""
+    """Return a provisional pass of a page. Raises NotFound for an unknown one and for one of another page."""
     require_document(conn, document_id)
     old = old_pass(conn, pass_id)
     if old.document_id != document_id:
@@ -56,7 +57,7 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
         [{"bbox": one.rect, "level": one.kind, "text": one.text} for _, one in boxes],
     )
     aspect = page_proportion(conn, document_id)
-    # By number as by age: of segments the one made first goes first where places tie.
+    # By number as by age: where positions tie, the segment made first goes first.
     keys = {f"{number:09}": box for number, box in enumerate(boxes)}
     sequence = reading_sequence(
         [Shape(key, one.kind, *one.rect) for key, (_, one) in keys.items()],
@@ -72,8 +73,9 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
 def provisional_text(
     library: Library, conn: Connection, document_id: str, pass_id: str, order_id: str | None = None
 ) -> PageTextResult:
-    """The text of a provisional pass. Raises NotFound for an unknown one or one of another page, and for an unknown
-    order; OrderOfOtherPass for a known one, which can only be of a pass with segments."""
+    """Return the text of a provisional pass. Raises NotFound for an unknown pass or order or one of another
+    page; OrderOfOtherPass for a known order, which must be of a pass with segments.
+    """
     found = provisional_pass(library, conn, document_id, pass_id)
     if order_id is not None:
         raise OrderOfOtherPass(order_id, standing_order(conn, order_id).pass_id, pass_id)

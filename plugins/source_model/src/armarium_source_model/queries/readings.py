@@ -1,4 +1,4 @@
-"""Reads of readings: all of one segment, and those that count on a page."""
+"""Reads readings: all of one segment, and the counting ones of a page."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class CountingText(NamedTuple):
     labelled_machine: bool = False
 
 
-# All rows of these come as one, written by SQLite: each row that is fetched hands the interpreter to another thread and
-# waits for it to come back, which among four readers costs fifteen times what reading the rows does.
+# SQLite returns all rows as one JSON value: each row fetched would release the GIL and wait for it again,
+# which with four readers takes fifteen times as long as reading the rows.
 _OF_PASS = f"""
 SELECT json_group_array(json_array(
     r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
@@ -75,9 +75,9 @@ def counting_of_pass(
     *,
     words: bool = True,
 ) -> dict[str, CountingText]:
-    """The counting reading of every live segment of a pass that has one: segment id -> CountingText.
+    """Return the counting reading of every live segment of a pass that has one: segment id -> CountingText.
 
-    words False leaves the words out: most of what a pass may hold, and mostly not needed for its text.
+    words False leaves out the words: most of what a pass contains, and rarely needed for its text.
     """
     query = _OF_PASS if words else f"{_OF_PASS} AND s.kind <> 'word'"
     rows = _rows(conn, query, pass_id, kind)
@@ -106,7 +106,7 @@ def counting_of_document(
 def counting_of_segments(
     conn: Connection, ids: Iterable[str], kind: str = "transcription", rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
-    """As `counting_of_pass`, of the segments *ids*."""
+    """As `counting_of_pass`, for the segments *ids*."""
     cursor = conn.connection.cursor()
     wanted = orjson.dumps(list(ids)).decode()
     rows = _rows(conn, _OF_SEGMENTS, wanted, kind)
@@ -115,7 +115,7 @@ def counting_of_segments(
 
 
 def confidences(conn: Connection, representation_ids: Iterable[str]) -> dict[str, float]:
-    """How sure the readers were of those of the readings that say so: a person's have none."""
+    """Return the confidences of those readings that have one: a person's have none."""
     wanted = orjson.dumps(list(representation_ids)).decode()
     rows = conn.connection.cursor().execute(
         f"SELECT r.id, r.confidence FROM json_each(?) j CROSS JOIN {representations} r ON r.id = j.value"
@@ -144,7 +144,7 @@ def _count(rows: list[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[s
         else:
             single[segment_id] = row
     for segment_id, row in single.items():
-        # One reading and no rival: it counts whatever the rule; only its basis depends on who made it.
+        # A reading without a rival counts under any rule; only its basis depends on its maker.
         kind = row[2]
         basis: CountingBasis = "newest-machine-unchosen"
         if chosen and chosen.get(segment_id) == row[1]:
@@ -165,7 +165,7 @@ def _count(rows: list[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[s
 
 
 def standing_choices(conn: Connection, segment_id: str) -> dict[str, str]:
-    """Kind -> the reading a person chose, for one segment."""
+    """Return kind -> the reading a person chose, for one segment."""
     return {
         row[0]: row[1]
         for row in conn.exec_driver_sql(
@@ -178,7 +178,7 @@ def standing_choices(conn: Connection, segment_id: str) -> dict[str, str]:
 def counting_of_segment(
     conn: Connection, segment_id: str, kind: str, rule: ReadingRule = "strict"
 ) -> Counting:
-    """The counting reading of one kind on one segment."""
+    """Return the counting reading of one kind of a segment."""
     facts = [
         ReadingFacts(*row)
         for row in conn.exec_driver_sql(
@@ -193,7 +193,7 @@ def counting_of_segment(
 def readings_of(
     conn: Connection, segment_id: str, *, kind: str | None = None, rule: ReadingRule = "strict"
 ) -> dict[str, Any]:
-    """All readings of a segment, retracted ones too, naming the counting one of each kind (a ReadingList)."""
+    """Return all readings of a segment, including retracted ones, naming the counting one of each kind."""
     narrowed = () if kind is None else (representations.c.kind == kind,)
     oldest_first = (representations.c.created_at, representations.c.id)
     readings = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
@@ -233,7 +233,7 @@ def readings_of(
 def reading_answer(
     row: dict[str, Any], counting: bool, superseded_by: str | None, not_current: set[str]
 ) -> dict[str, Any]:
-    """A row of `content_representation` as a Reading. stale: what it was derived from is not current now."""
+    """Convert a row of `content_representation` to a Reading. stale: its source is no longer current."""
     return {
         **row,
         "counting": counting,
@@ -243,7 +243,7 @@ def reading_answer(
 
 
 def reading_kind_keys(conn: Connection) -> list[str]:
-    """The kinds of reading this project has, seeded ones first."""
+    """Return the kinds of reading of this project, seeded ones first."""
     return [
         row[0]
         for row in conn.exec_driver_sql("SELECT key FROM reading_kind ORDER BY builtin DESC, created_at, key")

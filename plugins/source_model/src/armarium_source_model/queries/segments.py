@@ -1,4 +1,4 @@
-"""Reads of segments: the list of a page as ready bytes, one segment with what became of it, its versions."""
+"""Reads segments: the list of a page as ready bytes, one segment with its successors, its versions."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def list_segments(
     area: Area | None = None,
     rule: ReadingRule = "strict",
 ) -> list[dict[str, Any]]:
-    """The live segments of a page's live passes as answered, in the order they were made.
+    """Return the live segments of a page's live passes, in the order they were made.
 
-    JSON columns are orjson Fragments of what is stored: dump the list with orjson. artifact_id keeps the passes
-    made from that artifact; area [x, y, w, h] keeps what intersects it.
+    JSON columns are orjson Fragments of what is stored: dump the list with orjson. artifact_id selects the
+    passes made from that artifact; area [x, y, w, h] what intersects it.
     """
     where = ["s.document_id = :document", "s.deleted_at IS NULL", "p.deleted_at IS NULL"]
     values: dict[str, Any] = {"document": document_id}
@@ -67,7 +67,7 @@ def list_segments(
     found_in = "segment s"
     if area is not None:
         x, y, w, h = area
-        # Without being told, SQLite would rather read the page's rows in order than compare boxes in the index.
+        # Without the hint, SQLite reads the page's rows in order instead of comparing boxes in the index.
         found_in = "segment s INDEXED BY ix_segment_area"
         where.append(
             "s.bbox_x <= :right AND s.bbox_x + s.bbox_w >= :left AND s.bbox_y <= :bottom AND s.bbox_y + s.bbox_h >= :top"
@@ -91,7 +91,7 @@ def list_segments(
 
 
 def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[str, Any]]:
-    """Rows of the shown columns as segments, stored JSON passed through unparsed."""
+    """Convert rows of the shown columns to segments, with stored JSON unparsed."""
     found = []
     fragment = orjson.Fragment
     for row in rows:
@@ -112,7 +112,7 @@ def answers(rows: Iterable[Any], texts: dict[str, CountingText]) -> list[dict[st
 def parsed_answers(
     conn: Connection, ids: Iterable[str], rule: ReadingRule = "strict"
 ) -> list[dict[str, Any]]:
-    """The segments *ids*, deleted ones too, as answered and with plain JSON values, in the order given."""
+    """Return the segments *ids*, including deleted ones, with parsed JSON, in the order given."""
     wanted = list(ids)
     rows = (
         conn.connection.cursor()
@@ -132,17 +132,17 @@ def parsed_answers(
 
 
 def find_segment(conn: Connection, segment_id: str) -> Row[Any] | None:
-    """The typed row of a segment, deleted or not, or None."""
+    """Return the typed row of a segment, deleted or not, or None."""
     return conn.execute(select(segments).where(segments.c.id == segment_id)).one_or_none()
 
 
 def get_segment(conn: Connection, segment_id: str) -> Row[Any]:
-    """The typed row of a segment, deleted or not; NotFound."""
+    """Return the typed row of a segment, deleted or not; NotFound."""
     return SEGMENTS.row(conn, segment_id)
 
 
 class SegmentRow(NamedTuple):
-    """A segment as an edit reads it: the columns of its row, JSON and booleans as Python has them."""
+    """A segment as an edit reads it: the columns of its row, with JSON and booleans as Python values."""
 
     id: str
     document_id: str
@@ -183,7 +183,9 @@ _ROWS_NAMED = (
 
 
 def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, SegmentRow]:
-    """The segments *ids* that are there, deleted ones too, by id. Read past the ORM: every edit begins here."""
+    """Return the existing segments among *ids*, including deleted ones, by id. Raw SQL: every edit begins
+    here.
+    """
     found = {}
     for row in conn.connection.cursor().execute(_ROWS_NAMED, (orjson.dumps(list(ids)).decode(),)).fetchall():
         values = list(row)
@@ -201,7 +203,7 @@ _BOOLEAN = tuple(SegmentRow._fields.index(name) for name in ("is_furniture", "by
 
 
 def segments_of(conn: Connection, pass_id: str, kind: str | None = None) -> list[Row[Any]]:
-    """The typed rows of a pass's live segments, in the order they were made."""
+    """Return the typed rows of a pass's live segments, in the order they were made."""
     query = select(segments).where(segments.c.pass_id == pass_id, segments.c.deleted_at.is_(None))
     if kind is not None:
         query = query.where(segments.c.kind == kind)
@@ -209,7 +211,7 @@ def segments_of(conn: Connection, pass_id: str, kind: str | None = None) -> list
 
 
 def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
-    """The versions of a segment out of its history, oldest first; empty as long as it never changed."""
+    """Return the versions of a segment from its history, oldest first; empty if it never changed."""
     states = versions(conn, segments, segment_id)
     if len(states) < 2:
         return []
@@ -224,7 +226,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for state in states:
         if state["deleted"]:
-            # Not a withdrawal but the undo of its making: there was no segment then.
+            # Not a withdrawal but the undo of its creation: there was no segment then.
             continue
         values = state["values"]
         audit = actors.get(state["audit_id"])
@@ -232,7 +234,7 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
         if audit is not None:
             kind = "human" if audit[1] == "person" else "workflow" if audit[3] else "agent"
         reason = orjson.loads(audit[4]).get("reason") if audit is not None else None
-        # The first state is as the segment was made: by whom its own row says (an import, say).
+        # The first state is as the segment was made: its own row names the maker (an import, say).
         first = values["version"] == 1
         found[values["version"]] = {
             "segment_id": segment_id,
@@ -255,7 +257,9 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
 
 
 def moved_fields(conn: Connection, row: SegmentRow, since: int) -> list[str]:
-    """The fields in which a segment differs now from its version *since* (all when that was never recorded)."""
+    """Return the fields in which a segment differs from its version *since* (all if it was never
+    recorded).
+    """
     recorded = {one["version"]: one for one in segment_versions(conn, row.id)}
     then, now = recorded.get(since), recorded.get(row.version)
     if then is None or now is None:

@@ -1,4 +1,4 @@
-"""What language, script, direction and encoding a selection has, and which of four rungs says so."""
+"""Resolves language, script, direction and encoding of a selection, and names the rung that states each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NEVER = Fact(None, "never-determined", "default", "nothing states it", "derived"
 def resolve(
     conn: Connection, library: Library, segment_id: str | None = None, document_id: str | None = None
 ) -> dict[str, Any]:
-    """Language, script, direction and encoding, each with the rung that answered. One selection, not a list."""
+    """Resolve the facts of one selection, each with its rung."""
     if (segment_id is None) == (document_id is None):
         raise Invalid("Name a segment_id, or a document_id for the page: exactly one.", code="one_selection")
     refuse_provisional(segment_id)
@@ -49,7 +49,7 @@ def resolve(
 def resolve_settings(
     library: Library, conn: Connection, *, document_id: str | None = None, segment_id: str | None = None
 ) -> dict[str, Any]:
-    """The facts of one selection (ResolvedSettings): a segment, a page, or the project when neither is named."""
+    """Return the facts of a segment, a page, or the project if neither is named (ResolvedSettings)."""
     segment = None if segment_id is None else get_segment(conn, segment_id)
     node = segment.document_id if segment is not None else document_id
     pass_id: str | None = None
@@ -91,7 +91,7 @@ SELECT id, language, script, direction, name, parent FROM up ORDER BY steps
 
 
 def _list_holders(conn: Connection, segment_id: str | None) -> list[tuple[Holder, str | None]]:
-    """A segment, withdrawn or not, and the live ones that hold it."""
+    """Return a segment, withdrawn or not, and the live segments that contain it."""
     if segment_id is None:
         return []
     rows = raw_of(conn).execute(_AROUND, (segment_id,)).fetchall()
@@ -106,14 +106,14 @@ def _writing(
     pass_id: str | None,
     ladder: Ladder,
 ) -> PageWriting:
-    """What tells how the selection is written where nobody states it."""
+    """Return what determines the writing of the selection where nobody states it."""
     if node is None or pass_id is None:
         return PageWriting([], ladder.page, {}, ladder=ladder)
     rule = reading_rule(conn)
     page, _ = read_page(conn, node, pass_id, rule)
     if segment is None or segment.id in page.by_id:
         return page
-    # A withdrawn segment, or a word whose line is read whole, is asked beside what the page is read by.
+    # A withdrawn segment, or a word whose line is read whole, is resolved beside what the page is read by.
     own = counting_of_segments(conn, [segment.id], rule=rule)
     return page.with_segment(
         Shape(
@@ -136,13 +136,13 @@ def _writing(
 def _describe_statement(
     conn: Connection, statement: Statement, segment_id: str | None, node: str | None
 ) -> Fact:
-    """A statement with who made it, in words."""
+    """Return a statement with its author, in words."""
     holder, key = statement.holder, statement.key
     if holder.kind == "segment":
         if holder.id == segment_id:
             basis = "stated on the segment"
         else:
-            basis = f"stated on the {holder.name} {holder.id}, which holds it"
+            basis = f"stated on the {holder.name} {holder.id}, which contains it"
         source = _who_stated_segment(conn, holder.id, key)
     elif holder.kind == "file":
         basis = f"stated for the page by the file {holder.name}"
@@ -160,7 +160,7 @@ def _describe_statement(
             None,
             "unknown",
             statement.rung,
-            f"{basis}: {statement.stated}, looked for and not found out",
+            f"{basis}: {statement.stated}, examined but undetermined",
             source,
         )
     return Fact(statement.value, "known", statement.rung, basis, source)
@@ -175,7 +175,7 @@ def _provenance(conn: Connection, query: str, key: str) -> str:
 
 
 def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tuple[int, str]:
-    """In which state of its history a row was last given this fact (counted from 0), and who did it."""
+    """Return the index in a row's history at which it was last given this fact, and the author."""
     before: Any = None
     step: int | None = None
     at = 0
@@ -188,7 +188,9 @@ def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tupl
 
 
 def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:
-    """As `_who_stated`; what a segment was made with is said by whoever laid the page out: an import, a run, a person."""
+    """As `_who_stated`; what a segment was created with is stated by its maker: an import, a run, a
+    person.
+    """
     at, source = _who_stated(conn, segments, segment_id, key)
     if at > 0:
         return source

@@ -1,6 +1,7 @@
-"""The shapes of a pass as the order sees them, with what tells how they are written; the last few are remembered.
+"""The shapes of a pass for the reading order, with what determines its writing; the last few are cached.
 
-What is remembered hangs on the database connection and is asked for anew as soon as anything on the pass has changed.
+The cache belongs to the database connection, and an entry is invalid as soon as anything on the pass has
+changed.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ SELECT '[' || group_concat(baseline) || ']' FROM (
 
 
 def read_shapes(conn: Connection, query: str, *values: str) -> list[Shape]:
-    """What one of the statements above finds; boxes in fractions of the page's picture."""
+    """Run one of the statements above; boxes in fractions of the page's picture."""
     rows = conn.connection.cursor().execute(query, values).fetchall()
     make = Shape._make
     return [make((*row[:11], *(_cell(row[11]) if row[11] else (None, None)), row[12])) for row in rows]
@@ -73,7 +74,7 @@ def _slope(conn: Connection, pass_id: str, aspect: float) -> float:
 def writing_of_pass(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> PageWriting:
-    """How all segments of a pass are written, each word too."""
+    """Return how all segments of a pass are written, including each word."""
     facts = page_facts(conn, document_id, pass_id)
     shapes = read_shapes(conn, SHAPES, pass_id)
     texts = counting_of_pass(conn, pass_id, rule=rule)
@@ -83,9 +84,9 @@ def writing_of_pass(
 def read_page(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> tuple[PageWriting, dict[str, CountingText]]:
-    """How the regions and lines of a pass are written, and their counting transcriptions.
+    """Return how the regions and lines of a pass are written, and their counting transcriptions.
 
-    Words are there only where their line has no reading of its own, or where they stand in no line.
+    Words are included only if their line has no reading of its own, or if they are in no line.
     """
     blocks = page_blocks(conn, document_id, pass_id)
     texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
@@ -108,7 +109,7 @@ SELECT count(*), total(version), max(updated_at), total(rowid) FROM segment WHER
 
 
 class PageBlocks:
-    """The regions and lines of a pass with what is stated of them, and the orders they were read in."""
+    """The regions and lines of a pass with what is stated about them, and their reading orders."""
 
     def __init__(self, shapes: list[Shape], facts: PageFacts, slope: float, state: tuple[Any, ...]) -> None:
         self.shapes, self.facts, self.slope, self.state = shapes, facts, slope, state
@@ -117,7 +118,7 @@ class PageBlocks:
         self._orders: Orders = {}
 
     def writing(self, texts: dict[str, CountingText]) -> PageWriting:
-        """How they are written, with the texts they have now."""
+        """Return how they are written, given their current texts."""
         return PageWriting(
             self.shapes,
             self.facts,
@@ -129,7 +130,7 @@ class PageBlocks:
 
 
 def page_blocks(conn: Connection, document_id: str, pass_id: str) -> PageBlocks:
-    """The regions and lines of a pass, from memory when nothing on the pass or of what is stated has changed."""
+    """Return the regions and lines of a pass, cached while neither the pass nor the statements change."""
     cursor = conn.connection.cursor()
     facts = page_facts_rows(conn, document_id, pass_id)
     state = (*cursor.execute(_STATE, (pass_id,)).fetchone(), *facts)
@@ -141,7 +142,7 @@ def page_blocks(conn: Connection, document_id: str, pass_id: str) -> PageBlocks:
             read_shapes(conn, BLOCKS, pass_id), page, _slope(conn, pass_id, page.aspect), state
         )
     if not cursor.execute("PRAGMA query_only").fetchone()[0]:
-        # What a write sees may still be rolled back: only readers remember.
+        # What a write sees may still be rolled back: only readers cache.
         return found
     kept[pass_id] = found
     while len(kept) > REMEMBERED:

@@ -1,7 +1,7 @@
-"""What a correction has made stale: derived rows whose text says something else by now.
+"""Finds derived rows that a correction has made stale, because their source text has changed.
 
-A derived row of any family keeps the fingerprint of the text it came from, of a segment or of a page. Readings that
-were made from another reading keep that reading's id instead.
+A derived row of any family stores the fingerprint of the text of the segment or page it came from. Readings
+made from another reading store that reading's id instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from armarium_source_model.text import text_fingerprint
 
 
 class DerivedRow(NamedTuple):
-    """A row that came from the counting transcription of a segment, or (without one) from the text of a page."""
+    """A row derived from the counting transcription of a segment, or (without one) from the text of a
+    page.
+    """
 
     id: str
     document_id: str
@@ -31,15 +33,15 @@ class DerivedRow(NamedTuple):
 def segment_fingerprints(
     conn: Connection, segment_ids: Iterable[str], rule: ReadingRule = "strict"
 ) -> dict[str, str]:
-    """The fingerprint of each segment's counting transcription; a segment without one is not in the answer."""
+    """Return the fingerprint of each segment's counting transcription; segments without one are left out."""
     texts = counting_of_segments(conn, segment_ids, rule=rule)
     return {segment_id: text_fingerprint(one.text) for segment_id, one in texts.items()}
 
 
 def stale_rows(conn: Connection, rows: Iterable[DerivedRow], rule: ReadingRule = "strict") -> list[str]:
-    """The ids of *rows* whose text is another by now, or is not there any more, in the order given.
+    """Return the ids of *rows* whose text has changed or no longer exists, in the order given.
 
-    One query for all segments, one page text for each page: give a page's rows together.
+    One query for all segments, one page text for each page: pass a page's rows together.
     """
     given = list(rows)
     lines = segment_fingerprints(
@@ -65,10 +67,11 @@ ORDER BY segment_id
 
 
 def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> list[dict[str, Any]]:
-    """The live readings of a page that were made from a reading which a correction has retired or somebody retracted.
+    """Return the live readings of a page made from a reading that was since retired by a correction or
+    retracted.
 
-    As answered (a Reading); a translation of what was corrected since, for instance. What they were made from may be
-    of another segment (it was carried across a match).
+    For instance a translation of a corrected reading. Their source may be of another segment (carried across
+    a match).
     """
     made = [row[0] for row in conn.exec_driver_sql(_MADE_FROM, (document_id,))]
     found: list[dict[str, Any]] = []
@@ -81,7 +84,7 @@ def stale_readings(conn: Connection, document_id: str, rule: ReadingRule = "stri
 
 
 def _is_retired(conn: Connection, representation_id: str) -> bool:
-    """Whether a reading, of whatever segment, is retracted or corrected by a person."""
+    """Return whether a reading, of whatever segment, is retracted or corrected by a person."""
     row = conn.exec_driver_sql(
         f"SELECT r.retracted OR EXISTS (SELECT 1 FROM {representations} c WHERE c.corrects_representation_id = r.id "
         f"AND c.provenance_kind = 'human' AND NOT c.retracted) FROM {representations} r WHERE r.id = ?",
@@ -91,10 +94,10 @@ def _is_retired(conn: Connection, representation_id: str) -> bool:
 
 
 class StaleRow(NamedTuple):
-    """A row that rests on text which says something else by now, and what to do about it.
+    """A row whose source text has changed, and what to do about it.
 
-    confirm: what it rests on is still there, so that somebody may say that it holds. review: it is gone. redo: it was made
-    of the text as a whole, and is made again.
+    confirm: its source still exists, so that somebody may confirm it. review: its source is gone. redo: it
+    was made from the text as a whole, and must be made again.
     """
 
     kind: str
@@ -108,29 +111,30 @@ class StaleRow(NamedTuple):
 
 
 class RestsOnText(Protocol):
-    """What of a family's rows rests on text: put one into the plugin's `extras["rests_on_text"]`."""
+    """Names a family's rows that depend on text: put one into the plugin's `extras["rests_on_text"]`."""
 
     kinds: tuple[str, ...]
     """The words that its rows are called by."""
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Those of these pages whose text is another by now."""
+        """Return the rows of these pages whose text has changed."""
         ...
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Have a row rest on the text as it is now, inside the running step; False for no such row, or one that cannot be
-        confirmed. Raises a Conflict where what it rests on is gone."""
+        """Set a row's fingerprint to the current text, within the running step; False for no such row, or one
+        that cannot be confirmed. Raises Conflict if its source is gone.
+        """
         ...
 
 
 class StaleReadings:
-    """Readings that were made from a reading which was corrected or retracted since."""
+    """Readings made from a reading that was corrected or retracted since."""
 
     kinds = ("reading",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """A translation of what was corrected since, for instance."""
-        why = "The reading that it was made from does not count any more."
+        """Return them, for instance a translation of a corrected reading."""
+        why = "The reading that it was made from no longer counts."
         return [
             StaleRow("reading", one["id"], document_id, one["segment_id"], one["content"], "redo", why)
             for document_id in document_ids
@@ -138,5 +142,5 @@ class StaleReadings:
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """A reading is made again, or somebody writes one of their own."""
+        """Return False: a reading is made again, or somebody writes a new one."""
         return False

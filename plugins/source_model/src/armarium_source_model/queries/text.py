@@ -1,4 +1,4 @@
-"""The text of a page and the order of its segments, worked out on request and never stored."""
+"""The text of a page and the order of its segments, computed on request and not stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TRANSCRIPTION = "transcription"
 
 
 class PageTextResult(NamedTuple):
-    """The text of a page with where each stretch comes from, and the pass it was worked out from."""
+    """The text of a page with the source of each stretch, and the pass it was computed from."""
 
     document_id: str
     text: str
@@ -43,11 +43,11 @@ class PageTextResult(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """What a row derived from this text keeps of it; it is stale when the page's text has another by now."""
+        """Return what a row derived from this text stores of it, to detect later changes."""
         return text_fingerprint(self.text)
 
     def answer(self) -> dict[str, Any]:
-        """As answered over HTTP (a PageText)."""
+        """Return the answer of the route (a PageText)."""
         return {
             "document_id": self.document_id,
             "text": self.text,
@@ -63,14 +63,16 @@ class PageTextResult(NamedTuple):
 def pass_sequence(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> list[str]:
-    """Ids of a pass's live segments in reading order: each region before its lines, each line before its words."""
+    """Return the ids of a pass's live segments in reading order: each region before its lines, each line
+    before its words.
+    """
     return writing_of_pass(conn, document_id, pass_id, rule).sequence()
 
 
 def line_sequence(
     conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> list[str]:
-    """As `pass_sequence`, of regions and lines, with the words of those lines only that have no reading of their own."""
+    """As `pass_sequence`, of regions and lines, with words only of lines without a reading of their own."""
     return read_page(conn, document_id, pass_id, rule)[0].sequence()
 
 
@@ -84,10 +86,11 @@ def page_text(
     kind: str = "transcription",
     rule: ReadingRule = "strict",
 ) -> PageTextResult:
-    """The page's text from the counting readings of the pass named, else of the one the page is read by.
+    """Return the page's text from the counting readings of a pass (default: the one the page is read by).
 
-    In the order of its boxes, or in the reading order named. Raises NotFound for an unknown page, pass or order or
-    a pass of another page, PassDeleted, OrderDeleted, and OrderOfOtherPass when the order is not of that pass.
+    In the order of its boxes, or in the reading order named. Raises NotFound for an unknown page, pass or
+    order or a pass of another page, PassDeleted, OrderDeleted, and OrderOfOtherPass if the order is not of
+    that pass.
     """
     require_document(conn, document_id)
     order = None if order_id is None else standing_order(conn, order_id)
@@ -120,7 +123,9 @@ def page_text(
 def text_in_order(
     conn: Connection, order: Row[Any], *, texts_kind: str, rule: ReadingRule, include_furniture: bool
 ) -> AssembledText:
-    """The text in a named order. An entry with nothing inside stands for all its segment holds, as derived."""
+    """Return the text in a named order. An entry without children stands for its segment's contents, as
+    derived.
+    """
     texts = counting_of_pass(conn, order.pass_id, texts_kind, rule)
     page = writing_of_pass(conn, order.document_id, order.pass_id, rule)
     by_id = page.by_id
@@ -149,7 +154,7 @@ def text_in_order(
 
 
 def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:
-    """Why a segment that an order names is not among the live ones of its pass."""
+    """Return why a segment that an order names is not among the live ones of its pass."""
     row = conn.exec_driver_sql(
         "SELECT pass_id, deleted_at FROM segment WHERE id = ?", (segment_id,)
     ).one_or_none()
@@ -163,7 +168,7 @@ def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:
 def text_of_boxes(
     conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule, *, include_furniture: bool
 ) -> AssembledText:
-    """The text in the order of the boxes. Words are looked at only where a line has no reading of its own."""
+    """Return the text in the order of the boxes. Words are used only if a line has no reading of its own."""
     if kind == TRANSCRIPTION:
         page, texts = read_page(conn, document_id, pass_id, rule)
     else:
@@ -182,11 +187,11 @@ def assemble_in_order(
     include_furniture: bool,
     kind: str = TRANSCRIPTION,
 ) -> AssembledText:
-    """The text of the shapes in *sequence*: a line's own reading, else its words'; a region's where no line has one."""
+    """Join the texts of *sequence*: a line's own reading, else its words'; a region's if no line has one."""
     by_id = page.by_id
 
     def direction(identity: str, words: str) -> str:
-        # A translation runs as its own letters do, whatever is stated of what it translates.
+        # A translation follows the direction of its own letters, whatever is stated of its source.
         own = None if kind == TRANSCRIPTION else first_strong_direction(words)
         return own or page.direction(identity).value or "ltr"
 
@@ -218,7 +223,7 @@ def assemble_in_order(
             runs = direction(identity, words)
             pieces.append(Piece(identity, counting.representation_id, words, shape.parent_id, runs))
         elif parent.id not in listed or parent.id not in texts or not texts[parent.id].text:
-            # Words stand in for their line where it has no reading of its own.
+            # Words stand in for a line that has no reading of its own.
             before = by_id[pieces[-1].segment_id] if pieces else None
             joined = before is not None and before.kind == "word" and before.parent_id == shape.parent_id
             pieces.append(
@@ -238,7 +243,7 @@ def assemble_in_order(
 
 
 def _read_inside(by_id: Mapping[str, Shape], texts: Mapping[str, CountingText]) -> set[str]:
-    """Ids of the shapes in which something has a reading: there the smaller part's words go before the region's."""
+    """Return the shapes that contain something with a reading: the smaller part's words take precedence."""
     found: set[str] = set()
     for identity, counting in texts.items():
         shape = by_id.get(identity)

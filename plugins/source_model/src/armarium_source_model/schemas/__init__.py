@@ -1,1 +1,1 @@
-"""The request and response models of the source model, one file a noun."""
+"""Request and answer models of the source model, one file per noun."""

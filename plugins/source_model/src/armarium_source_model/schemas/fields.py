@@ -1,4 +1,4 @@
-"""Checked kinds of values that several models of the source model share: ids, shapes, anchors, codes."""
+"""Validated field types of the source model: ids, shapes, anchors, codes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Points = list[tuple[float, float]]
 
 
 def _some_words(words: SourceText) -> SourceText:
-    # A character of the category Cf is a mark of the format that leaves no ink: a zero-width space, say.
+    # Characters of category Cf leave no ink: a zero-width space, say.
     if all(letter.isspace() or unicodedata.category(letter) == "Cf" for letter in words):
         raise ValueError(
             "a reading needs words; to say that a line holds none, retract its readings or withdraw it"
@@ -67,7 +67,7 @@ class Refinement(Frozen):
 
 
 class SourceAnchor(Frozen):
-    """Where on a page something stands: a rect always, a polygon when the source carries one."""
+    """Where something is on a page: always a rect, and a polygon if the source has one."""
 
     document_id: Id | None = None
     page_id: Id | None = None

@@ -116,7 +116,7 @@ class Reference(Message):
 
 
 class LocationRequest(Params):
-    """Where something is; at least one id."""
+    """The ids of something to locate; at least one."""
 
     documentId: Id | None = None
     segmentId: Annotated[str, Field(min_length=1, max_length=400)] | None = None

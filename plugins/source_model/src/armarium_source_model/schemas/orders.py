@@ -31,7 +31,7 @@ class OrderId(Params):
 
 
 class Place(Params):
-    """Adds a segment, or moves it when expected_version says which place it has now."""
+    """Adds a segment, or moves it if expected_version gives its entry's current version."""
 
     order_id: Id
     segment_id: Id
@@ -42,7 +42,7 @@ class Place(Params):
 
 
 class Placed(Frozen):
-    """parent_segment_id: the segment of the order that it stands inside, as a line in its region."""
+    """parent_segment_id: the segment it is placed inside, as a line in its region."""
 
     segment_id: Id
     parent_segment_id: Id | None = None
@@ -96,7 +96,7 @@ class EntryList(Message):
 
 
 class Neighbour(Message):
-    """deleted: the order names the segment still, and it was withdrawn or merged away."""
+    """deleted: the order still names the segment, but it was withdrawn or merged away."""
 
     entry_id: str
     segment_id: str

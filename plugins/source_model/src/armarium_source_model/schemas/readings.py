@@ -37,7 +37,7 @@ class Correction(Params):
 
 
 class CorrectMany(Params):
-    """New readings of several segments, each correcting the one that counts there."""
+    """New readings of several segments, each correcting the counting one."""
 
     kind: Word = "transcription"
     corrections: Annotated[list[Correction], Field(min_length=1, max_length=10_000)]
@@ -76,7 +76,7 @@ class TakeReadings(Params):
 
 
 class KindCreate(Params):
-    """A kind of reading this project uses beside the seeded ones."""
+    """A kind of reading this project uses besides the seeded ones."""
 
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     label: Word
@@ -124,7 +124,7 @@ class CorrectedReading(ReadingOut):
 
 
 class CorrectedReadings(Message):
-    """What was written, in the order asked for."""
+    """What was written, in the order requested."""
 
     items: list[CorrectedReading]
     count: int
@@ -166,7 +166,7 @@ class PassRead(Message):
 
 
 class PageText(Message):
-    """read_elsewhere, notice: where the pass the page is read by holds no text, which other passes do."""
+    """read_elsewhere, notice: if the pass the page is read by has no text, which other passes do."""
 
     document_id: str
     text: str

@@ -50,14 +50,14 @@ class GroundTruth(Params):
 
 
 class PassChoose(Params):
-    """working true chooses the pass, false releases the choice so that the ladder decides again."""
+    """working true chooses the pass, false releases the choice so that the rules decide again."""
 
     pass_id: Id
     working: bool = True
 
 
 class SegmentCreate(Params):
-    """SegmentCreateParams: the engine gives the id, the version, the box columns and who made it."""
+    """SegmentCreateParams: id, version, box columns and maker are set by the engine."""
 
     document_id: Id
     pass_id: Id
@@ -150,7 +150,7 @@ class TakeLines(Params):
 
 @answer_of(segments)
 class SegmentOut(Message):
-    """A segment as answered."""
+    """A segment."""
 
     provisional: bool
     baseline: list[list[float]] | None
@@ -163,7 +163,7 @@ class SegmentOut(Message):
 
 @answer_of(passes)
 class PassOut(Message):
-    """A pass as answered."""
+    """A pass."""
 
     provisional: bool
     working: bool
@@ -172,7 +172,7 @@ class PassOut(Message):
 
 
 class SegmentListResponse(Message):
-    """notice: that the pass the page is worked on holds no text while another has lines read, and how to choose it."""
+    """notice: that the working pass has no text while another has lines read, and how to choose it."""
 
     document_id: str
     passes: list[PassOut]
@@ -181,7 +181,7 @@ class SegmentListResponse(Message):
 
 
 class DeletedPass(PassOut):
-    """A pass that was withdrawn; it is kept and can be restored."""
+    """A pass that was withdrawn; it can be restored."""
 
     status: Literal["deleted"] = "deleted"
 
@@ -202,7 +202,7 @@ class ForwardingOut(Message):
 
 
 class SegmentView(Message):
-    """One segment by its id; where the id was merged, split or deleted, what became of it."""
+    """One segment by its id; if it was merged, split or deleted, its successors."""
 
     segment: SegmentOut | None
     resolved_from_forwarding: bool
@@ -256,7 +256,7 @@ class ConvertedPass(Message):
 
 
 class ConvertedPage(Message):
-    """What became of each of the page's older blobs; left_out counts boxes of which no rect could be held."""
+    """The result for each of the page's older blobs; left_out counts boxes without a usable rect."""
 
     document_id: str
     passes: list[ConvertedPass]

@@ -67,9 +67,10 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
     pages = pages_of(ctx.conn, p.scope_ids)
     check_timeout(p.timeout)
     driver = _driver(ctx, p)
-    place = place_named(p.flavor)
-    compute = _compute(ctx, p, place)
-    is_here = compute.stays_here(p.flavor)
+    flavor = p.flavor if "flavor" in p.model_fields_set else ctx.project.setting("compute_place", p.flavor)
+    place = place_named(flavor)
+    compute = _compute(ctx, p.card, place, flavor)
+    is_here = compute.stays_here(flavor)
     if not is_here:
         errors.refuse_to_leave(ctx.project, "Reading at scale", pages_may_leave=p.pages_may_leave)
         if compute.needs_hub_token and hub_key(ctx.engine) is None:
@@ -83,7 +84,7 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
         language=p.language,
         shard_size=p.shard_size,
         longest=p.longest,
-        flavor=p.flavor,
+        flavor=flavor,
         timeout=p.timeout,
         max_in_flight=p.max_in_flight,
     )
@@ -94,15 +95,15 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
     return {"job_id": job_id}
 
 
-def _compute(ctx: ActionContext, p: ScaleParams, place: str) -> type[Compute]:
+def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Compute]:
     """The place of compute that the flavor names; Invalid where there is none, or nothing can be sent there."""
     known = ctx.engine.drivers.names(COMPUTE)
     if place not in known:
         why = f"No place of compute called {place!r} is installed; there is: {', '.join(known)}. The flavor names it, as in local."
-        raise errors.cannot_leave(p.card, why)
+        raise errors.cannot_leave(card, why)
     found: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
-    if why_not := found.why_not(p.flavor):
-        raise errors.cannot_leave(p.card, why_not)
+    if why_not := found.why_not(flavor):
+        raise errors.cannot_leave(card, why_not)
     return found
 
 

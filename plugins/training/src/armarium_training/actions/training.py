@@ -29,7 +29,7 @@ from armarium_training.schemas.training import (
     TrainArgs,
 )
 from armarium_training.staging import MERGED, staged_card, staged_model, staging
-from armarium_training.starting import base_of, pages_of, region_base_of
+from armarium_training.starting import base_of, pages_of, region_base_of, trainer_wanted
 from armarium_training.trainers import trainer_of
 
 
@@ -47,7 +47,7 @@ from armarium_training.trainers import trainer_of
 def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     """Nothing is sent, nothing is paid. Refused without a base that is here, a trainer, and lines that can be taught."""
     pages = pages_of(ctx.conn, p.scope_ids)
-    base = base_of(ctx.engine, ctx.project, p.base)
+    base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
     found = line_set(
         ctx.conn, ctx.project, ctx.principal, teacher=p.teacher, page_ids=pages, held_out_ids=held

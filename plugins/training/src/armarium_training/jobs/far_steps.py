@@ -51,13 +51,13 @@ class FarSteps:
             }
         self._enter("submitted")
         try:
-            return self._fetched(compute, far_id)
+            return self._fetch(compute, far_id)
         except BaseException:
             if self.job.stop == "cancel":
                 compute.cancel([far_id])
             raise
 
-    def _fetched(self, compute: Compute, far_id: str) -> dict[str, Any]:
+    def _fetch(self, compute: Compute, far_id: str) -> dict[str, Any]:
         while True:
             self.job.check()
             found = compute.ask([far_id]).get(far_id)

@@ -186,6 +186,7 @@ class Scale:
             self.job.check()
             kept = {**self.kept, "of_shard": number}
             told = results.get(identity)
+            page = _with_size(page, told)
             lines = _lines(page, told)
             if lines is None:
                 self.kept = {**kept, "unread": kept["unread"] + 1}
@@ -242,9 +243,20 @@ class Scale:
             time.sleep(0.2)
 
 
+def _with_size(page: dict[str, Any], told: Any) -> dict[str, Any]:
+    """The page with the size of its picture, where that was fetched elsewhere and is known since."""
+    if "urls" not in page or not isinstance(told, dict):
+        return page
+    return {**page, **{key: told[key] for key in ("width", "height") if key in told}}
+
+
 def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
     """The lines of a page's result as they land; None for one that was not read, or is no result."""
-    if not isinstance(told, dict) or "error" in told:
+    if (
+        not isinstance(told, dict)
+        or "error" in told
+        or not (_is_side(page["width"]) and _is_side(page["height"]))
+    ):
         return None
     try:
         if page["lines"] is None:
@@ -267,6 +279,10 @@ def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _is_side(pixels: Any) -> bool:
+    return isinstance(pixels, int) and 1 <= pixels <= 1_000_000
 
 
 def read_at_scale(job: JobContext) -> dict[str, Any]:

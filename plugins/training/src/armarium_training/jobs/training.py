@@ -26,7 +26,7 @@ from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_w
 from armarium_training.queries.job_rows import HERE, TRAIN
 from armarium_training.schemas.training import TrainArgs, TrainSettings
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import Base, base_of, far_base_of, region_base_of
+from armarium_training.starting import Base, base_of, far_base_of, region_base_of, trainer_wanted
 from armarium_training.trainers import Trainer, runtime_of, trainer_of
 
 PATIENCE = 5
@@ -63,7 +63,7 @@ class Training(FarSteps):
         return {
             "reader_id": self.kept["landed"],
             "epochs": len(self.kept["curve"]),
-            **self._reached(),
+            **self._best_measure(),
             "training_set": {
                 key: value for key, value in self.kept["training_set"].items() if key != "documents"
             },
@@ -95,7 +95,7 @@ class Training(FarSteps):
         )
         return {**told, "text_model": found}
 
-    def _reached(self) -> dict[str, Any]:
+    def _best_measure(self) -> dict[str, Any]:
         """The best epoch's measure on what was not taught."""
         curve = self.kept["curve"]
         if curve and "map50" in curve[0]:
@@ -354,7 +354,7 @@ TRAIN_HERE = JobKind(name=HERE, lane="local-model", summary="Train a model on th
 
 def _find_placement(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
     named = None if settings.base is None else NameOrMaterialPath(settings.base)
-    base = base_of(engine, library, named)
+    base = base_of(engine, library, named, trainer_wanted(library, named))
     return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
 
 

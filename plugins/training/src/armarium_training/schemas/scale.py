@@ -22,6 +22,7 @@ class ScaleParams(Params):
     shard_size: Annotated[int, Field(ge=1, le=10_000)] = 50
     longest: Annotated[int, Field(ge=256, le=10_000, description="Pixels of a page's longer side")] = 2000
     flavor: Name = "t4-small"
+    """Left out: the project's setting `compute_place`, where it has one."""
     timeout: Timeout = "2h"
     max_in_flight: Annotated[int, Field(ge=1, le=500)] = 10
     pass_name: Name | None = None

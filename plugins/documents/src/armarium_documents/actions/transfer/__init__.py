@@ -1,1 +1,1 @@
-"""Transfer between projects: the plan, the copy in parts, the two steps that undo takes back, what a crash left."""
+"""Transfer between projects: planning, copying in parts, the two undoable steps, recovery after a crash."""

@@ -1,4 +1,4 @@
-"""Giving up a copy that was never live: its rows, their history and its files are removed as if never written."""
+"""Abandons a copy that was never live: its rows, history and files are removed as if never written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarium_documents.queries.tree import id_list
 
 
 def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) -> None:
-    """Remove the copies of a transfer from the target; they are in its Trash, seen by nobody."""
+    """Remove the copies of a transfer from the target, where they lie hidden in the Trash."""
     assert parts.library is not None
     with parts.library.db.read() as conn:
         raw = raw_of(conn)
@@ -56,7 +56,7 @@ def abandon(parts: Conductor, transfer_id: str, files: Sequence[str], why: str) 
 
 
 def _copied_keys(raw: Any, table: str, transfer_id: str) -> list[str]:
-    """The keys of the rows of *table* that the parts of this transfer made."""
+    """Return the keys of the rows of *table* that the parts of this transfer made."""
     key = raw.execute(f"SELECT name FROM pragma_table_info({quote_name(table)}) WHERE pk = 1").fetchone()[0]
     return [
         row[0]
@@ -69,7 +69,7 @@ def _copied_keys(raw: Any, table: str, transfer_id: str) -> list[str]:
 
 
 def _remove_words(ctx: ActionContext, vocabulary: Vocabulary, keys: Sequence[str]) -> None:
-    """Remove the words that were made for the copies and that nothing has come to use since."""
+    """Remove the vocabulary entries that were made for the copies and that nothing else has used since."""
     raw = raw_of(ctx.conn)
     users = list(vocabulary.used_by)
     if vocabulary.parent is not None:

@@ -1,8 +1,9 @@
-"""Carrying a transfer out: files, rows in parts that nobody sees, a check, then the step that makes them live.
+"""Carries out a transfer: copies files, then rows in hidden parts, verifies them, and makes them live in one
+step.
 
-The copies lie in the target's Trash, hidden by the journal, until all of them stand and were read back. So the
-writers of both projects are held only for a part at a time, a kill leaves nothing half-made to be seen, and taking
-the step back leaves the copies where part A says: in the Trash.
+The copies lie in the target's Trash, hidden by the journal, until all of them are complete and verified. The
+writers of both projects are held only for one part at a time, a kill leaves nothing half-made in sight, and
+undoing the step leaves the copies in the Trash.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ SPECIAL = {"document": _HELD}
 
 
 def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
-    """Carry the transfer out. A failure leaves both projects as they were."""
+    """Carry out the transfer. A failure leaves both projects as they were."""
     from armarium_documents.actions.transfer.recovery import carry_on
 
     assert conductor.library is not None
@@ -71,7 +72,7 @@ def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
         except Conflict as refusal:
             source = conductor.engine.libraries.open_at(p.source_library)
-            # What held it may have been settled since: its other project is gone, or open now.
+            # A move that held the items may be settled by now: its other project is gone, or is open again.
             if refusal.code != "held_by_move" or source is None or not carry_on(conductor.engine, source):
                 raise
             journey = agree(conductor.engine, conductor.library, conductor.principal, p)
@@ -82,7 +83,7 @@ def conduct(conductor: Conductor, p: TransferParams) -> Outcome:
 
 
 def make_selection(engine: Engine, journey: Journey) -> Selection:
-    """The selection; Broken in words when there is no room to make it."""
+    """Return the selection. Raises Broken if there is no disk space to make it."""
     try:
         return select(engine, load_of(engine), journey)
     except (OSError, sqlite3.Error) as error:
@@ -90,14 +91,14 @@ def make_selection(engine: Engine, journey: Journey) -> Selection:
 
 
 def plan(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> dict[str, Any]:
-    """What the transfer would do; nothing is written in either project."""
+    """Return what the transfer would do; writes nothing in either project."""
     journey = agree(engine, target, principal, p)
     with make_selection(engine, journey) as selection:
         return describe_plan(engine, load_of(engine), journey, selection, dry_run=True)
 
 
 class _Transfer:
-    """One transfer under way."""
+    """One transfer in progress."""
 
     def __init__(
         self, conductor: Conductor, p: TransferParams, journey: Journey, selection: Selection
@@ -105,7 +106,7 @@ class _Transfer:
         self.engine = conductor.engine
         self.load = load_of(self.engine)
         self.id = new_id()
-        # The parts are bound together, so that they are found again when the copy is given up.
+        # The parts share a set id, by which they are found if the copy is abandoned.
         self.parts = Conductor(
             conductor.bus, conductor.library, conductor.found, conductor.principal, set_id=self.id
         )
@@ -119,7 +120,7 @@ class _Transfer:
         self.result = describe_plan(self.engine, self.load, journey, selection, dry_run=False)
 
     def carry_out(self) -> Outcome:
-        """Copy, check, make live; for a move, send the source's to its Trash."""
+        """Copy, verify, make live; for a move, send the originals to the source's Trash."""
         with self.journey.source.db.write() as conn:
             marks = self.selection.marks(self.engine.library_schema.tables)
             begin(
@@ -162,7 +163,7 @@ class _Transfer:
             self.parts.part("rows", write, {"transfer_id": self.id, "part": number + 1, "rows": rows})
 
     def _begin(self, ctx: ActionContext) -> None:
-        """The journal's record, and the words that the copies need and the target lacks."""
+        """Write the journal record, and the vocabulary entries that the copies need and the target lacks."""
         begin(
             raw_of(ctx.conn),
             self.id,
@@ -185,7 +186,7 @@ class _Transfer:
             ctx.bulk_insert(table, columns, self.selection.word_rows(vocabulary, columns, lacking))
 
     def _copy_files(self) -> None:
-        """Bytes before rows, so that no row ever names a file that is not there."""
+        """Copy files before rows, so that no row ever names a missing file."""
         source, target = self.journey.source.objects, self.journey.target.objects
         for digest in self.selection.digests():
             if not source.has(digest) or target.holds(digest):
@@ -193,11 +194,11 @@ class _Transfer:
             if not source.holds(digest):
                 target.link_file(source.path(digest).resolve())
             elif target.put_file(source.path(digest)) != digest:
-                raise OSError(f"The file {digest[:12]}… no longer has the bytes it was kept with.")
+                raise OSError(f"The file {digest[:12]}… no longer has the content it was stored with.")
             self.files.append(digest)
 
     def _in_parts(self) -> Iterator[list[tuple[CarriedTable, list[tuple[Any, ...]]]]]:
-        """The rows in parts, each as large as is written at once."""
+        """Write the rows in parts, each as large as one write may be."""
         part: list[tuple[CarriedTable, list[tuple[Any, ...]]]] = []
         rows = size = 0
         whole = self._pointing_in_circles()
@@ -216,7 +217,7 @@ class _Transfer:
             yield part
 
     def _pointing_in_circles(self) -> bool:
-        """Whether some table points at one that is written after it: then all must be written at once."""
+        """Return whether some table refers to one written after it: then all must be written at once."""
         seen: set[str] = set()
         later = {table.name for table in self.selection.tables}
         for table in self.selection.tables:
@@ -240,19 +241,19 @@ class _Transfer:
         return {"parent": self.journey.parent_id, "at": now(), "by": by, "info": orjson.dumps(info).decode()}
 
     def _check(self) -> None:
-        """Read the copies back: every row says what the source's says, and every file is there."""
+        """Read the copies back: every row must equal the source's, and every file must exist."""
         note(self.journey.target, self.id, "target", "checking")
         wanted = self.selection.counts()
         found = self.selection.read_back(self.journey.target, SPECIAL)
         for name, count in wanted.items():
             if found.get(name, 0) != count:
                 raise sqlite3.DatabaseError(
-                    f"only {found.get(name, 0)} of {count} rows of {name} were read back."
+                    f"only {found.get(name, 0)} of {count} rows of {name} could be read back unchanged."
                 )
         objects = self.journey.target.objects
         gone = [digest for digest in self.files if not objects.has(digest)]
         if gone:
-            raise OSError(f"{len(gone)} files are not there after they were copied.")
+            raise OSError(f"{len(gone)} files are missing after they were copied.")
         files = {"files": self.result["planned"]["files"]}
         self.result["written"] = self.load.counts_by_kind(found) | files
 
@@ -271,17 +272,17 @@ class _Transfer:
         return self.conductor.step(params)
 
     def _give_up(self, error: Exception) -> str | None:
-        """Remove what was written; None, or a sentence on what is still to be removed."""
+        """Remove what was written. Returns None, or a sentence on what remains to be removed."""
         why = _words(error)
         try:
             abandon(self.parts, self.id, self.files, why)
             note(self.journey.source, self.id, "source", "taken-back", why)
         except (ServiceError, OSError, sqlite3.Error):
-            return "What was copied is unseen and is removed when both projects are opened next."
+            return "What was copied is hidden and will be removed when both projects are next opened."
         return None
 
     def _send_out(self, audit_id: str) -> None:
-        """The source's half of a move; after two failures the copy is taken back."""
+        """Carry out the source's half of a move; after two failures the copy is undone."""
         source = self.journey.source
         failure: Exception | None = None
         for _ in range(2):
@@ -290,7 +291,8 @@ class _Transfer:
                     source, "document.transfer_out", {"transfer_id": self.id}, self.principal
                 )
             except (Conflict, Forbidden) as error:
-                # Somebody changed, trashed or locked it meanwhile: another try would meet the same.
+                # The source was changed, trashed or locked in the meantime: another attempt would fail in the
+                # same way.
                 failure = error
                 break
             except (ServiceError, OSError, sqlite3.Error) as error:
@@ -310,25 +312,26 @@ class _Transfer:
 def take_back(
     parts: Conductor, target: Library, source: Library, transfer_id: str, audit_id: str, why: str
 ) -> str:
-    """Take back a copy whose other half failed; a sentence on what became of it."""
+    """Undo a copy whose other half failed. Returns a sentence on what became of it."""
     try:
         parts.engine.undo(target, [audit_id], parts.principal)
         abandon(parts, transfer_id, [], why)
         note(source, transfer_id, "source", "taken-back", why)
     except Conflict:
-        # Somebody has gone on with the copy: it stays, and the journal says that this is no move any more.
+        # Somebody has gone on working with the copy: it stays, and the journal records a copy instead of a
+        # move.
         for library, side in ((target, "target"), (source, "source")):
             with library.db.write() as conn:
                 set_state(raw_of(conn), transfer_id, side, "taken-back", reason=why)  # type: ignore[arg-type]
-        return "The copy was changed already, so it stays; what was to be moved is where it was."
+        return "The copy has already been changed, so it stays; what was to be moved is where it was."
     except (ServiceError, OSError, sqlite3.Error):
-        return "The copy is taken back when both projects are opened next."
-    return "The copy was taken back; nothing was changed in either project."
+        return "The copy will be undone when both projects are next opened."
+    return "The copy was undone; nothing was changed in either project."
 
 
 def _words(error: Exception) -> str:
     if isinstance(error, ServiceError):
         return error.detail
     said = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-    # SQLite and the system give bare words; they stand in a sentence.
+    # SQLite and the operating system report fragments; they are put into a sentence.
     return f"{said[0].upper()}{said[1:].removesuffix('.')}."

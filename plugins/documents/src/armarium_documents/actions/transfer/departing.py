@@ -1,4 +1,6 @@
-"""What a move looks at and cuts in the project it leaves: changes since the copy, aliases, and the families' ties."""
+"""What a move examines and cuts in the project it leaves: later changes, aliases, other families'
+references.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from armarium_documents.queries.tree import id_list, nodes_of
 
 
 def ties(engine: Engine, conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
-    """Everything that a move of *documents* cuts, as its answer lists it."""
+    """Return everything that a move of *documents* cuts, as its answer lists it."""
     return [
         cut
         for carrier in load_of(engine).carriers
@@ -27,14 +29,14 @@ def ties(engine: Engine, conn: Connection, documents: Sequence[str]) -> list[dic
 
 
 def cut_ties(ctx: ActionContext, documents: Sequence[str], where: str) -> None:
-    """Cut them: each family's own, inside this step."""
+    """Cut all references, each family its own, within this step."""
     for carrier in load_of(ctx.engine).carriers:
         if carrier.cut is not None:
             carrier.cut(ctx, documents)
 
 
 def alias_cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any]]:
-    """The aliases that point at *documents* from elsewhere in the project."""
+    """Return the aliases elsewhere in the project that point at *documents*."""
     return [
         {
             "kind": "alias",
@@ -47,7 +49,7 @@ def alias_cuts(conn: Connection, documents: Sequence[str]) -> list[dict[str, Any
 
 
 def cut_aliases(ctx: ActionContext, documents: Sequence[str]) -> None:
-    """Send those aliases to the Trash, each as a thing of its own."""
+    """Send those aliases to the Trash, each as an item of its own."""
     ids = [identity for identity, _ in _aliases(ctx.conn, documents)]
     if ids:
         send_to_trash(ctx, nodes_of(ctx.conn, ids))
@@ -71,14 +73,14 @@ def _aliases(conn: Connection, documents: Sequence[str]) -> list[tuple[str, str]
 def changed_since(
     engine: Engine, raw: sqlite3.Connection, marks: Mapping[str, int], documents: Sequence[str]
 ) -> bool:
-    """Whether anything that hangs on *documents* was written after *marks* (see `Selection.marks`)."""
+    """Return whether any row that depends on *documents* was written after *marks* (`Selection.marks`)."""
     tables = {table.name: table for table in load_of(engine).tables}
     listed = id_list(documents)
     if raw.execute(
         "SELECT 1 FROM audit WHERE seq > ? AND action_name IN ('document.empty_trash', 'document.transfer_given_up')",
         (marks.get("audit", 0),),
     ).fetchone():
-        # Images were removed for good: the numbers of those that were written since say nothing any more.
+        # Images were removed permanently, so the sequence numbers of later ones are no longer conclusive.
         return True
     for table in tables.values():
         mark = marks.get(table.name, 0)
@@ -97,7 +99,8 @@ def changed_since(
             join = f" LEFT JOIN {quote_name(table.name)} t ON {keys}"
             asked.append(f"{_owner(tables, table, 't')} IN {moved}")
         if table.name == "document":
-            # An image of a change holds the columns that moved: one that stayed is the row's own.
+            # The image of an update holds only the columns that changed; the others are read from the row
+            # itself.
             asked.append(f"h.parent_id IN {moved} OR t.parent_id IN {moved}")
         if raw.execute(
             f"SELECT 1 FROM {source} h{join} WHERE h.rowid > ?2 AND ({' OR '.join(asked)}) LIMIT 1",
@@ -108,7 +111,7 @@ def changed_since(
 
 
 def _owner(tables: Mapping[str, CarriedTable], table: CarriedTable, alias: str, depth: int = 0) -> str:
-    """SQL: the document that a row of *table* hangs on, by its own column or its parents'."""
+    """Return SQL for the document that a row of *table* belongs to, by its own column or its parents'."""
     if table.owner is not None:
         return f"{alias}.{quote_name(table.owner)}"
     for column, parent in table.required:

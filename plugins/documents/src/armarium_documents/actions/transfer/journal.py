@@ -1,4 +1,4 @@
-"""Writing the journal of transfers: in the transaction of the step it tells of, or in one of its own."""
+"""Writes the journal of transfers, in the transaction of the step it describes or in one of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def begin(
     principal: Principal,
     marks: Mapping[str, int],
 ) -> None:
-    """One side's record of a transfer that begins."""
+    """Insert one side's record of a transfer that begins."""
     at = now()
     actor = {"kind": principal.kind, "name": principal.name, "role": principal.role}
     raw.execute(
@@ -41,7 +41,7 @@ def set_state(
     audit_id: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Move one side's record on; the audit row it names stays unless another is given."""
+    """Set the state of one side's record; the audit row it names is kept unless another is given."""
     raw.execute(
         "UPDATE document_transfer SET state = ?, audit_id = COALESCE(?, audit_id), reason = ?, updated_at = ?"
         " WHERE transfer_id = ? AND side = ?",

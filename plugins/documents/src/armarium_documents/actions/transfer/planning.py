@@ -1,4 +1,4 @@
-"""Whether a transfer may be, and what it would carry: asked before anything is written."""
+"""Checks whether a transfer is allowed and what it would carry, before anything is written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from armarium_documents.schemas.transfer import TransferParams
 
 @dataclass(frozen=True)
 class Journey:
-    """A transfer that may be: from where, of what, to where."""
+    """A permitted transfer: from where, of what, to where."""
 
     source: Library
     target: Library
@@ -47,7 +47,7 @@ class Journey:
 
 
 def agree(engine: Engine, target: Library, principal: Principal, p: TransferParams) -> Journey:
-    """The journey, or the refusal; nothing is changed."""
+    """Return the journey, or raise the refusal; changes nothing."""
     source = _source(engine, target, principal, p.source_library)
     with target.db.read() as conn:
         parent = (
@@ -56,7 +56,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
         if parent.doc_type != "folder" or parent.node_kind != "document":
             kind = parent.doc_type if parent.node_kind == "document" else parent.node_kind
             raise target_no_folder(parent.id, parent.name, kind)
-        # Asked of every row that comes in too; asked here before any file is copied.
+        # Every incoming row is checked for this too; checked here before any file is copied.
         refuse_locked(conn, engine.library_schema, principal, [parent.id])
     _refuse_restricted(source, principal, p.items)
     with source.db.read() as conn:
@@ -93,7 +93,7 @@ def _source(engine: Engine, target: Library, principal: Principal, path: str) ->
 
 
 def _refuse_restricted(source: Library, principal: Principal, items: Sequence[str]) -> None:
-    """Refuse what the caller does not see; and of a machine, what would come out from beneath records that limit it."""
+    """Refuse items that the caller may not see and, to a machine, items below records that limit it."""
     with source.db.read_all() as conn:
         taken = subtree_ids(conn, items, live=False)
     refuse_withheld(source, principal, taken, "show")
@@ -115,7 +115,7 @@ def _refuse_locked(conn: Any, tops: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Load:
-    """What the families say about carrying, taken together."""
+    """The carriers of all families, combined."""
 
     carriers: list[Carrier]
     tables: list[CarriedTable]
@@ -123,15 +123,15 @@ class Load:
 
     @property
     def companions(self) -> list[str]:
-        """The tables whose rows come along with the rows that need them."""
+        """Return the tables whose rows come along with the rows that need them."""
         return [name for carrier in self.carriers for name in carrier.companions]
 
     def kind_of(self, table: str) -> str:
-        """The word that rows of *table* are counted under."""
+        """Return the word under which rows of *table* are counted."""
         return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
 
     def counts_by_kind(self, counts: dict[str, int]) -> dict[str, int]:
-        """Counts by table as counts by kind."""
+        """Convert counts by table to counts by kind."""
         found: dict[str, int] = {}
         for table, count in counts.items():
             kind = self.kind_of(table)
@@ -140,7 +140,7 @@ class Load:
 
 
 def load_of(engine: Engine) -> Load:
-    """How the loaded families are carried."""
+    """Return how the loaded families are carried."""
     carriers: list[Carrier] = [carrier for _, carrier in engine.plugins.contributions("carriers")]
     present = {table.name for table in engine.library_schema.tables}
     vocabularies = [v for carrier in carriers for v in carrier.vocabulary if v.table in present]
@@ -150,7 +150,7 @@ def load_of(engine: Engine) -> Load:
 
 
 def select(engine: Engine, load: Load, journey: Journey) -> Selection:
-    """The selection, opened and chosen; the caller closes it."""
+    """Return the open selection with its rows chosen; the caller closes it."""
     selection = Selection(
         journey.source, load.tables, companions=load.companions, everything=engine.library_schema.tables
     )
@@ -163,7 +163,7 @@ def select(engine: Engine, load: Load, journey: Journey) -> Selection:
 
 
 def split_words(selection: Selection, vocabulary: Vocabulary, target: Library) -> tuple[list[str], list[str]]:
-    """(keys that are in the target, keys to be made there) of the words that go along."""
+    """Return (keys that exist in the target, keys to be made there) of the vocabulary that goes along."""
     keys = selection.words(vocabulary)
     with target.db.read() as conn:
         raw = raw_of(conn)
@@ -172,7 +172,7 @@ def split_words(selection: Selection, vocabulary: Vocabulary, target: Library) -
 
 
 def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) -> list[dict[str, Any]]:
-    """What a move cuts in the source; nothing for a copy."""
+    """Return what a move cuts in the source; nothing for a copy."""
     if journey.mode != "move":
         return []
     documents = selection.documents()
@@ -188,7 +188,7 @@ def cuts_of(engine: Engine, load: Load, journey: Journey, selection: Selection) 
 def describe_plan(
     engine: Engine, load: Load, journey: Journey, selection: Selection, *, dry_run: bool
 ) -> dict[str, Any]:
-    """The answer as far as it is known before anything is written."""
+    """Return the answer as far as it is known before anything is written."""
     words: dict[str, list[dict[str, str]]] = {"matched": [], "made": []}
     for vocabulary in load.vocabularies:
         label = rules_of(engine.library_schema.by_name[vocabulary.table]).label or vocabulary.table
@@ -222,12 +222,12 @@ def describe_plan(
 def files_of(
     journey: Journey, selection: Selection
 ) -> tuple[list[str], int, dict[str, str], list[dict[str, str]]]:
-    """(files to copy, their bytes, links by digest with where they lead, files the source has lost)."""
+    """Return (files to copy, their total bytes, links by digest with targets, files the source lacks)."""
     files, size, linked, missing = [], 0, {}, []
     source, target = journey.source.objects, journey.target.objects
     for digest in selection.digests():
         if not source.has(digest):
-            why = "A row names this file and the project has lost it; `armarium doctor` says more."
+            why = "A row names this file, which is missing from the project; `armarium doctor` says more."
             missing.append({"kind": "file", "id": digest, "why": why})
         elif source.holds(digest):
             if not target.holds(digest):
@@ -239,7 +239,7 @@ def files_of(
 
 
 def linked_originals(selection: Selection, linked: dict[str, str]) -> list[dict[str, str]]:
-    """The documents whose pictures are only linked, and where the files lie."""
+    """Return the documents whose pictures are only linked, and where the files are."""
     return [
         {"document_id": document_id, "path": linked[digest]}
         for document_id, digest in selection.named_by(list(linked))

@@ -1,4 +1,6 @@
-"""Finishing what a crash left: transfers under way, and moves whose two sides disagree, once both projects are open."""
+"""Finishes what a crash left, once both projects are open: unfinished transfers, moves whose sides
+disagree.
+"""
 
 from __future__ import annotations
 
@@ -18,28 +20,32 @@ log = logging.getLogger("armarium.documents")
 
 CUT_SHORT = "The engine stopped while the copy was being made."
 
-SET_BACK = "The other project was set back to a time before this move, so both projects hold what was moved."
-
-SET_BACK_HERE = (
-    "This project was set back to a time before the end of this move, so both projects hold what was moved."
+SET_BACK = (
+    "The other project was reset to a snapshot from before this move, so both projects hold what was moved."
 )
 
-TAKEN_FROM = "The other project was set back to a time before this move, so what was moved is here again."
+SET_BACK_HERE = "This project was reset to a snapshot from before the end of this move, so both projects hold what was moved."
+
+TAKEN_FROM = (
+    "The other project was reset to a snapshot from before this move, so what was moved is here again."
+)
 
 
 def settle_transfers(engine: Engine, library: Library) -> None:
-    """When a project is opened: finish what concerns it and projects that are open already."""
+    """When a project is opened, finish its transfers with other projects that are already open."""
     try:
         with engine.lock_across(wait=5.0):
             carry_on(engine, library)
     except ServiceError as error:
-        log.warning("transfers of %s are looked at later: %s", library.path.name, error.detail)
+        log.warning("transfers of %s are deferred: %s", library.path.name, error.detail)
 
 
 def carry_on(engine: Engine, library: Library) -> int:
-    """Finish every transfer of *library* that can be finished now; how many there were. Called inside `across`.
+    """Finish every transfer of *library* that can be finished now; returns how many there were. Called inside
+    `across`.
 
-    A transfer may stand in the journal of either project alone, so those of the projects that are open are looked at too.
+    A transfer may be recorded in the journal of only one of the projects, so those of all open projects are
+    examined too.
     """
     with library.db.read() as conn:
         raw = raw_of(conn)
@@ -69,7 +75,7 @@ def carry_on(engine: Engine, library: Library) -> int:
 
 
 def is_gone(engine: Engine, own: Record) -> bool:
-    """Whether the other project is neither where it was nor at any other place that the registry knows."""
+    """Return whether the other project is neither where it was nor at any other path the registry knows."""
     places = {own.other_path} | {
         one["path"] for one in engine.libraries.list_registered() if one["library_uuid"] == own.other_uuid
     }
@@ -77,7 +83,7 @@ def is_gone(engine: Engine, own: Record) -> bool:
 
 
 def _holds(package: Path, uuid: str) -> bool:
-    """Whether a folder is the project *uuid*; what cannot be read may be, so it counts as it."""
+    """Return whether a folder is the project *uuid*; an unreadable one counts as it, because it may be."""
     try:
         card = orjson.loads((package / "library.json").read_bytes())
     except FileNotFoundError:
@@ -90,12 +96,13 @@ def _holds(package: Path, uuid: str) -> bool:
 
 
 def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
-    """Settle the one side of a transfer whose other project is gone, so that nothing is held for good.
+    """Settle the one side of a transfer whose other project is gone, so that nothing stays held forever.
 
-    Should that project come back, its side is brought to agree with what is noted here. A copy that stands complete
-    holds nothing and waits: the project it came from may have been renamed, and then sends out what was moved.
+    If that project returns, its side is made to agree with what is recorded here. A copy that is complete
+    holds nothing and waits: the project it came from may only have been renamed, and then sends out what was
+    moved.
     """
-    why = f"The project {own.other_path} is not there any more."
+    why = f"The project {own.other_path} no longer exists."
     if own.side == "target" and own.state == "moving":
         return False
     if own.side == "target" and own.state in ("planned", "copying", "checking"):
@@ -114,7 +121,7 @@ def _finish_alone(engine: Engine, library: Library, own: Record) -> bool:
 
 
 def _explain(library: Library, side: Record, state: State, why: str) -> None:
-    """Bring one side to its end in a way that nobody asked for, and say why where people look."""
+    """Settle one side on the engine's own initiative, and record the reason where people look."""
     with library.db.write() as conn:
         set_state(raw_of(conn), side.transfer_id, side.side, state, reason=why)
     _tell(library, why)
@@ -122,7 +129,7 @@ def _explain(library: Library, side: Record, state: State, why: str) -> None:
 
 def _tell(library: Library, why: str) -> None:
     with library.db.write() as conn:
-        record_activity(conn, "system_info", f"A transfer that was cut short is settled. {why}")
+        record_activity(conn, "system_info", f"An interrupted transfer was settled. {why}")
 
 
 def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bool:
@@ -142,7 +149,8 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
         if ours.pending:
             note(source, identity, "source", "taken-back", CUT_SHORT)
         elif ours.state == "done" and ours.mode == "move" and _is_the_one(target, ours):
-            # A snapshot from before the move was put back there: what it took is found in the Trash here alone.
+            # The other project was restored from a snapshot from before the move: what was moved exists only
+            # in the Trash here.
             _take_back_side(engine, source, ours)
             _tell(source, TAKEN_FROM)
         else:
@@ -157,7 +165,8 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
     elif ours is None:
         if theirs.state == "taken-back" or theirs.mode == "copy" or theirs.reason is not None:
             return False
-        # A snapshot from before the move was put back there: the copy here is complete, and stays.
+        # The other project was restored from a snapshot from before the move: the copy here is complete and
+        # stays.
         _explain(target, theirs, "done", SET_BACK)
     elif theirs.state == "moving" and ours.state == "planned":
         _send_out(parts, source, target, own, theirs)
@@ -166,7 +175,8 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
     elif theirs.state == "moving":
         _agree(engine, source, target, ours, theirs)
     elif ours.pending and theirs.state == "done" and ours.mode == "move":
-        # It was sent out once, and a snapshot from before that was put back: whoever did so wants it here.
+        # It was sent out once, and this project was then restored from an earlier snapshot: whoever did so
+        # wants it here.
         _explain(source, ours, "done", SET_BACK_HERE)
     elif ours.pending:
         note(source, identity, "source", theirs.state, theirs.reason)
@@ -178,12 +188,12 @@ def _finish(engine: Engine, source: Library, target: Library, own: Record) -> bo
 
 
 def _is_the_one(target: Library, ours: Record) -> bool:
-    """Whether *target* is the project that a move went to, and no old copy of it beside the one it went to."""
+    """Return whether *target* is the project that a move went to, and not an old copy of it."""
     return ours.other_path == str(target.path) or not _holds(Path(ours.other_path), ours.other_uuid)
 
 
 def _send_out(parts: Conductor, source: Library, target: Library, own: Record, theirs: Record) -> None:
-    """The second half of a move whose copy stands live and checked; where it cannot be, the copy is taken back."""
+    """Carry out the second half of a move whose copy is live and verified; else undo the copy."""
     try:
         parts.engine.run(source, "document.transfer_out", {"transfer_id": own.transfer_id}, own.principal)
     except ServiceError as error:
@@ -194,14 +204,14 @@ def _send_out(parts: Conductor, source: Library, target: Library, own: Record, t
 
 
 def _agree(engine: Engine, source: Library, target: Library, ours: Record, theirs: Record) -> None:
-    """One side was taken back and the crash came before the other: take that back too."""
+    """Undo the side that a crash left committed after the other side was undone."""
     for library, side in ((source, ours), (target, theirs)):
         if side.state != "taken-back":
             _take_back_side(engine, library, side)
 
 
 def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
-    """Undo one half of a move; where that is refused the journal says why, and what is there stays."""
+    """Undo one half of a move; if that is refused, the journal says why and the rows stay."""
     if side.audit_id is None:
         return
     try:
@@ -211,7 +221,7 @@ def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
 
 
 def _newest(library: Library, audit_id: str) -> str:
-    """The step that is in effect of a chain of undos and redos that began with *audit_id*."""
+    """Return the step now in effect in the chain of undos and redos that began with *audit_id*."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         row = raw.execute(

@@ -1,4 +1,4 @@
-"""The two steps of a transfer that stand in the log and that undo takes back, on both sides at once."""
+"""The two steps of a transfer that appear in the log and that undo reverses on both sides at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from armarium_documents.schemas.transfer import (
 
 
 def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, str] | None:
-    """The other half of a move, by either half; none for a copy."""
+    """Return the other half of a move, given either half; None for a copy."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         own = record_of_step(raw, audit_id)
@@ -51,7 +51,7 @@ def _after_undo(side: Side, undo: UndoContext) -> None:
 
 
 def _first(raw: Any, audit_id: str) -> str:
-    """The step at the start of a chain of undos and redos."""
+    """Return the step at the start of a chain of undos and redos."""
     while True:
         (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).fetchone()
         if inverse_of is None:
@@ -84,8 +84,8 @@ def _transfer_example(ex: Example) -> dict[str, Any]:
     "document.transfer",
     params=TransferParams,
     result=TransferResult,
-    summary="Bring things from another open project: as copies, or moved with the originals sent to its Trash.",
-    words="Brought {|documents} from another project",
+    summary="Transfer items from another open project: as copies, or moved with the originals sent to its Trash.",
+    words="Transferred {|documents} from another project",
     undo_name="document.untransfer",
     example=_transfer_example,
     after_undo=lambda undo: _after_undo("target", undo),
@@ -93,8 +93,9 @@ def _transfer_example(ex: Example) -> dict[str, Any]:
     partner=_partner,
 )
 def transfer(ctx: ActionContext, p: TransferParams) -> dict[str, Any]:
-    """Make copies that stand checked live. Raises what planning raises; Conflict for a folder that went meanwhile, or where it
-    is run inside another step."""
+    """Make verified copies live. Raises what planning raises; Conflict for a folder that was removed in the
+    meantime, or if run within another step.
+    """
     arrival = p._arrival
     if arrival is None:
         raise not_moving("", "a transfer is a step of its own, not a part of another")
@@ -143,7 +144,7 @@ def _ask_for_thumbnails(ctx: ActionContext, ids: list[str]) -> None:
 
 
 def _out_example(ex: Example) -> dict[str, Any]:
-    """A move whose second half has not been made: begun as a copy, and said in both journals to be a move."""
+    """Prepare a move whose second half is pending: a copy whose journals both say that it is a move."""
     assert ex.library is not None
     target = _other_project(ex)
     box = _box(ex.engine, ex.library, ex)
@@ -159,21 +160,22 @@ def _out_example(ex: Example) -> dict[str, Any]:
     "document.transfer_out",
     params=TransferOutParams,
     result=TransferOutResult,
-    summary="Send what was copied to another project to the Trash here, and cut what held it: the second half of a move.",
+    summary="Send what was copied to another project to the Trash here, and cut references to it: the second half of a move.",
     words="Sent {|documents} to the Trash after a move to another project",
     example=_out_example,
     after_undo=lambda undo: _after_undo("source", undo),
     partner=_partner,
 )
 def transfer_out(ctx: ActionContext, p: TransferOutParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown move, Conflict for one whose copy does not stand, whose things are in the Trash,
-    or were changed since they were copied; Forbidden by a lock."""
+    """Raises NotFound for an unknown move; Conflict for one whose copy is incomplete, or whose items are in
+    the Trash or were changed since; Forbidden by a lock.
+    """
     raw = raw_of(ctx.conn)
     own = record(raw, p.transfer_id, "source")
     if own is None or own.mode != "move":
         raise unknown_transfer(p.transfer_id)
     if own.state != "planned":
-        raise not_moving(p.transfer_id, f"it is {own.state} already")
+        raise not_moving(p.transfer_id, f"it is already {own.state}")
     other = other_side(ctx.engine, own)
     if other is None:
         raise not_moving(p.transfer_id, f"{own.other_path} is not open")

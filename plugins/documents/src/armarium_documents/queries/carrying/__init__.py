@@ -1,4 +1,4 @@
-"""What a transfer takes along: found, given new ids and read back by what the tables say of themselves."""
+"""What a transfer carries: chosen, given new ids and read back, as derived from the tables' declarations."""
 
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.carrying.selection import Selection

@@ -1,4 +1,6 @@
-"""What a family says of its tables beyond their foreign keys, so that a transfer does right by them."""
+"""What a family declares about its tables beyond their foreign keys, for transfers to handle them
+correctly.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from armarium.api import ActionContext
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A table of words that rows name by key: matched by that key in the other project, or made there."""
+    """A table of vocabulary that rows name by key: matched by key in the other project, or created there."""
 
     table: str
     key: str
@@ -25,10 +27,11 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Carrier:
-    """One family's say in a transfer: put it into the plugin's `extras["carriers"]`. Every field may be left out.
+    """One family's declarations for transfers: put it into the plugin's `extras["carriers"]`. Every field is
+    optional.
 
-    Rows that name their document (`tracked(document=…)`) or cannot be without a row that does are carried without
-    any of this.
+    Rows that name their document (`tracked(document=…)`), or that cannot exist without a row that does, are
+    carried without any of this.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)

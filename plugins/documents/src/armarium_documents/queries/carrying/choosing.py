@@ -1,7 +1,7 @@
-"""Choosing the rows of one transfer in one snapshot of the source, and giving them new ids.
+"""Chooses the rows of a transfer in one snapshot of the source, and gives them new ids.
 
-The lists of rows and ids lie in a scratch database on disk, so that memory does not grow with what is carried. It is
-one of SQLite's own temporary files, which has no name from its making on: a kill leaves nothing of it.
+The lists of rows and ids are in a scratch database on disk, so that memory does not grow with the amount
+carried. It is one of SQLite's own temporary files, which has no name: a kill leaves nothing of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SCRATCH = ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", "cache_size
 
 
 class Choice:
-    """What goes along from *source*. Use as a context manager; the snapshot and the scratch file go with it."""
+    """What is carried from *source*. A context manager that releases the snapshot and the scratch file."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Choice:
         self.db.close()
 
     def choose(self, tops: Sequence[str]) -> None:
-        """Choose the live subtrees of *tops* and every row that goes with their documents."""
+        """Choose the live subtrees of *tops* and every row that belongs to their documents."""
         documents = next(table for table in self.tables if table.name == "document")
         self.db.execute(
             "INSERT INTO sel_document (k, id, root) WITH RECURSIVE down(id, root, level, place) AS ("
@@ -80,7 +80,7 @@ class Choice:
             if table is not documents and table not in self.companions:
                 self._choose_rows(table)
         self._choose_companions()
-        # What hangs on a companion comes with it, and brings those companions that it cannot be without.
+        # Rows that depend on a companion come with it, and bring the companions that they in turn require.
         for table in self.tables:
             if table.owner is None and table not in self.companions:
                 self._choose_rows(table)
@@ -96,7 +96,7 @@ class Choice:
             self._put_parents_first(table)
 
     def _leave_aliases(self) -> None:
-        """An alias goes along only with what it points at (aliases stay within a project)."""
+        """Leave out aliases whose target is not carried (aliases stay within a project)."""
         found = self.db.execute(
             "SELECT s.n, d.id, d.name FROM sel_document s JOIN source.document d ON d.rowid = s.k"
             " WHERE d.node_kind = 'alias' AND (d.alias_target_id IS NULL"
@@ -104,11 +104,11 @@ class Choice:
         ).fetchall()
         for number, identity, name in found:
             self.db.execute("DELETE FROM sel_document WHERE n = ?", (number,))
-            why = f"The alias “{name}” points at something that stays; aliases stay within a project."
+            why = f"The alias “{name}” points at something that stays behind; aliases stay within a project."
             self.left_behind.append({"kind": "alias", "id": identity, "why": why})
 
     def _note_ids(self, table: CarriedTable) -> None:
-        """Remember the ids of the chosen rows of *table*: what names one of them names its copy."""
+        """Record the ids of the chosen rows of *table*: references to them will name the copies."""
         if table.identity is not None:
             self.db.execute(f"INSERT OR IGNORE INTO carried SELECT id FROM {sel(table)} ORDER BY id")
 
@@ -131,7 +131,7 @@ class Choice:
         self._note_ids(table)
 
     def _choose_companions(self) -> None:
-        """The rows without a document that chosen rows cannot be without, and what those cannot be without."""
+        """Choose the rows without a document that chosen rows require, and so on."""
         for companion in self.companions:
             identity = companion.identity
             if identity is None:
@@ -147,11 +147,11 @@ class Choice:
             self._note_ids(companion)
 
     def rows_of(self, table: CarriedTable) -> str:
-        """SQL: the chosen rows of *table* as t, with their place s."""
+        """Return SQL: the chosen rows of *table* as t, with their place s."""
         return f"{sel(table)} s JOIN source.{quote_name(table.name)} t ON t.{table.row_key} = s.k"
 
     def survey(self, table: CarriedTable) -> dict[str, tuple[bool, bool]]:
-        """Of each column that may name a row: whether it names some that go along, and some that do not."""
+        """Return, for each column that may name a row, whether it names carried rows, and others."""
         if table.name not in self._surveys:
             columns = [column for column, _ in table.required if column != table.owner]
             columns += [*(column for column, _ in table.optional), *table.soft]
@@ -160,7 +160,7 @@ class Choice:
                 for column in columns
                 for how in ("IN", "NOT IN")
             ]
-            # One look at the rows, which are wide, answers for all columns.
+            # The rows are wide: a single scan answers for all columns.
             found = self.db.execute(f"SELECT {', '.join(tests) or '1'} FROM {self.rows_of(table)}").fetchone()
             self._surveys[table.name] = {
                 column: (bool(found[2 * place]), bool(found[2 * place + 1]))
@@ -169,7 +169,7 @@ class Choice:
         return self._surveys[table.name]
 
     def _leave_dependents(self, table: CarriedTable) -> None:
-        """Leave behind the rows that cannot be without one that stays."""
+        """Leave out the rows that require a row that stays behind."""
         while True:
             gone: dict[int, tuple[Any, ...]] = {}
             for column, parent in table.required:
@@ -180,7 +180,7 @@ class Choice:
                     f" WHERE t.{quote_name(column)} NOT IN (SELECT id FROM carried)"
                 ):
                     if number not in gone:
-                        why = f"This {table.label} belongs to the {parent} {points_at}, which stays."
+                        why = f"This {table.label} belongs to the {parent} {points_at}, which stays behind."
                         self.left_behind.append({"kind": table.label, "id": identity or "", "why": why})
                     gone[number] = (number, identity)
             if not gone:
@@ -196,7 +196,7 @@ class Choice:
             self.db.executemany("INSERT OR IGNORE INTO outside VALUES (?)", ids)
 
     def _find_outside(self) -> None:
-        """Find the ids without a foreign key that name a row of the project which stays."""
+        """Find the ids, in columns without a foreign key, of rows of the project that stay behind."""
         self.db.execute("CREATE TABLE loose (v TEXT PRIMARY KEY) WITHOUT ROWID")
         for table in self.tables:
             for column in (column for column in table.soft if self.survey(table)[column][1]):
@@ -222,7 +222,7 @@ class Choice:
         ).fetchall()
 
     def _leave_those_that_must_name(self) -> bool:
-        """Leave behind the rows that must name, without a foreign key, a row which stays."""
+        """Leave out the rows that must name, without a foreign key, a row that stays behind."""
         dropped = False
         for table in self.tables:
             for column in (column for column in table.soft if not table.nullable(column)):
@@ -235,7 +235,7 @@ class Choice:
         return dropped
 
     def _cut_references(self) -> None:
-        """Tell of what comes along and no longer names a row which stays."""
+        """Report carried rows that no longer name a row that stays behind."""
         for table in self.tables:
             for column, _ in table.optional:
                 if (table.name, column) != ("document", "parent_id") and self.survey(table)[column][1]:
@@ -253,13 +253,13 @@ class Choice:
         self, table: CarriedTable, column: str, identity: str | None, points_at: str, *, stays: bool
     ) -> None:
         what = "stays with it" if stays else "comes without it"
-        why = f"Its {column} names {points_at}, which stays; the {table.label} {what}."
+        why = f"Its {column} names {points_at}, which stays behind; the {table.label} {what}."
         self.edges_cut.append(
             {"kind": table.label, "from_id": identity or "", "to_id": points_at, "why": why}
         )
 
     def _put_parents_first(self, table: CarriedTable) -> None:
-        """Number the chosen rows so that one comes after those of its table that it points at."""
+        """Number the chosen rows so that each comes after the rows of its table that it refers to."""
         keys = table.own_keys
         if not keys or table.name == "document":
             return
@@ -281,7 +281,7 @@ class Choice:
         self.db.execute(f"ALTER TABLE placed RENAME TO {sel(table)}")
 
     def renewed_ids(self, ids: Iterable[str]) -> dict[str, str]:
-        """Those of *ids* that name carried rows, each with the id of the copy."""
+        """Return those of *ids* that name carried rows, each with the id of its copy."""
         return {
             row[0]: str(self.renewal(row[0]))
             for row in self.db.execute(
@@ -291,15 +291,16 @@ class Choice:
 
 
 def sel(table: CarriedTable) -> str:
-    """The scratch table of the chosen rows of *table*, as an SQL identifier."""
+    """Return the scratch table of the chosen rows of *table*, as an SQL identifier."""
     return quote_name(f"sel_{table.name}")
 
 
 class Renewal:
-    """The new id of each old one, worked out and not looked up: moved in time, so that the copies keep their order.
+    """Computes the new id from each old one, shifted in time, so that the copies keep their order.
 
-    A version 7 UUID begins with a time of 48 bits and a counter; what follows is chance. The time is moved by as
-    much for every row of a transfer and the last 32 bits are changed alike. A key made of ids is made of new ones.
+    A version 7 UUID begins with a 48-bit time and a counter; the rest is random. The time is shifted by the
+    same amount for every row of a transfer, and the last 32 bits are masked alike. A key composed of ids is
+    composed of new ones.
     """
 
     def __init__(self) -> None:
@@ -309,7 +310,7 @@ class Renewal:
         self._shift: int | None = None
 
     def __call__(self, old: str | None) -> str | None:
-        """The id of the copy of *old*; None for None."""
+        """Return the id of the copy of *old*; None for None."""
         if old is None:
             return None
         try:
@@ -324,7 +325,7 @@ class Renewal:
     def _move(self, moment: str) -> str:
         then = int(moment, 16)
         if self._shift is None:
-            # About now, so that the copies sort among what is made now; never the same twice.
+            # About the current time, so that the copies sort among new rows; never the same twice.
             self._shift = int(new_id()[:12], 16) - self._back - then
         if len(self._moved) > 100_000:
             self._moved.clear()

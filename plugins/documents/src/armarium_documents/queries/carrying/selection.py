@@ -1,4 +1,4 @@
-"""What was chosen, handed out: as counts, as rows of the target, and read back from there."""
+"""The chosen rows of a transfer: as counts, as rows of the target, and read back from there."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _QUOTED_ID = re.compile('"([0-9a-f]{32})"')
 
 
 class Selection(Choice):
-    """What goes along from *source*. Use as a context manager; the snapshot and the scratch file go with it."""
+    """What is carried from *source*. A context manager that releases the snapshot and the scratch file."""
 
     def counts(self) -> dict[str, int]:
-        """Table to how many of its rows go along; tables of which none goes are left out."""
+        """Return the number of carried rows by table; tables without any are left out."""
         found = {
             table.name: int(self.db.execute(f"SELECT count(*) FROM {sel(table)}").fetchone()[0])
             for table in self.tables
@@ -33,22 +33,22 @@ class Selection(Choice):
         return {name: count for name, count in found.items() if count}
 
     def new_id_of(self, old: str) -> str:
-        """The id of a carried row's copy."""
+        """Return the id of a carried row's copy."""
         return str(self.renewal(old))
 
     def new_ids(self, table: str) -> list[str]:
-        """The ids of the copies of a table's rows."""
+        """Return the ids of the copies of a table's rows."""
         return [
             row[0]
             for row in self.db.execute(f"SELECT renewed(id) FROM {quote_name(f'sel_{table}')} ORDER BY n")
         ]
 
     def documents(self) -> list[str]:
-        """The old ids of the documents that go along, parents first."""
+        """Return the old ids of the carried documents, parents first."""
         return [row[0] for row in self.db.execute("SELECT id FROM sel_document ORDER BY n")]
 
     def digests(self) -> list[str]:
-        """The files that the chosen rows name."""
+        """Return the files that the chosen rows name."""
         found: set[str] = set()
         for table in self.tables:
             for column in (column.name for column in table.table.columns if column.info.get("object")):
@@ -62,7 +62,7 @@ class Selection(Choice):
         return sorted(found)
 
     def named_by(self, digests: Sequence[str]) -> list[tuple[str, str]]:
-        """(document, digest) for each of these files that a row of a document names."""
+        """Return (document, digest) for each of these files that a row of a document names."""
         found: list[tuple[str, str]] = []
         for table in self.tables if digests else ():
             for column in (column.name for column in table.table.columns if column.info.get("object")):
@@ -75,7 +75,7 @@ class Selection(Choice):
         return sorted(set(found))
 
     def expressions(self, table: CarriedTable, special: Mapping[str, str]) -> dict[str, str]:
-        """Column to the SQL of its value in the copy, before the ids inside JSON are replaced."""
+        """Return column → SQL of its value in the copy, before ids inside JSON are replaced."""
         always = {column for column, _ in table.required} | {table.identity}
         sometimes = {column for column, _ in table.optional} | set(table.soft)
         found = {}
@@ -92,7 +92,7 @@ class Selection(Choice):
         return found
 
     def _reference(self, table: CarriedTable, column: str, value: str) -> str:
-        """SQL of a column that may name a row which stays, or (without a foreign key) something else altogether."""
+        """Return the SQL of a column that may name a row that stays, or (if no foreign key) anything else."""
         inside, outside = self.survey(table)[column]
         if not outside:
             return f"renewed({value})"
@@ -105,7 +105,7 @@ class Selection(Choice):
     def copies(
         self, table: CarriedTable, special: Mapping[str, str], given: Mapping[str, Any]
     ) -> Iterator[tuple[list[tuple[Any, ...]], int]]:
-        """The copies of *table*'s rows in chunks, each with the size of its long texts: tuples in order of `columns`."""
+        """Yield copies of *table*'s rows in chunks, each with its size: tuples in order of `columns`."""
         values = self.expressions(table, special)
         cursor = self.db.execute(
             f"SELECT {', '.join(values.values())} FROM {self.rows_of(table)} ORDER BY s.n",
@@ -147,7 +147,7 @@ class Selection(Choice):
         return changed
 
     def read_back(self, target: Library, special: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """Table to how many of the copies stand in *target* and say what the source's rows say."""
+        """Return by table how many of the copies exist in *target* and equal the source's rows."""
         self.db.execute("ATTACH ? AS target", (str(target.db.path),))
         found = {}
         for table in self.tables:
@@ -167,7 +167,7 @@ class Selection(Choice):
         return found
 
     def words(self, vocabulary: Vocabulary) -> list[str]:
-        """The keys of *vocabulary* that the chosen rows name, and those these inherit from."""
+        """Return the keys of *vocabulary* that the chosen rows name, and those they inherit from."""
         named: set[str] = set()
         carried = {table.name: table for table in self.tables}
         for name, column in vocabulary.used_by:
@@ -194,7 +194,7 @@ class Selection(Choice):
         return [row[0] for row in rows]
 
     def word_rows(self, vocabulary: Vocabulary, columns: Sequence[str], keys: Sequence[str]) -> list[Any]:
-        """The source's rows of these keys."""
+        """Return the source's rows of these keys."""
         listed = ", ".join(quote_name(column) for column in columns)
         return self.db.execute(
             f"SELECT {listed} FROM source.{quote_name(vocabulary.table)}"
@@ -203,7 +203,7 @@ class Selection(Choice):
         ).fetchall()
 
     def marks(self, tables: Sequence[Any]) -> dict[str, int]:
-        """Where the source's history stands in this snapshot: a later entry means that something was changed since."""
+        """Return the position of the source's history in this snapshot, to detect later changes."""
         (steps,) = self.db.execute("SELECT max(seq) FROM source.audit").fetchone()
         found = {"audit": int(steps or 0)}
         for table in tables:
@@ -216,5 +216,5 @@ class Selection(Choice):
 
 
 def _replace_ids(text: str, known: Mapping[str, str]) -> str:
-    """*text* with the strings in it that name a carried row naming its copy."""
+    """Replace the strings in *text* that name a carried row with the ids of the copies."""
     return _QUOTED_ID.sub(lambda match: f'"{known.get(match[1], match[1])}"', text)

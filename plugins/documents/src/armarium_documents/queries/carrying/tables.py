@@ -1,4 +1,4 @@
-"""Which tables a transfer carries, in which order, and what each column of theirs is: worked out from the models."""
+"""Derives from the models which tables a transfer carries, in which order, and the role of each column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.api import Json, rules_of
 
 @dataclass(frozen=True)
 class CarriedTable:
-    """One table whose rows may go along."""
+    """A table whose rows may be carried."""
 
     table: Table
     owner: str | None
@@ -30,17 +30,17 @@ class CarriedTable:
 
     @property
     def name(self) -> str:
-        """The table's name."""
+        """Return the table's name."""
         return str(self.table.name)
 
     @property
     def label(self) -> str:
-        """What a row is called in a sentence."""
+        """Return what a row is called in a sentence."""
         return rules_of(self.table).label or self.name
 
     @property
     def row_key(self) -> str:
-        """SQL that tells source rows apart in few bytes."""
+        """Return SQL that identifies source rows in few bytes."""
         if self.table.dialect_options["sqlite"]["with_rowid"] is not False:
             return "rowid"
         keys = [quote_name(column.name) for column in self.table.primary_key.columns]
@@ -48,26 +48,27 @@ class CarriedTable:
 
     @property
     def own_keys(self) -> tuple[str, ...]:
-        """Foreign keys from the table to itself: parents are written before what is under them."""
+        """Return the foreign keys from the table to itself: parents are written before their children."""
         return tuple(column for column, parent in (*self.required, *self.optional) if parent == self.name)
 
     def nullable(self, column: str) -> bool:
-        """Whether the column may be empty."""
+        """Return whether the column may be null."""
         return bool(self.table.c[column].nullable)
 
 
 def quote_name(name: str) -> str:
-    """*name* as an SQL identifier."""
+    """Return *name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def carried_tables(
     tables: Sequence[Table], companions: Iterable[str], words: Iterable[str]
 ) -> list[CarriedTable]:
-    """Every table of *tables* that may go along, those pointed at before those that point at them.
+    """Return every table of *tables* that may be carried, referenced tables first.
 
-    A table goes along when it names a document, or has a foreign key that is never null to one that goes. *companions*
-    are tables that go along though they name none; *words* those of vocabularies, which are matched, not carried.
+    A table is carried if it names a document, or has a non-null foreign key to one that is carried.
+    *companions* are tables that are carried though they name none; *words* are vocabularies, which are
+    matched, not carried.
     """
     kept = [table for table in tables if rules_of(table).kind in ("tracked", "append-only")]
     stay = set(words)
@@ -120,7 +121,7 @@ def _holds_an_id(column: Column[object]) -> bool:
 
 
 def _order_tables(found: list[CarriedTable]) -> list[CarriedTable]:
-    """Tables pointed at first. Where tables point at each other in a circle, the order given decides."""
+    """Put referenced tables first. Where tables refer to each other in a cycle, the given order decides."""
     waiting, ordered = list(found), []
     placed: set[str] = set()
     names = {carried.name for carried in found}

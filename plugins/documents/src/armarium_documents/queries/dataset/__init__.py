@@ -1,1 +1,1 @@
-"""The dataset query over a project's columns in polars: read once, kept in a file, brought up from the history."""
+"""The dataset query in polars over a project's columns, stored in a file and updated from the history."""

@@ -1,4 +1,4 @@
-"""The answer to a dataset query: what the columns find, with the rows of the page and their defaults."""
+"""The answer to a dataset query: the matching rows of one page with their defaults, and the counts."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _NAMES = ("id", "name", "prototype_key", "node_kind", "doc_type", "parent_id", "
 
 
 def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
-    """The answer to *query*, all of it from one snapshot; NotFound for an unknown folder."""
-    # polars takes a tenth of a second and 30 MB to import: the first dataset query pays that, not the engine's start. It
-    # starts a thread for each core, each with memory of its own; a query is not quicker with more than a few.
+    """Answer *query* from a single snapshot; NotFound for an unknown folder."""
+    # Importing polars takes 0.1 s and 30 MB, paid by the first dataset query instead of the engine's start.
+    # It starts a thread per core, each with memory of its own; a query is no faster with more than a few.
     os.environ.setdefault("POLARS_MAX_THREADS", str(MOST_THREADS))
     from armarium_documents.queries.dataset.selection import find
     from armarium_documents.queries.dataset.store import Damaged
 
-    # The columns are those of all documents, whoever asks; what the caller does not see is taken out of them.
+    # The columns hold all documents, whoever asks; hidden ones are filtered out of the result.
     with library.db.read_all() as everything, library.db.read() as conn:
         raw, keeper = raw_of(conn), keeper_of(library)
         hidden = withheld_nodes(conn)
         try:
             found = find(keeper.table(raw_of(everything)), query, hidden)
         except Damaged:
-            # The file was removed or broken after it was opened: the columns are read from this snapshot again.
+            # The file was removed or damaged after it was opened: read the columns from this snapshot again.
             found = find(keeper.rebuild(raw_of(everything)), query, hidden)
         if query.parent_id is not None:
             known = raw.execute("SELECT 1 FROM document WHERE id = ?", (query.parent_id,)).fetchone()
@@ -68,7 +68,7 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
 
 
 def keeper_of(library: Library) -> Keeper:
-    """What keeps the project's columns; let go when the project is closed."""
+    """Return the keeper of the project's columns; released when the project is closed."""
     from armarium_documents.queries.dataset.keeper import Keeper
 
     keeper = library.held.setdefault(_HELD, Keeper(library))
@@ -77,7 +77,7 @@ def keeper_of(library: Library) -> Keeper:
 
 
 def columns_folder(library: Library) -> Path:
-    """Where the project's columns lie on the disk; OSError when a link there leads out of the package."""
+    """Return the folder of the project's columns; OSError if a link there leads out of the package."""
     folder = library.derived_folder / "dataset"
     if folder.resolve() != library.path.resolve() / "derived" / "dataset":
         raise OSError(f"{folder} leads out of the package")
@@ -85,14 +85,14 @@ def columns_folder(library: Library) -> Path:
 
 
 def forget_columns(library: Library) -> None:
-    """Let go of the project's columns, in memory and on the disk: nothing stays there of what was removed for good."""
+    """Discard the project's columns in memory and on disk; nothing of removed documents must remain."""
     library.held.pop(_HELD, None)
     with suppress(OSError):
         shutil.rmtree(columns_folder(library), ignore_errors=True)
 
 
 def _rows_named(raw: sqlite3.Connection, ids: list[str]) -> list[dict[str, Any]]:
-    """The documents *ids* in that order; their attributes go through as they are stored."""
+    """Return the documents *ids* in that order, with their attributes as stored."""
     found = raw.execute(
         f"SELECT {_ROW} FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key",
         (orjson.dumps(ids).decode(),),

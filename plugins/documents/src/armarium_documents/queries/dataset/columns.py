@@ -1,6 +1,6 @@
-"""A project's documents as columns: for each value that a row has, its number among the column's distinct values.
+"""A project's documents as columns: for each row, the number of its value among the column's distinct values.
 
-What is asked of values (dates, numbers, folded text) is worked out once for each distinct value, in `values`.
+The readings of values (dates, numbers, folded text) are computed once per distinct value, in `values`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LARGEST = 2**63
 class Column(NamedTuple):
     """A column of a part: `codes[n]` is the value of row `rows[n]` (ascending), a row number of `values`.
 
-    A row that is not named has no value, as row 0 of `values` has none.
+    A row not listed has no value; row 0 of `values` stands for that.
     """
 
     rows: pl.Series
@@ -45,17 +45,17 @@ class Column(NamedTuple):
 
 
 class Part(Protocol):
-    """Some of the project's documents, in memory or in a file."""
+    """A portion of the project's documents, in memory or in a file."""
 
     @property
     def rows(self) -> pl.DataFrame:
-        """One row for each document (ROWS)."""
+        """Return one row per document (ROWS)."""
 
     def names(self) -> Iterable[str]:
-        """The columns there are."""
+        """Return the names of the columns."""
 
     def column(self, name: str) -> Column | None:
-        """The column *name*, an attribute or `document.<field>`; None when no row has a value there."""
+        """Return the column *name*, an attribute or `document.<field>`; None if no row has a value in it."""
 
 
 class ReadPart:
@@ -73,15 +73,15 @@ class ReadPart:
 
 
 class _Reader:
-    """One column while rows are read."""
+    """One column while rows are being read."""
 
     def __init__(self) -> None:
         self.rows, self.codes = array("I"), array("I")
-        # A value asked for the first time gets the next code; 0 is no value.
+        # A value met for the first time gets the next code; 0 means no value.
         self.code_of: dict[Value, int] = defaultdict(count(1).__next__)
 
     def take(self, first: int, values: tuple[Value | None, ...]) -> None:
-        """Take the values of the rows from *first* on."""
+        """Add the values of the rows from *first* on."""
         there = [value for value in values if value is not None]
         self.codes.extend(map(self.code_of.__getitem__, there))
         rows = range(first, first + len(values))
@@ -93,7 +93,7 @@ class _Reader:
 
 
 def read_documents(raw: sqlite3.Connection, ids: Sequence[str] | None = None) -> ReadPart:
-    """The documents that *raw*'s transaction sees: all, or those of *ids* that are there."""
+    """Read the documents that *raw*'s transaction sees: all, or the existing ones of *ids*."""
     if ids is None:
         cursor = raw.execute(f"SELECT {_SELECTED} FROM document d")
     else:
@@ -121,11 +121,11 @@ def read_documents(raw: sqlite3.Connection, ids: Sequence[str] | None = None) ->
             fields[name].take(number, values)
         _take_attributes(attributes, number, texts)
         number += len(rows)
-    # An attribute called as a field is could not be asked for.
+    # An attribute named like a field could not be queried.
     readers = attributes | fields
     columns = {}
     for name in list(readers):
-        # Each is let go when its column is made.
+        # Each is released as soon as its column is built.
         if (reader := readers.pop(name)).rows:
             columns[name] = reader.column(raw, name)
     return ReadPart(pl.concat(parts), columns)
@@ -140,7 +140,7 @@ def _take_attributes(readers: dict[str, _Reader], first: int, texts: tuple[str, 
             if kind is not str and (kind is not int or not -_LARGEST <= value < _LARGEST):
                 if value is None:
                     continue
-                # Written twice, since the bytes that orjson gives hold on to a page of memory each.
+                # Copied, because the bytes that orjson returns hold on to a page of memory each.
                 value = orjson.dumps(value).decode().encode()
             reader = readers.get(name)
             if reader is None:
@@ -165,7 +165,7 @@ class Table:
         self._folders: dict[str | None, list[str]] | None = None
 
     def column(self, name: str) -> tuple[pl.Series, pl.DataFrame]:
-        """The code of every row, and the readings of the values by code."""
+        """Return the code of every row, and the readings of the values by code."""
         codes, values, offset = [], [], 0
         for part in self.parts:
             number = part.rows.height
@@ -177,11 +177,11 @@ class Table:
             codes.append((dense + offset).cast(pl.UInt32) if offset else dense)
             values.append(column.values)
             offset += column.values.height
-        # The first part is left where it is: only what was read since is copied.
+        # The first part is not copied: only what was read since is.
         return pl.concat(codes, rechunk=False), pl.concat(values, rechunk=False)
 
     def folders(self) -> dict[str | None, list[str]]:
-        """By folder, the live folders in it that something lies in."""
+        """Return, by folder, its live subfolders that contain something."""
         if self._folders is None:
             codes, values = self.column(PARENT)
             at = (self.ids.is_in(values["text"].drop_nulls().unique().implode()) & self.live).arg_true()
@@ -193,14 +193,14 @@ class Table:
         return self._folders
 
     def merge_parts(self) -> ReadPart:
-        """The same documents as one part, without values that no row has any longer."""
+        """Return the same documents as one part, without values that no row has any longer."""
         keep = ~self.gone
         rows = pl.concat([part.rows for part in self.parts]).filter(keep)
         columns = {}
         for name in dict.fromkeys(name for part in self.parts for name in part.names()):
             codes, values = self.column(name)
             codes = codes.filter(keep)
-            # No value is row 0 of each part; it stays row 0.
+            # Row 0 of each part, no value, stays row 0.
             there = values["json"].is_not_null().gather(codes)
             used = codes.filter(there).unique().sort()
             if not len(used):
@@ -216,7 +216,7 @@ class Table:
 
 
 def _scatter_codes(number: int, at: pl.Series, codes: pl.Series) -> pl.Series:
-    """*number* codes: those of *codes* where *at* says, else 0."""
+    """Return *number* codes: those of *codes* at the positions *at*, else 0."""
     found = np.zeros(number, np.uint32)
     found[at.to_numpy()] = codes.to_numpy()
     return pl.Series(values=found)

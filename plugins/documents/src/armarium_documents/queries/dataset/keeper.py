@@ -1,4 +1,4 @@
-"""Keeps a project's columns at the state of the snapshot that is asked: from their file, then from the history."""
+"""Keeps a project's columns up to date: loaded from their file, then updated from the history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_PARTS = 8
 
 
 class Keeper:
-    """The columns of one project, taken up in turns: a table, once given, never changes."""
+    """The columns of one project, updated by one thread at a time; a table, once returned, never changes."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -28,16 +28,16 @@ class Keeper:
         self._state: State | None = None
 
     def table(self, raw: sqlite3.Connection) -> Table:
-        """The documents that *raw*'s transaction sees; it must not have read anything yet.
+        """Return the documents that *raw*'s transaction sees; it must not have read anything yet.
 
-        Its first statement, which takes the snapshot, is made under the lock: so it never sees less than the columns
-        hold already.
+        Its first statement, which takes the snapshot, runs under the lock, so that it never sees less than
+        the columns already hold.
         """
         with self._lock:
             (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
             if self._table is None and (found := load(self._library)) is not None:
                 part, state = found
-                # A snapshot that was put back leads to another step of that number.
+                # After a restored snapshot, the same number may belong to another step.
                 if (_step(raw, state.step), _schema(raw)) == (state.hash, state.schema):
                     self._take(Table([part], _none_of(part)), state)
             if self._table is not None and self._state is not None:
@@ -54,10 +54,10 @@ class Keeper:
             return self._table
 
     def rebuild(self, raw: sqlite3.Connection) -> Table:
-        """As `table`, from the database alone; *raw*'s transaction may have begun.
+        """As `table`, but from the database alone; *raw*'s transaction may have begun.
 
-        It may see less than another has seen meanwhile: the next one follows the history from there again. What is
-        answered stays in memory, so that no file is missed twice.
+        It may see less than another query has seen meanwhile; the next query follows the history from there
+        again. The result stays in memory, so that a file is not missed twice.
         """
         with self._lock:
             part = self._read_anew(raw)
@@ -70,7 +70,7 @@ class Keeper:
         return part
 
     def _settle(self, part: ReadPart, state: State) -> Table:
-        """*part* as all there is, in a file when it is worth one and the disk takes it."""
+        """Make *part* the whole table, stored in a file if it is large enough and there is disk space."""
         kept = save(self._library, part, state) if part.rows.height >= SAVED_ROWS else None
         return self._take(Table([kept or part], _none_of(part)), state)
 
@@ -79,7 +79,7 @@ class Keeper:
         return table
 
     def _compact(self, table: Table, state: State) -> Table:
-        """*table* with few parts: those read since are put together, and with the first when they have become many."""
+        """Reduce *table* to few parts: recent ones are merged, at times with the first."""
         first = table.parts[0].rows.height
         changed = len(table.ids) - first + int(table.gone[:first].sum())
         if changed > max(SAVED_ROWS, first // 20):
@@ -91,10 +91,10 @@ class Keeper:
         return self._take(table, state)
 
     def _follow_changes(self, raw: sqlite3.Connection, table: Table, before: State) -> Table | None:
-        """The table with what changed since; None when that cannot be told from the history.
+        """Return the table with later changes applied; None if the history cannot provide them.
 
-        A change of a document leaves a row in its history. Empty Trash removes rows of it, so the last change seen
-        must still be there and the number of documents must be right.
+        Every change of a document leaves a row in its history. Empty Trash removes such rows, so the last
+        change seen must still exist and the number of documents must be right.
         """
         seen = raw.execute(
             "SELECT audit_seq FROM document__history WHERE seq = ?", (before.change,)
@@ -103,7 +103,7 @@ class Keeper:
             return None
         number = len(table.ids) - int(table.gone.sum())
         many = max(2_000, number // 4)
-        # By its rowid: the index on the keys would have to be read from end to end.
+        # By rowid: the index on the keys would be read from end to end.
         found = raw.execute(
             "SELECT id FROM document__history NOT INDEXED WHERE seq > ? LIMIT ?", (before.change, many + 1)
         ).fetchall()
@@ -125,7 +125,7 @@ def _none_of(part: Part) -> pl.Series:
 
 
 def _step(raw: sqlite3.Connection, step: int) -> str:
-    """What tells the step of that number from another one."""
+    """Return what distinguishes the step of that number from another one."""
     found = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (step,)).fetchone()
     return "" if found is None else str(found[0])
 
@@ -137,6 +137,6 @@ def _state_of(raw: sqlite3.Connection) -> State:
 
 
 def _schema(raw: sqlite3.Connection) -> int:
-    """The version of the documents' tables: a migration changes rows without a step."""
+    """Return the version of the documents' tables: a migration changes rows without a step."""
     found = raw.execute("SELECT version FROM schema_version WHERE family = 'documents'").fetchone()
     return 0 if found is None else int(found[0])

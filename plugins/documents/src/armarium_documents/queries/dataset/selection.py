@@ -1,6 +1,6 @@
-"""The dataset query over columns: which rows match, in which order, how often each value and date occurs.
+"""Runs the dataset query over columns: which rows match, in which order, and the counts of values and dates.
 
-What a caller sends reaches polars as a literal alone: nowhere does a text become a name or an expression.
+Callers' input reaches polars only as literals: no text becomes a name or an expression.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort
 MOST_FACET_VALUES = 1000
 """Values of one facet that are answered, the most frequent first."""
 
-# A column stands to the left of what it is compared with: the other way round polars 2.1 fails where all values are null.
+# The column must be on the left of a comparison: otherwise polars 2.1 fails if all values are null.
 _text, _folded, _json = pl.col("text"), pl.col("folded"), pl.col("json")
 _start = pl.col("date") // 4
 _checked = (
@@ -34,7 +34,7 @@ _checked = (
 
 
 def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dict[str, Any]:
-    """What *query* finds: `total`, the `ids` of the page, `bins` and `facets`; `withheld` counts what of it is *hidden*."""
+    """Run *query*: `total`, `ids` of the page, `bins`, `facets`; `withheld` counts matches in *hidden*."""
     matching = _matching(table, query)
     rows = matching.arg_true()
     found = len(rows)
@@ -50,7 +50,7 @@ def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dic
 
 
 def _matching(table: Table, query: DatasetQuery) -> pl.Series:
-    """By row, whether it matches."""
+    """Return, by row, whether it matches."""
     matching = table.live
     if not (query.recursive and query.parent_id is None):
         matching = matching & _rows_where(table, PARENT, _lies_in(table, query))
@@ -66,7 +66,7 @@ def _matching(table: Table, query: DatasetQuery) -> pl.Series:
 
 
 def _rows_where(table: Table, name: str, condition: pl.Expr) -> pl.Series:
-    """By row, whether its value in column *name* meets *condition*; the condition is asked once of each value."""
+    """Return, by row, whether its value in column *name* meets *condition*; tested once per value."""
     codes, values = table.column(name)
     return values.with_columns(meets=condition.fill_null(False))["meets"].gather(codes)
 
@@ -83,7 +83,7 @@ def _lies_in(table: Table, query: DatasetQuery) -> pl.Expr:
 
 
 def _meets(one: Filter) -> pl.Expr:
-    """The condition on a value's readings; a value that is not of the type counts as none."""
+    """Return the condition on a value's readings; a value of another type counts as none."""
     if one.op in ("is_set", "not_set"):
         there = _text.is_not_null() & (_text != pl.lit(""))
         return there if one.op == "is_set" else ~there
@@ -91,7 +91,7 @@ def _meets(one: Filter) -> pl.Expr:
         return _contains(one.value.casefold())
     low, high = one.value, one.value2 if one.op == "between" else one.value
     if one.type == "date":
-        # A date is compared by the day it begins; a coarse bound means all of its year or month.
+        # A date is compared by its first day; a bound that is only a year or month covers all of it.
         first, last = span_of(low), span_of(high)
         if first is None or last is None:
             return pl.lit(one.op == "ne")
@@ -115,21 +115,21 @@ def _contains(needle: str) -> pl.Expr:
 
 
 def _number_from(bound: float, *, beyond: bool = False) -> pl.Expr:
-    """Whether the number is *bound* or more; with *beyond*, more. Whole numbers are told apart to the last digit."""
+    """Test whether the number is *bound* or more; with *beyond*, more. Exact for integers of any size."""
     number, low = (pl.lit(part) for part in number_parts(bound))
     rest = pl.col("low") > low if beyond else pl.col("low") >= low
     return (pl.col("number") > number) | ((pl.col("number") == number) & rest)
 
 
 def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
-    """The ids of the page in order: sorted, those without a value last, equal ones by name, then id."""
+    """Return the ids of the page: sorted, those without a value last, equal ones by name, then id."""
     if query.offset >= len(rows):
         return []
     order = table.order if query.sort is None else _ranks(table, query.sort)
     found = pl.DataFrame({"row": rows, "order": order.gather(rows)})
     most = query.offset + query.limit
     if most < len(rows):
-        # Names are looked at only where the order does not decide.
+        # Names are compared only where the order does not decide.
         last = found["order"].bottom_k(most).max()
         found = found.filter(pl.col("order") <= pl.lit(last))
     codes, values = table.column("document.name")
@@ -139,7 +139,7 @@ def _page(table: Table, query: DatasetQuery, rows: pl.Series) -> list[str]:
 
 
 def _ranks(table: Table, sort: Sort) -> pl.Series:
-    """By row, where its value stands among all that there are, the greatest number where it has none."""
+    """Return, by row, the rank of its value, the greatest if it has none."""
     codes, values = table.column(sort.attr)
     number = [pl.col("number"), pl.col("low")]
     keys = {"number": number, "rating": number, "checkbox": [_checked, pl.col("low")], "date": [_start]}.get(
@@ -155,14 +155,14 @@ def _ranks(table: Table, sort: Sort) -> pl.Series:
 
 
 def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
-    """The values of *rows* in column *name* with `count`, how many have each."""
+    """Count the values of *rows* in column *name*."""
     codes, values = table.column(name)
     counts = pl.DataFrame({"code": codes.gather(rows)}).group_by("code").len("count")
     return values[counts["code"]].with_columns(counts["count"])
 
 
 def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
-    """How many dates begin in each year, month or day, or in the coarser one when they say no more."""
+    """Count the dates by year, month or day, or by a coarser unit if they state no more."""
     finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
     precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
     unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
@@ -180,7 +180,7 @@ def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
 
 
 def _facet(table: Table, attr: str, rows: pl.Series) -> list[dict[str, Any]]:
-    """How often each value occurs, the most frequent first; each member of a list counts by itself."""
+    """Count each value, the most frequent first; members of a list count separately."""
     counts = _counts(table, attr, rows).filter(_json.is_not_null()).select("json", "count")
     lists = _json.str.starts_with("[")
     members: Counter[str] = Counter()

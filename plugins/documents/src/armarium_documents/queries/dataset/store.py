@@ -1,8 +1,8 @@
-"""The columns of a project as Arrow files in its package's `derived` folder: written, checked, read.
+"""Stores the columns of a project as Arrow files in its package's `derived` folder.
 
-A folder for each writing, complete when it carries its name: `rows` (one for each document), `cells` and `values`
-(column after column; the card says where each begins). polars reads of them what a query names: it maps no file into
-memory since version 2, and looks at what it reads.
+One folder per version, complete once it has its final name: `rows` (one for each document), `cells` and
+`values` (column after column; the card records where each begins). polars reads only what a query names:
+since version 2 it does not map files into memory, and checks what it reads.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _FAULTS = (OSError, ServiceError, pl.exceptions.PolarsError)
 
 
 class Damaged(Exception):
-    """The files are not what was written."""
+    """The files are damaged."""
 
 
 class State(NamedTuple):
-    """The step the columns stand at, and the last change of a document that they have seen."""
+    """The step the columns correspond to, and the last document change they include."""
 
     step: int
     hash: str
@@ -51,7 +51,7 @@ class State(NamedTuple):
 
 
 class FilePart:
-    """Documents in a file, whose columns are read when they are asked for."""
+    """Documents in a file, whose columns are read on demand."""
 
     def __init__(self, folder: Path, card: dict[str, Any]) -> None:
         self._folder, self._columns = folder, card["columns"]
@@ -68,7 +68,7 @@ class FilePart:
             return None
         with self._lock:
             column = self._loaded.pop(name, None) or self._load(name)
-            # The one longest unasked goes first.
+            # The least recently used one is dropped.
             while self._loaded and self._bytes() + _size(column) > MOST_BYTES:
                 self._loaded.pop(next(iter(self._loaded)))
             self._loaded[name] = column
@@ -84,7 +84,7 @@ class FilePart:
 
 
 def load(library: Library) -> tuple[FilePart, State] | None:
-    """The newest columns on the disk and the state they stand at; None when there are none that are sound."""
+    """Return the newest intact columns on disk and their state; None if there are none."""
     for folder in reversed(_finished_folders(library)):
         try:
             card = orjson.loads((folder / "card.json").read_bytes())
@@ -98,7 +98,7 @@ def load(library: Library) -> tuple[FilePart, State] | None:
 
 
 def save(library: Library, part: ReadPart, state: State) -> FilePart | None:
-    """Write *part* in the place of what was there; None, and nothing is left, when the disk will not take it."""
+    """Replace the stored columns with *part*; None, leaving nothing, if it cannot be written."""
     card: dict[str, Any] = {"form": FORM, "state": list(state), "rows": part.rows.height, "columns": {}}
     cells, values = [pl.DataFrame(schema=_CELLS)], [pl.DataFrame(schema=READINGS)]
     first_cell = first_value = 0
@@ -137,7 +137,7 @@ def _size(column: Column) -> int:
 
 
 def _finished_folders(library: Library) -> list[Path]:
-    """The folders that were written, the newest last; those with a dot were not finished and have no card."""
+    """Return the finished folders, the newest last; unfinished ones begin with a dot and have no card."""
     try:
         return sorted(one for one in columns_folder(library).iterdir() if _OURS.fullmatch(one.name))
     except (OSError, ServiceError):
@@ -145,7 +145,7 @@ def _finished_folders(library: Library) -> list[Path]:
 
 
 def _write(path: Path, frame: pl.DataFrame) -> int:
-    # Flushed by nobody: a checksum tells what a power cut left of it, and it is made again.
+    # Not flushed: a checksum detects what a power cut damaged, and the file is made again.
     with path.open("wb") as file:
         frame.write_ipc(file, compression="uncompressed", record_batch_size=_BATCH)
     return _checksum(path)

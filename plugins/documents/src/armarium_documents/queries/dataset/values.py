@@ -1,4 +1,4 @@
-"""What one stored value counts as, by type: each distinct value of a column is read once."""
+"""Interprets a stored value as each type: every distinct value of a column is read once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from armarium_documents.queries.edtf import pack_date
 
 READINGS = pl.Schema(
     {
-        "json": pl.String,  # what a facet counts
+        "json": pl.String,  # counted by a facet
         "text": pl.String,
-        "folded": pl.String,  # for comparison without regard to case
+        "folded": pl.String,  # for case-insensitive comparison
         "number": pl.Float64,
         "low": pl.Int64,  # what a float64 leaves out of a large whole number
         "date": pl.Int64,  # see `edtf.packed`
@@ -35,7 +35,7 @@ _LARGEST = 2**62
 
 
 def read_values(raw: sqlite3.Connection, distinct: Sequence[Value], *, flags: bool = False) -> pl.DataFrame:
-    """The readings of *distinct* values, with those of no value before them; *flags* are 0 and 1 and count as false and true."""
+    """Return the readings of no value, then of *distinct* values; *flags* (0, 1) count as booleans."""
     frames = [NO_VALUE]
     for start in range(0, len(distinct), _AT_ONCE):
         some = distinct[start : start + _AT_ONCE]
@@ -59,22 +59,22 @@ NO_VALUE = _frame([(None, None, None, None, 0, None)])
 
 
 def number_parts(value: float) -> tuple[float, int]:
-    """*value* as a float64 and what that leaves out, so that whole numbers are compared exactly."""
-    # Adding 0.0 makes one zero of two.
+    """Return *value* as a float64 and the remainder, so that large integers are compared exactly."""
+    # Adding 0.0 turns -0.0 into 0.0.
     number = float(value) + 0.0
     low = value - int(number) if isinstance(value, int) else 0
     return number, max(-_LARGEST, min(_LARGEST, low))
 
 
 def members_of(written: str) -> list[str]:
-    """The JSON of each member of a list written as JSON, as a facet counts them."""
+    """Return the JSON of each member of a JSON list, as a facet counts them."""
     return [orjson.dumps(one).decode() for one in orjson.loads(written) if one is not None]
 
 
 def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
     if isinstance(value, str):
         written, number, date = orjson.dumps(value).decode(), None, None
-        # Most texts are words, and asking each whether it is a number or a date takes long.
+        # Most texts are words, and parsing each as a number and a date takes long.
         if not value[:1].isalpha() or value[0] in "XY":
             number, date = _number_in(value), pack_date(value)
         return written, value, value.casefold(), number, 0, date
@@ -85,15 +85,15 @@ def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -
     number, low = number_parts(stored) if kind in ("integer", "real") else (None, 0)
     if kind in ("true", "false"):
         text = kind
-    # As a list or an object is compared, and a number counted: written anew, so that 1.50 and 1.5 are one.
+    # Normalised like a compared list, object or number, so that 1.50 and 1.5 are equal.
     written = orjson.dumps(orjson.loads(value)).decode()
     return written, text, text.casefold(), number, low, None
 
 
 def _number_in(text: str) -> float | None:
-    """The finite number that *text* writes, or None."""
+    """Return the finite number that *text* represents, or None."""
     if text[4:5] == "-" and text[:4].isdigit():
-        # A date, most likely: to have it refused takes longer.
+        # Probably a date: parsing it as a number would fail slowly.
         return None
     try:
         number = float(text)
@@ -103,5 +103,5 @@ def _number_in(text: str) -> float | None:
 
 
 def _read_by_sqlite(raw: sqlite3.Connection, texts: Sequence[str]) -> Iterator[tuple[str, Any, str]]:
-    """What SQLite takes each JSON text for, so that no number is written otherwise than by the database."""
+    """Return each JSON text as SQLite reads it, so that numbers are written as the database writes them."""
     return raw.execute("SELECT type, value, CAST(value AS TEXT) FROM json_each(?)", (f"[{','.join(texts)}]",))

@@ -1,0 +1,162 @@
+"""Row 30: the hand reader as a job against a bare loop of onnxruntime, and a manuscript page from photograph to text.
+
+The second is stated next to kraken, which finds and reads the lines of the same page, where ARMARIUM_BENCH_KRAKEN names an
+interpreter with kraken (or its runtime is installed) and ARMARIUM_BENCH_KRAKEN_MODEL a recognition model; how well that reads makes no
+difference to how long it takes. What is missing is said in words.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import armarium_worker
+from armarium.api import Engine, Library
+from armarium.samples import SampleLine, SamplePage, manuscript_page
+from benchmarks.bare_hand import BareLoop
+from benchmarks.harness import Result, compare, seconds
+from benchmarks.places import OWNER, running_engine, scratch_folder
+from benchmarks.read_pages import borrow_runtimes, wait_until_done
+
+PAGES = 4
+LIMIT = 1.05
+
+
+def measure(rounds: int) -> list[Result]:
+    """Seconds a page, lines given; and of one page, nothing given."""
+    with scratch_folder() as folder:
+        borrow_runtimes(folder / "state")
+        (folder / "pages").mkdir()
+        pages = [manuscript_page(seed) for seed in range(1, PAGES + 1)]
+        files = []
+        for number, page in enumerate(pages, 1):
+            files.append(folder / "pages" / f"{number}.jpg")
+            files[-1].write_bytes(page.jpeg)
+        with running_engine(folder, jobs=True, compute_priority="fast") as (engine, library):
+            ids = import_pages(engine, library, folder / "pages")
+            results = [_lines(engine, library, ids, pages, files, rounds)]
+            return [*results, *_whole_page(engine, library, ids[0], files[0], rounds)]
+
+
+def _lines(
+    engine: Engine, library: Library, ids: list[str], pages: list[SamplePage], files: list[Path], rounds: int
+) -> Result:
+    for identity, page in zip(ids, pages, strict=True):
+        draw_lines(engine, library, identity, page)
+    shapes = [[_shape(line) for line in page.lines] for page in pages]
+    bare = BareLoop(os.cpu_count() or 1)
+    return compare(
+        30,
+        f"reading the lines of {PAGES} manuscript pages as a job, hand reader",
+        engine=lambda: seconds(lambda: _job(engine, library, "reading.read_lines", ids, "hand")) / PAGES,
+        peer=lambda: (
+            seconds(lambda: [bare.read(file, lines) for file, lines in zip(files, shapes, strict=True)])
+            / PAGES
+        ),
+        peer_name="a bare loop of onnxruntime",
+        unit="s a page",
+        rounds=rounds,
+        limit=LIMIT,
+        note=f"{sum(map(len, shapes)) / PAGES:.0f} lines a page",
+    )
+
+
+def draw_lines(engine: Engine, library: Library, identity: str, page: SamplePage) -> None:
+    """The true lines of *page*, as a pass of the document *identity*."""
+    made = engine.run(library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER)
+    pass_id = str((made.result or {})["id"])
+    segments = [
+        {"document_id": identity, "pass_id": pass_id, "kind": "line", **_place(line, page)}
+        for line in page.lines
+    ]
+    engine.run(library, "segment.create_many", {"segments": segments}, OWNER)
+
+
+def _place(line: SampleLine, page: SamplePage) -> dict[str, Any]:
+    shape = _shape(line)
+    left, top, width, height = shape.rect
+
+    def parts(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+        return [[x / page.width, y / page.height] for x, y in points]
+
+    rect = [left / page.width, top / page.height, width / page.width, height / page.height]
+    return {"anchor": {"rect": rect, "polygon": parts(line.polygon)}, "baseline": parts(line.baseline)}
+
+
+def _shape(line: SampleLine) -> armarium_worker.LineShape:
+    xs, ys = zip(*line.polygon, strict=True)
+    rect = (min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+    return armarium_worker.LineShape(rect, list(line.polygon), list(line.baseline))
+
+
+def _whole_page(engine: Engine, library: Library, page: str, file: Path, rounds: int) -> list[Result]:
+    """Finding the lines by RapidOCR and reading them by hand, stated; kraken does both where it can."""
+    python, model = _kraken(engine)
+    if python is None or model is None:
+        print(
+            "reading_hands: no kraken with a recognition model (ARMARIUM_BENCH_KRAKEN, ARMARIUM_BENCH_KRAKEN_MODEL); "
+            "a whole page is left out.",
+            file=sys.stderr,
+        )
+        return []
+    import armarium_reader_kraken
+
+    package = Path(str(armarium_reader_kraken.__file__)).parent
+    threads = os.cpu_count() or 1
+    kraken = armarium_worker.WorkerProcess(
+        "armarium_reader_kraken.reader:KrakenReader",
+        python=python,
+        packages={package.name: package},
+        threads=threads,
+    )
+    asked = {"image": str(file), "model": str(model), "language": None}
+    asked |= {"max_pixels": engine.settings.max_image_pixels}
+
+    def ours() -> float:
+        return seconds(
+            lambda: (
+                _job(engine, library, "reading.find_lines", [page], "rapidocr"),
+                _job(engine, library, "reading.read_lines", [page], "hand"),
+            )
+        )
+
+    try:
+        return [
+            compare(
+                30,
+                "a manuscript page from photograph to text, lines by RapidOCR, text by the hand reader, as jobs",
+                engine=ours,
+                peer=lambda: seconds(lambda: kraken.call("read_page", asked)),
+                peer_name="kraken, lines and text, in a worker of its own",
+                unit="s a page",
+                rounds=rounds,
+                note=f"{threads} cores",
+            )
+        ]
+    finally:
+        kraken.kill()
+
+
+def _kraken(engine: Engine) -> tuple[Path | None, Path | None]:
+    python, model = os.environ.get("ARMARIUM_BENCH_KRAKEN"), os.environ.get("ARMARIUM_BENCH_KRAKEN_MODEL")
+    if python is None and engine.runtimes.is_installed("kraken"):
+        python = str(engine.runtimes.python_of("kraken"))
+    return Path(python) if python else None, Path(model) if model else None
+
+
+def import_pages(engine: Engine, library: Library, folder: Path) -> list[str]:
+    """The pages, in the order of their names, when their thumbnails are made too."""
+    started = engine.run(library, "document.import", {"folder": str(folder)}, OWNER).result or {}
+    wait_until_done(engine, library, started["job_id"])
+    engine.jobs.run_until_idle(library, 600.0)
+    with library.db.read() as conn:
+        asked = "SELECT id FROM document WHERE doc_type = 'file' ORDER BY name"
+        return [row[0] for row in conn.exec_driver_sql(asked)]
+
+
+def _job(engine: Engine, library: Library, action: str, pages: list[str], reader: str) -> None:
+    started = engine.run(library, action, {"scope_ids": pages, "reader": reader}, OWNER).result or {}
+    wait_until_done(engine, library, started["job_id"])

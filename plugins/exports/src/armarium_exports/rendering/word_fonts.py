@@ -1,0 +1,130 @@
+"""Fonts of a Word file: words with letters that a machine may lack are set in ours, which the file carries with it."""
+
+from __future__ import annotations
+
+import copy
+import re
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from armarium.api import BundledFont, fonts_for
+from armarium_exports.letters import LARGEST, is_unusual
+
+_FONT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/font"
+_FONT_TABLE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/fontTable"
+_HIDDEN = "application/vnd.openxmlformats-officedocument.obfuscatedFont"
+_KEYED = 32
+"""Bytes at the beginning of a font that its key hides (ECMA-376, part 4, font embedding)."""
+_CLASSES = ("w:ascii", "w:hAnsi", "w:eastAsia", "w:cs")
+"""The kinds of letters of which a run may name a font each."""
+
+
+def set_fonts(document: Any) -> None:
+    """Set the words of *document* that ask for it in our fonts, and put those that are not too large into it."""
+    used: dict[str, BundledFont] = {}
+    for run in list(document.element.body.iter(_name("w:r"))):
+        if any(is_unusual(letter) for text in run.iter(_name("w:t")) for letter in text.text or ""):
+            _part_run(run, used)
+    carried = [font for font in used.values() if font.path.stat().st_size <= LARGEST]
+    if carried:
+        _carry(document, carried)
+
+
+def _part_run(run: Any, used: dict[str, BundledFont]) -> None:
+    """Put a run for each stretch of one font in the place of *run*."""
+    properties = run.find(_name("w:rPr"))
+    for child in list(run):
+        if child is properties:
+            continue
+        pieces = _stretches(child.text or "") if child.tag == _name("w:t") else [(None, None)]
+        for words, font in pieces:
+            made = _element("w:r")
+            if properties is not None:
+                made.append(copy.deepcopy(properties))
+            if words is None:
+                made.append(child)
+            else:
+                text = _element("w:t")
+                text.text = words
+                text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+                made.append(text)
+            if font is not None:
+                used[font.family] = font
+                _name_font(made, font.family)
+            run.addprevious(made)
+    run.getparent().remove(run)
+
+
+def _stretches(text: str) -> Iterator[tuple[str | None, BundledFont | None]]:
+    """The words of a text with the font that each is set in; None: the file's own."""
+    plain = ""
+    for piece in re.findall(r"\s+|\S+", text):
+        unusual = [letter for letter in piece if is_unusual(letter)]
+        fonts = fonts_for(unusual) if unusual else ()
+        if not fonts:
+            plain += piece
+            continue
+        if plain:
+            yield plain, None
+        plain = ""
+        yield piece, fonts[0]
+    if plain:
+        yield plain, None
+
+
+def _name_font(run: Any, family: str) -> None:
+    properties = run.get_or_add_rPr()
+    named = properties.get_or_add_rFonts()
+    for one in _CLASSES:
+        named.set(_name(one), family)
+
+
+def _carry(document: Any, fonts: list[BundledFont]) -> None:
+    """Put font files into the package, and say so in its table of fonts and its settings."""
+    from docx.opc.packuri import PackURI
+    from docx.opc.part import Part
+    from docx.oxml import parse_xml
+
+    part = document.part.part_related_by(_FONT_TABLE)
+    table = parse_xml(part.blob)
+    for number, font in enumerate(fonts, 1):
+        data = font.path.read_bytes()
+        key = uuid.uuid5(uuid.NAMESPACE_URL, f"{font.name}/{len(data)}")
+        place = PackURI(f"/word/fonts/font{number}.odttf")
+        related = part.relate_to(Part(place, _HIDDEN, _hide(data, key), document.part.package), _FONT)
+        entry = _element("w:font")
+        entry.set(_name("w:name"), font.family)
+        for tag, value in (("w:charset", "00"), ("w:family", "auto"), ("w:pitch", "variable")):
+            said = _element(tag)
+            said.set(_name("w:val"), value)
+            entry.append(said)
+        carried = _element("w:embedRegular")
+        carried.set(_name("r:id"), related)
+        carried.set(_name("w:fontKey"), f"{{{str(key).upper()}}}")
+        entry.append(carried)
+        table.append(entry)
+    from lxml import etree
+
+    part._blob = etree.tostring(table, xml_declaration=True, encoding="UTF-8", standalone=True)
+    settings = document.settings.element
+    settings.find(_name("w:zoom")).addnext(_element("w:embedTrueTypeFonts"))
+
+
+def _hide(data: bytes, key: uuid.UUID) -> bytes:
+    """A font file as Word carries it: its beginning combined with the key, last byte first."""
+    turned = key.bytes[::-1]
+    head = bytes(one ^ turned[place % len(turned)] for place, one in enumerate(data[:_KEYED]))
+    return head + data[_KEYED:]
+
+
+def _element(tag: str) -> Any:
+    from docx.oxml import OxmlElement
+
+    return OxmlElement(tag)
+
+
+def _name(tag: str) -> str:
+    from docx.oxml.ns import qn
+
+    return str(qn(tag))

@@ -1,0 +1,98 @@
+"""Words in letters that a machine may lack are set in our fonts in a Word file, which carries them."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from armarium.api import bundled_fonts
+from armarium_exports.pages import Block, Line, ReadablePage
+from armarium_exports.rendering.word import word
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+TEXTS = ["In ꝓncipio ⁊ erat", "قال الملك", "漢字 and more", "Plain, née"]
+
+
+def write(texts: list[str], **more: Any) -> bytes:
+    return word("A page", [ReadablePage("d", "A page", [Block([Line(text) for text in texts])], **more)])
+
+
+def runs_of(data: bytes) -> list[tuple[str, str | None]]:
+    """The text of each run with the font it names for all kinds of letters."""
+    tree = etree.fromstring(zipfile.ZipFile(io.BytesIO(data)).read("word/document.xml"))
+    found = []
+    for run in tree.iter(f"{W}r"):
+        named = run.find(f"{W}rPr/{W}rFonts")
+        kinds = (
+            {named.get(f"{W}{kind}") for kind in ("ascii", "hAnsi", "eastAsia", "cs")}
+            if named is not None
+            else {None}
+        )
+        assert len(kinds) == 1
+        found.append(("".join(text.text for text in run.iter(f"{W}t")), kinds.pop()))
+    return found
+
+
+def test_words_are_set_in_the_font_that_has_their_letters() -> None:
+    found = runs_of(write(TEXTS))
+    assert found[-11:] == [
+        ("In ", None), ("ꝓncipio", "Cardo"), (" ", None), ("⁊", "Cardo"), (" erat", None),
+        ("قال", "Amiri"), (" ", None), ("الملك", "Amiri"),
+        ("漢字", "Noto Sans CJK JP"), (" and more", None), ("Plain, née", None),
+    ]  # fmt: skip
+
+
+def test_the_file_carries_the_fonts_that_are_not_too_large_hidden_by_their_keys() -> None:
+    """As ECMA-376 says (part 4, font embedding): the first 32 bytes combined with the key, read from its end."""
+    data = write(TEXTS)
+    assert data == write(TEXTS)
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    assert b"embedTrueTypeFonts" in archive.read("word/settings.xml")
+    table = etree.fromstring(archive.read("word/fontTable.xml"))
+    links = etree.fromstring(archive.read("word/_rels/fontTable.xml.rels"))
+    targets = {one.get("Id"): one.get("Target") for one in links}
+    files = {font.family: font.path.read_bytes() for font in bundled_fonts()}
+    carried = {}
+    for font in table.iter(f"{W}font"):
+        entry = font.find(f"{W}embedRegular")
+        if entry is not None:
+            hidden = archive.read(f"word/{targets[entry.get(f'{R}id')]}")
+            key = uuid.UUID(entry.get(f"{W}fontKey").strip("{}")).bytes[::-1]
+            shown = bytes(one ^ key[place % 16] for place, one in enumerate(hidden[:32])) + hidden[32:]
+            carried[font.get(f"{W}name")] = shown
+    assert carried == {family: files[family] for family in ("Cardo", "Amiri")}
+    plain = zipfile.ZipFile(io.BytesIO(write(["Plain, née"])))
+    assert not [name for name in plain.namelist() if "odttf" in name]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("soffice") is None, reason="LibreOffice is missing: install the package libreoffice-writer"
+)
+def test_libreoffice_draws_with_the_fonts_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(write(TEXTS))
+    profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+    command = [
+        "soffice",
+        profile,
+        "--headless",
+        "--convert-to",
+        "pdf",
+        "--outdir",
+        str(tmp_path),
+        str(tmp_path / "a.docx"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    assert b"+Cardo" in pdf
+    assert b"+Amiri" in pdf

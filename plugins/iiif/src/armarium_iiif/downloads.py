@@ -1,0 +1,41 @@
+"""Pictures of referenced canvases, fetched through the engine's one gate to the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
+from armarium_iiif.queries.references import Reference
+
+MAX_IMAGE_BYTES: Final = 512 << 20
+SECONDS: Final = 600.0
+
+
+def gate(engine: Engine) -> Egress:
+    """The engine's one way to the network: only public addresses, whatever a manifest says."""
+    return Egress(local_only=engine.settings.local_only)
+
+
+def download_picture(engine: Engine, page: Reference, target: Path) -> str:
+    """Fetch the picture from the first of its addresses that gives it; that address. The first refusal otherwise."""
+    refusal: ServiceError | None = None
+    for address in page.addresses():
+        try:
+            gate(engine).download(
+                address,
+                target,
+                headers={"accept": "image/jpeg,image/png,image/*;q=0.8"},
+                limits=Limits(max_bytes=MAX_IMAGE_BYTES, seconds=SECONDS),
+            )
+            return address
+        except ServiceError as told:
+            refusal = refusal or told
+    raise refusal or Unavailable("The manifest names no picture of it.", code="no_picture")
+
+
+def public_addresses(engine: Engine, page: Reference) -> list[str]:
+    """Its addresses for a fetch elsewhere, where their spelling leads to the public network; Forbidden, BadRequest."""
+    for address in page.addresses():
+        gate(engine).check_url(address)
+    return page.addresses()

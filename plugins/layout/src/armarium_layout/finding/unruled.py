@@ -1,0 +1,84 @@
+"""The cells of tables in which nothing is ruled: from the white space between their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+import numpy
+
+from armarium_layout.finding.ink import Box
+from armarium_layout.finding.regions import hull_of
+from armarium_layout.finding.tables import Cell, Table
+
+
+def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
+    """The cells of a table without rules from its *words* (or lines of cells): columns are corridors of white.
+
+    None where there are fewer than two columns or two rows.
+    """
+    inside = [word for word in words if word.shared_area(area) > 0.5 * word.width * word.height]
+    if len(inside) < 4:
+        return None
+    height = median(word.height for word in inside)
+    rows = _one_a_row_of_cells(inside)
+    xs = _corridors(rows, height)
+    if len(rows) < 2 or len(xs) < 1:
+        return None
+    left, right = min(word.left for word in inside), max(word.right for word in inside)
+    columns = [min(area.left, left), *xs, max(area.right, right)]
+    places = [hull_of(row) for row in rows]
+    ys = [min(area.top, places[0].top)]
+    for above, beneath in pairwise(places):
+        ys.append((above.bottom + beneath.top) / 2 if beneath.top > above.bottom else beneath.top)
+    ys.append(max(area.bottom, places[-1].bottom))
+    cells = []
+    for r, row in enumerate(rows):
+        crossed = [
+            any(word.left < x - 0.3 * height and word.right > x + 0.3 * height for word in row) for x in xs
+        ]
+        c = 0
+        while c < len(columns) - 1:
+            wide = 1
+            while c + wide < len(columns) - 1 and crossed[c + wide - 1]:
+                wide += 1
+            cells.append(Cell(Box(columns[c], ys[r], columns[c + wide], ys[r + 1]), r, c, 1, wide))
+            c += wide
+    return Table(Box(columns[0], ys[0], columns[-1], ys[-1]), cells)
+
+
+def _one_a_row_of_cells(words: Sequence[Box]) -> list[list[Box]]:
+    rows: list[list[Box]] = []
+    for word in sorted(words, key=lambda one: one.middle[1]):
+        if rows:
+            hull = hull_of(rows[-1])
+            shared = min(hull.bottom, word.bottom) - max(hull.top, word.top)
+            if shared > 0.5 * min(word.height, median(one.height for one in rows[-1])):
+                rows[-1].append(word)
+                continue
+        rows.append([word])
+    return rows
+
+
+def _corridors(rows: list[list[Box]], height: float) -> list[float]:
+    """The middles of the corridors of white that run down between columns: at most a tenth of the rows crosses one."""
+    left = int(min(word.left for row in rows for word in row))
+    right = int(max(word.right for row in rows for word in row)) + 1
+    crossing = numpy.zeros(right - left, int)
+    for row in rows:
+        filled = numpy.zeros(right - left, bool)
+        for word in row:
+            filled[max(0, int(word.left) - left) : int(numpy.ceil(word.right)) - left] = True
+        crossing += filled
+    free = crossing <= max(0, int(0.1 * len(rows)))
+    found: list[float] = []
+    begin: int | None = None
+    for place, is_free in enumerate([*free.tolist(), False]):
+        if is_free and begin is None:
+            begin = place
+        elif not is_free and begin is not None:
+            if begin > 0 and place < len(free) and place - begin >= 0.9 * height:
+                found.append(left + (begin + place) / 2)
+            begin = None
+    return found
