@@ -27,7 +27,7 @@ def _of(*languages: str, script: str = "Latn", material: str = "handwriting", **
     return {"languages": list(languages), "scripts": [script], "materials": [material], **more}
 
 
-def _answers_asking(*jobs: str, **more: Any) -> dict[str, Any]:
+def _with_jobs(*jobs: str, **more: Any) -> dict[str, Any]:
     return {"purposes": ["not-sure"], "jobs": list(jobs), **more}
 
 
@@ -105,13 +105,13 @@ CASES: list[Case] = [
     case("passages by the cheaper service", {"purposes": ["quotations"], "cloud_allowed": True},
          {"passages": "cloud:Cheap/words@served"}, passages="costs less"),
     case("a catalogue with less energy", {"purposes": ["catalogue"]}, {"catalogue": "any:lean@1"}, catalogue="less energy"),
-    case("whole pages by the smaller reader", _answers_asking("read-a-page"), {"read-pages": "any:small@1"},
+    case("whole pages by the smaller reader", _with_jobs("read-a-page"), {"read-pages": "any:small@1"},
          read_pages="is smaller"),
-    case("whole pages are read as what they are written in", _answers_asking("read-a-page"), {}, read_pages="read as French"),
-    case("speech by the first of twins", _answers_asking("transcribe-speech"), {"speech": "any:twin-a@1"}, speech="Nothing tells"),
-    case("entries by what can be trained", _answers_asking("split-into-entries"), {"entries": "any:pupil@1"},
+    case("whole pages are read as what they are written in", _with_jobs("read-a-page"), {}, read_pages="read as French"),
+    case("speech by the first of twins", _with_jobs("transcribe-speech"), {"speech": "any:twin-a@1"}, speech="Nothing tells"),
+    case("entries by what can be trained", _with_jobs("split-into-entries"), {"entries": "any:pupil@1"},
          entries="can be trained further"),
-    case("signs are found by examples", _answers_asking("find-signs"), {"find-signs": "builtin:find-signs@1"},
+    case("signs are found by examples", _with_jobs("find-signs"), {"find-signs": "builtin:find-signs@1"},
          find_signs="Name examples"),
 ]  # fmt: skip
 

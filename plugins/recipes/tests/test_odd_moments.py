@@ -149,8 +149,46 @@ def test_documents_that_finding_proposed_are_counted(desk: Desk) -> None:
     desk.recipe(step("find-documents-in-a-folder", "structure", "documents"))
     run = desk.run_whole()
     assert run["state"] == "done", run
-    found = desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"]
-    assert isinstance(found, int)
+    assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 1
     desk.recipe(ORDER)
     run = desk.run_whole()
     assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] is None
+
+
+def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(desk: Desk) -> None:
+    """Finding accepts what it is sure of and moves pages; they are worked on once where they lie then, and come back."""
+    box = desk.folder()
+    pages = desk.pages(4, box)
+    said = (
+        "the barley is in and the mill turns day and night",
+        "nobody here has seen John since he sailed on Tuesday",
+        "we paid forty pounds for two grey horses and a cart",
+        "my mother asks whether the roof was ever mended",
+    )
+    for number, (page, words) in enumerate(zip(pages, said, strict=True)):
+        desk.lines(page, ["Dear Sir", words] if number % 2 == 0 else [words, "Yours sincerely"])
+    finding = {"accept_above": 0.0}
+    desk.recipe(
+        step("find-documents-in-a-folder", "prepare", "documents", settings=finding),
+        ORDER,
+    )
+
+    def parents() -> set[str]:
+        with desk.library.db.read() as conn:
+            asked = "SELECT parent_id FROM document WHERE file_type = 'image' AND deleted_at IS NULL"
+            return set(conn.exec_driver_sql(asked).scalars())
+
+    run = desk.run_whole()
+    assert run["state"] == "done", run
+    assert len(parents()) == 2
+    assert box not in parents()
+    assert [card["account"]["done"] for card in run["cards"]] == [4, 4]
+    plan = desk.plan()
+    assert (plan["pages"], [(one["done"], one["of"]) for one in plan["runs"]]) == (4, [(0, 4), (4, 4)])
+    assert desk.get(f"/runs/{run['job_id']}/summary")["documents_proposed"] == 2
+    asked = {"set_id": run["job_id"], "limit": 500}
+    steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+    undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+    assert desk.client.post("/api/actions/audit/undo", json=undo).status_code == 200
+    assert parents() == {box}
+    assert [one["done"] for one in desk.plan()["runs"]] == [0, 0]

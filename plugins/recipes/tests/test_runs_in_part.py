@@ -153,11 +153,11 @@ def test_who_listens_is_told_of_such_a_run_in_hundredths(desk: Desk, viewer: Any
     told = desk.engine.events.since(since) or []
     guest = Principal("person", "a viewer", "viewer", token_kind="device")
 
-    def read_events(principal: Principal) -> list[dict[str, Any]]:
+    def list_heard(principal: Principal) -> list[dict[str, Any]]:
         seen = [asyncio.run(as_seen(desk.engine, one, principal)) for one in told]
         return [one.data for one in seen if one is not None]
 
-    own, guests = read_events(LOCAL_OWNER), read_events(guest)
+    own, guests = list_heard(LOCAL_OWNER), list_heard(guest)
     assert all(page not in str(guests) for page in pages[KEPT:])
     counted = {one["total"] for one in guests if one.get("id") == job_id}
     assert counted

@@ -28,7 +28,8 @@ def find_documents(job: JobContext) -> dict[str, Any]:
     args: FindArgs = job.args
     with job.library.db.read() as conn:
         folders = pages_by_folder(conn, args.page_ids)
-    kept: dict[str, Any] = {"folders": [], "proposal_ids": [], "to_accept": None, "done": 0, **job.checkpoint}
+    begun = {"folders": [], "proposal_ids": [], "documents": 0, "to_accept": None, "done": 0}
+    kept: dict[str, Any] = {**begun, **job.checkpoint}
     total = sum(map(len, folders.values()))
     model = _model(job)
     for folder_id, pages in folders.items():
@@ -37,7 +38,11 @@ def find_documents(job: JobContext) -> dict[str, Any]:
         _accept(job, kept)
         kept = _propose(job, folder_id, pages, kept, total, model)
     kept = _accept(job, kept)
-    return {"proposal_ids": kept["proposal_ids"], "output": {"proposal_ids": kept["proposal_ids"]}}
+    return {
+        "proposal_ids": kept["proposal_ids"],
+        "documents": kept["documents"],
+        "output": {"proposal_ids": kept["proposal_ids"]},
+    }
 
 
 def _model(job: JobContext) -> Model | None:
@@ -68,6 +73,7 @@ def _propose(
 
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
         after["proposal_ids"] = [*kept["proposal_ids"], answer["id"]]
+        after["documents"] = kept["documents"] + len(sent["documents"])
         after["to_accept"] = answer["id"] if accept else None
         return after
 

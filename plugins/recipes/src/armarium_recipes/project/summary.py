@@ -191,6 +191,5 @@ def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None
             continue
         row = raw_of(conn).execute("SELECT result FROM job WHERE id = ?", (one["child_id"],)).fetchone()
         result = orjson.loads(row[0]) if row is not None and row[0] else {}
-        given = result.get("documents", (result.get("output") or {}).get("documents"))
-        found = (found or 0) + (len(given) if isinstance(given, list) else int(given or 0))
+        found = (found or 0) + int(result.get("documents", 0))
     return found

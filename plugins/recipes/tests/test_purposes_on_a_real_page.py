@@ -1,0 +1,141 @@
+"""Five purposes, one after the other, on a page of a notebook of the 1930s: RapidOCR finds its lines, the base reader of hands
+reads them, and a provider on this machine that answers from the truth with planted errors, and says so, does the rest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+from start_desk import URL, Desk
+
+from armarium.api import Engine, Library
+from armarium_source_model.api import page_text
+from armarium_testing.truthful_provider import NAME, TruthfulProvider
+
+DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+PICTURE = DATA / "onehand-peraire" / "D.2.eurasie-3-4_0016.jpg"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the shared sample pages are not beside this checkout"),
+]
+
+MAKES = {
+    "transcribe": ("readings", "segments", "files", "sites"),
+    "entities": ("names", "entities"),
+    "search": ("vectors",),
+    "translate-normalise": ("readings",),
+    "tables": ("tables",),
+}
+"""What each adds to what those before it made."""
+TABLES = {
+    "readings": "content_representation WHERE retracted = 0",
+    "segments": "segment WHERE deleted_at IS NULL",
+    "names": "mention",
+    "entities": "entity",
+    "tables": "artifact",
+    "files": "export_kept",
+    "sites": "export_site",
+}
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine with all that is installed."""
+    return make_engine()
+
+
+def truth() -> list[str]:
+    """The lines of the page as they were transcribed."""
+    root = ElementTree.parse(PICTURE.with_suffix(".xml")).getroot()
+    lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
+    return [one for one in lines if one.strip()]
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any, tmp_path: Path) -> Iterator[Desk]:
+    """The page in a project, and the provider."""
+    pytest.importorskip("rapidocr")
+    box = tmp_path / "box"
+    box.mkdir()
+    shutil.copy(PICTURE, box)
+    (tmp_path / "export").mkdir()
+    with TruthfulProvider(truth()) as provider:
+        found = Desk(engine, library, client)
+        provider.add_to(engine, NAME)
+        found.do("document.import", {"folder": str(box)})
+        found.work()
+        yield found
+
+
+def count_made(desk: Desk) -> dict[str, int]:
+    """How much of each kind stands in the project."""
+    with desk.library.db.read() as conn:
+        return {
+            what: int(conn.exec_driver_sql(f"SELECT count(*) FROM {where}").scalar_one())
+            for what, where in TABLES.items()
+        }
+
+
+def set_up(desk: Desk, purpose: str, folder: Path) -> None:
+    """Answer setup's questions, and say where files and the site are to lie."""
+    answers = {
+        "purposes": [purpose],
+        "languages": ["fr"],
+        "scripts": ["Latn"],
+        "materials": ["handwriting"],
+        "layers": ["output"],
+    }
+    recipe = desk.client.post("/api/recipes/assemble", json=answers).json()["recipe"]
+    for one in recipe["steps"]:
+        if one["job"] in ("export", "publish"):
+            one["settings"]["folder"] = str(folder / one["job"])
+    saved = desk.client.put(URL, json={"answers": answers, "recipe": recipe})
+    assert saved.status_code == 200, saved.text
+
+
+def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, tmp_path: Path) -> None:
+    """Each does what those before it left; undone newest first, each leaves what was there before it."""
+    lines = truth()
+    runs: list[tuple[str, dict[str, int]]] = []
+    for purpose, adds in MAKES.items():
+        before = count_made(desk)
+        set_up(desk, purpose, tmp_path)
+        plan = desk.plan()
+        assert (plan["refusals"], plan["skipped"]) == ([], []), purpose
+        run = desk.run_whole()
+        assert run["state"] == "done", (purpose, run["reason"])
+        cards = {card["id"]: card for card in run["cards"]}
+        assert {card["state"] for card in cards.values()} == {"done"}, run["cards"]
+        assert not any(card["account"]["failed"] for card in cards.values()), run["cards"]
+        after = count_made(desk)
+        assert {what for what in adds if what in TABLES and after[what] > before[what]} == set(adds) - {
+            "vectors"
+        }, (purpose, before, after)
+        if "vectors" in adds:
+            assert cards["vectors"]["account"]["done"] == 1
+        if runs:
+            # What was done for the purpose before is not done again.
+            assert cards["read"]["why"] == "Every page has been through it already."
+        else:
+            with desk.library.db.read() as conn:
+                text = page_text(conn, run["page_ids"][0]).text
+            # The provider's errors are planted; what it corrected is nearer to the truth than 17 of 100 letters.
+            assert Levenshtein.normalized_distance("\n".join(lines), text) < 0.17
+        runs.append((run["job_id"], before))
+    (written,) = list((tmp_path / "export").rglob("*.xml"))
+    assert "manifold" in written.read_text("utf-8").lower()
+    assert (tmp_path / "publish" / "eleventy.config.js").is_file()
+    for job_id, before in reversed(runs):
+        asked = {"set_id": job_id, "limit": 500}
+        steps = desk.client.get("/api/actions/audit", params=asked).json()["items"]
+        undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
+        answer = desk.client.post("/api/actions/audit/undo", json=undo)
+        assert answer.status_code == 200, answer.text
+        assert count_made(desk) == before
