@@ -132,7 +132,7 @@ def _embed_some(
 
     vectors: list[Vectors] = []
     if isinstance(trained, ServedVectors):
-        allowed = trained.allowed([page[1] for page in pages])
+        allowed = trained.find_allowed([page[1] for page in pages])
         pages = [page for page in pages if page[1] in allowed]
         vectors = _ask_for(trained, pages, old)
     else:

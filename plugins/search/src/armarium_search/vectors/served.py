@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from armarium.api import Engine, JobContext, Library, Principal, ServiceError, find_withheld
 from armarium_reading.api import (
@@ -36,25 +36,25 @@ SECONDS = 30.0
 VIEWERS = "A viewer may not have a model asked, so likeness was not searched. Ask somebody who may edit."
 
 
-class ServedEmbedder:
-    """The base of embedders that a provider serves: set `name`, write `wire` and `read`."""
+class ServedEmbedder(Protocol):
+    """What a provider serves: a class, made without arguments, with the name it is found under."""
 
     name: ClassVar[str]
-    served: ClassVar[bool] = True
+    served: ClassVar[bool]
+    """True; it has `wire` and `read` in place of `train` and `load`."""
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
         """*passages* to *model* as a request."""
-        raise NotImplementedError
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
         """The vectors of a whole answer, in the order of the passages."""
-        raise NotImplementedError
 
 
-class OpenAIEmbeddings(ServedEmbedder):
+class OpenAIEmbeddings:
     """`/embeddings` as OpenAI defined it, and the many services and servers that speak the same."""
 
-    name = "openai-compatible"
+    name: ClassVar[str] = "openai-compatible"
+    served: ClassVar[bool] = True
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
         """As `ServedEmbedder.wire`."""
@@ -72,10 +72,11 @@ class OpenAIEmbeddings(ServedEmbedder):
         )
 
 
-class OllamaEmbeddings(ServedEmbedder):
+class OllamaEmbeddings:
     """Ollama's own `/api/embed`."""
 
-    name = "ollama"
+    name: ClassVar[str] = "ollama"
+    served: ClassVar[bool] = True
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
         """As `ServedEmbedder.wire`; a passage that is too long is cut."""
@@ -116,7 +117,7 @@ class ServedVectors:
     driver: ServedEmbedder
     args: EmbedParams
 
-    def allowed(self, ids: Sequence[str]) -> set[str]:
+    def find_allowed(self, ids: Sequence[str]) -> set[str]:
         """Those of the pages *ids* that the model may see."""
         lane = lane_for(self.job.engine, self.driver, self.args)
         use = "local-model" if lane == "local-model" else "cloud-model"
