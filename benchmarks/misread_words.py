@@ -55,7 +55,7 @@ def _seldom(library: Library) -> Places:
     }
 
 
-def _misread(word: str, chance: random.Random) -> str:
+def _change_letters(word: str, chance: random.Random) -> str:
     letters = list(word)
     for at in chance.sample(range(len(letters)), chance.randint(1, 2)):
         letters[at] = chance.choice("abcdefghilmnoprstu")
@@ -75,7 +75,7 @@ def _misread_on_pages(engine: Engine, library: Library, word: str, chance: rando
         places = [one for one in places_of_words(text) if one.word == word]
         if places and chance.random() < MISREAD_SHARE:
             at = places[0]
-            changed = f"{text[: at.start]}{_misread(word, chance)}{text[at.end :]}"
+            changed = f"{text[: at.start]}{_change_letters(word, chance)}{text[at.end :]}"
             engine.run(library, "representation.create", {"segment_id": segment_id, "text": changed}, OWNER)
 
 
@@ -104,7 +104,7 @@ def measure_misread(engine: Engine, library: Library, count: int) -> list[Result
     seldom = _seldom(library)
     asked = [(word, seldom[word]) for word in chance.sample(sorted(seldom), min(2 * MISREAD, len(seldom)))]
     half = len(asked) // 2
-    wrong = [(_misread(word, chance), pages) for word, pages in asked[half:]]
+    wrong = [(_change_letters(word, chance), pages) for word, pages in asked[half:]]
     plain, found, p95 = _ask_fuzzily(
         engine, library, [(word, pages) for word, pages in wrong if word not in seldom]
     )
