@@ -230,6 +230,35 @@ def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> Non
     assert desk.get("/api/staleness", document_id=page.id)["count"] == 0
 
 
+def test_verdicts_on_what_is_in_doubt_are_in_doubt_until_it_is_confirmed(desk: Desk) -> None:
+    page, juan = desk.page(), desk.entity()
+    named = desk.mention(page, juan, "Juan Garcia")["id"]
+    said = desk.claim(**resting_on(page, "came Juan Garcia"))["id"]
+    for layer, target in (("claims", said), ("entities", juan)):
+        for _ in range(2):
+            desk.do(
+                "check.verdict", {"layer": layer, "target_id": target, "verdict": "confirm", "reasons": "so"}
+            )
+
+    def list_verdicts() -> list[dict[str, Any]]:
+        items = desk.get("/api/staleness", document_id=page.id)["items"]
+        return [one for one in items if one["kind"] == "verdict"]
+
+    assert list_verdicts() == []
+    audit = desk.correct(page.lines[0], "Before me came Juan Garcia of Talavera")["audit_id"]
+    assert [(one["todo"], one["segment_id"]) for one in list_verdicts()] == [("redo", page.lines[0])] * 2
+    one = {"kind": "verdict", "id": list_verdicts()[0]["id"]}
+    assert desk.client.post("/api/staleness/confirm", json={"items": [one]}).status_code in (404, 409)
+    desk.do("check.verdict", {"layer": "claims", "target_id": said, "verdict": "confirm", "reasons": "still"})
+    assert len(list_verdicts()) == 1
+    confirmed = desk.client.post("/api/staleness/confirm", json={"items": [{"kind": "mention", "id": named}]})
+    assert list_verdicts() == []
+    desk.undo(confirmed.json()["audit_id"])
+    assert len(list_verdicts()) == 1
+    desk.undo(audit)
+    assert list_verdicts() == []
+
+
 def test_refusals_of_staleness(desk: Desk) -> None:
     page = desk.page()
     juan = desk.entity()

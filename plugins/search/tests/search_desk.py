@@ -89,12 +89,12 @@ class SearchDesk:
 
     def ask_as(self, who: Principal, query: str, **more: Any) -> dict[str, Any]:
         """What another caller is answered."""
-        from armarium_search.compiling import compile_first
+        from armarium_search.compiling import prepare_query
         from armarium_search.queries.search import search
         from armarium_search.schemas import SearchParams
 
         params = SearchParams.model_validate({"query": query, "search_type": "fulltext", **more})
-        params = compile_first(self.library, self.engine, who, params).get("params", params)
+        params = prepare_query(self.library, self.engine, who, params).get("params", params)
         visibility = self.library.db.visibility
         assert visibility is not None
         if visibility.surely_all(who) or not visibility.limits(who):

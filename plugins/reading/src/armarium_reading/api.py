@@ -15,7 +15,7 @@ from armarium_reading.models import episodes
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
 from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
-from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask
+from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask, ask_for_vectors
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
 from armarium_reading.providers.hub import HubAccess, hub_access, hub_key
 from armarium_reading.providers.in_jobs import ask_in_job, place_with_provider, put_off_while_busy
@@ -26,7 +26,7 @@ from armarium_reading.providers.served_reader import (
     sees_pictures,
     served_models,
 )
-from armarium_reading.providers.wire import Picture, ProviderType, Question, Reply, Wire
+from armarium_reading.providers.wire import PassageForm, Picture, ProviderType, Question, Reply, Wire
 from armarium_reading.proving import ReaderProof, exercise_reader
 from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
@@ -66,6 +66,7 @@ __all__ = [
     "ModelRequest",
     "OwnReader",
     "Page",
+    "PassageForm",
     "Picture",
     "ProviderType",
     "Question",
@@ -84,6 +85,7 @@ __all__ = [
     "Transcript",
     "Wire",
     "ask",
+    "ask_for_vectors",
     "ask_in_job",
     "choose",
     "cost_of_thread",

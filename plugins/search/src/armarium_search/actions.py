@@ -24,6 +24,7 @@ from armarium_search.schemas import (
     StartedJob,
 )
 from armarium_search.vectors.embedders import GROUP
+from armarium_search.vectors.served import lane_for
 
 LONGEST_NAME = 100
 
@@ -198,6 +199,7 @@ def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
     known = ctx.engine.drivers.names(GROUP)
     if p.embedder not in known:
         raise unknown_embedder(p.embedder, known)
-    job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors")
+    lane = lane_for(ctx.engine, ctx.engine.drivers.load(GROUP, p.embedder), p)
+    job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors", lane=lane)
     ctx.target(job_id)
     return {"job_id": job_id, "state": "waiting"}

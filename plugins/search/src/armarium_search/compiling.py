@@ -11,6 +11,7 @@ from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with
 from armarium_search.contributions import scopes_of
 from armarium_search.language import SCOPES, parse
 from armarium_search.schemas import Day, Filters, SearchParams
+from armarium_search.vectors.served import embed_query
 
 USE_CASE = "compile-a-search"
 SECONDS = 30.0
@@ -62,6 +63,15 @@ def compile_first(
     if query is not None:
         stated |= {"query": query, "filters": filters}
     return {"params": CompiledQuery(**stated, written=params.query, of_model=query, error=error)}
+
+
+def prepare_query(
+    library: Library, engine: Engine, principal: Principal, params: SearchParams
+) -> dict[str, SearchParams]:
+    """What models are asked before the project is read: a query for a sentence, and a vector for the query."""
+    found = compile_first(library, engine, principal, params).get("params", params)
+    embed_query(library, engine, principal, found)
+    return {"params": found}
 
 
 def _ask_model(

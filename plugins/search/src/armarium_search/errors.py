@@ -64,6 +64,14 @@ def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
     )
 
 
+def embedder_needs_provider(name: str) -> Invalid:
+    """422: a served embedder without the provider that serves it."""
+    return Invalid(
+        f"The embedder {name} asks a model of a provider: name one in `provider`, and its model in `model`.",
+        code="embedder_needs_provider",
+    )
+
+
 def nothing_to_embed() -> Invalid:
     """422: no page of the project has a text."""
     return Invalid(

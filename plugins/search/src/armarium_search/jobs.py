@@ -14,6 +14,7 @@ from armarium_search.errors import nothing_to_embed
 from armarium_search.schemas import EmbedParams
 from armarium_search.vectors.embedders import GROUP, SAMPLE, TrainableEmbedder, passages_of
 from armarium_search.vectors.files import making_of, put_in_place, read
+from armarium_search.vectors.served import ServedVectors, is_served
 from armarium_source_model.api import page_texts
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
         making.mkdir(parents=True)
         kept = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
         job.save(kept)
-    trained: TrainableEmbedder = job.engine.drivers.load(GROUP, args.embedder)().load(making)
+    driver = job.engine.drivers.load(GROUP, args.embedder)()
+    trained: TrainableEmbedder | ServedVectors = (
+        ServedVectors(job, driver, args) if is_served(driver) else driver.load(making)
+    )
     before = None if kept["learned"] else read(job.library)
     old = {} if before is None else _rows_before(before)
     total = _count(job)
@@ -55,7 +59,7 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
             "pages": kept["pages"] + len(pages),
         }
         job.save(kept, done=kept["pages"], total=total)
-    rows = _finish(making, args.embedder)
+    rows = _finish(making, args, is_served(driver))
     put_in_place(job.library, making)
     return {"pages": kept["pages"], "passages": rows, "learned": kept["learned"]}
 
@@ -63,6 +67,9 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
 def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
     """Learn, or take over what was learned before; whether it was learned now."""
     before = read(job.library)
+    served = is_served(job.engine.drivers.load(GROUP, args.embedder))
+    if served:
+        return before is None or args.learn_anew or before.served != _source_of(args)
     if before is not None and before.embedder == args.embedder and not args.learn_anew:
         for file in before.folder.iterdir():
             if file.name not in ("matrix.npy", "pages.json", "about.json"):
@@ -77,6 +84,11 @@ def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
         raise nothing_to_embed()
     job.engine.drivers.load(GROUP, args.embedder)().train(sample).save(making)
     return True
+
+
+def _source_of(args: EmbedParams) -> dict[str, Any]:
+    """Whose vectors they are, where a provider gives them."""
+    return {"embedder": args.embedder, "provider": args.provider, "model": args.model}
 
 
 def _count(job: JobContext) -> int:
@@ -111,7 +123,7 @@ def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
 
 
 def _embed_some(
-    trained: TrainableEmbedder,
+    trained: TrainableEmbedder | ServedVectors,
     pages: list[tuple[int, str, str, str]],
     old: dict[tuple[str, str], Vectors],
     place: Path,
@@ -119,9 +131,16 @@ def _embed_some(
     import numpy as np
 
     vectors: list[Vectors] = []
-    for _, document_id, fingerprint, text in pages:
-        same = old.get((document_id, fingerprint))
-        vectors.append(trained.embed(list(passages_of(text))) if same is None else np.asarray(same))
+    if isinstance(trained, ServedVectors):
+        allowed = trained.find_allowed([page[1] for page in pages])
+        pages = [page for page in pages if page[1] in allowed]
+        vectors = _ask_for(trained, pages, old)
+    else:
+        for _, document_id, fingerprint, text in pages:
+            same = old.get((document_id, fingerprint))
+            vectors.append(trained.embed(list(passages_of(text))) if same is None else np.asarray(same))
+    if not pages:
+        return
     np.save(place.with_suffix(".npy"), np.concatenate(vectors))
     said = {
         "documents": [page[1] for page in pages],
@@ -131,7 +150,24 @@ def _embed_some(
     place.with_suffix(".json").write_bytes(orjson.dumps(said))
 
 
-def _finish(making: Path, embedder: str) -> int:
+def _ask_for(
+    served: ServedVectors, pages: list[tuple[int, str, str, str]], old: dict[tuple[str, str], Vectors]
+) -> list[Vectors]:
+    """The vectors of pages by a provider's model; pages whose text is the same keep theirs."""
+    import numpy as np
+
+    found = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
+    new = [(page[1], list(passages_of(page[3]))) for page in pages if page[1] not in found]
+    if new:
+        rows = served.embed([one for one, _ in new], [text for _, texts in new for text in texts])
+        at = 0
+        for document_id, texts in new:
+            found[document_id] = rows[at : at + len(texts)]
+            at += len(texts)
+    return [found[page[1]] for page in pages]
+
+
+def _finish(making: Path, args: EmbedParams, served: bool) -> int:
     """Put the parts together; the number of passages."""
     import numpy as np
 
@@ -154,7 +190,12 @@ def _finish(making: Path, embedder: str) -> int:
     else:
         matrix = np.zeros((0, width), dtype=np.float32)
         np.save(making / "matrix.npy", matrix)
-    about = {"made": new_id(), "embedder": embedder, "unrelated": _measure_unrelated(np.asarray(matrix))}
+    about = {
+        "made": new_id(),
+        "embedder": args.embedder,
+        "unrelated": _measure_unrelated(np.asarray(matrix)),
+        "served": _source_of(args) if served else None,
+    }
     (making / "pages.json").write_bytes(orjson.dumps(pages))
     (making / "about.json").write_bytes(orjson.dumps(about))
     for part in parts:
@@ -179,6 +220,7 @@ def _measure_unrelated(matrix: Vectors) -> float:
 EMBEDS = JobKind(
     name="embeds",
     lane="local-model",
+    also_lanes=("network",),
     summary="Give the passages of all pages vectors, so that likeness can be searched.",
     run=embed_pages,
     args=EmbedParams,

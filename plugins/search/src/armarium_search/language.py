@@ -45,11 +45,21 @@ class Term:
 
     @cached_property
     def patterns(self) -> tuple[tuple[str, float, bool], ...]:
-        """The alternatives as they stand in a folded text between blanks, with their weights; whether each is a phrase."""
+        """The alternatives as they stand in a folded text between blanks, with their weights; whether each is a phrase.
+        Without those of `others`."""
         end = "" if self.is_prefix else " "
         return tuple(
-            (f" {' '.join(words)}{end}", weight, len(words) > 1) for words, weight in self.alternatives
+            (f" {' '.join(words)}{end}", weight, len(words) > 1)
+            for words, weight in self.alternatives
+            if len(words) > 1 or words[0] not in self.others
         )
+
+    @cached_property
+    def others(self) -> dict[str, float]:
+        """The single words that are not as written but like it, with their weights."""
+        if self.is_prefix:
+            return {}
+        return {words[0]: weight for words, weight in self.alternatives if len(words) == 1 and weight < 1}
 
 
 @dataclass(frozen=True)

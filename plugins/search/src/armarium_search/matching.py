@@ -21,18 +21,26 @@ class FoldedPassage:
     tenth of the time of a list of words.
     """
 
-    __slots__ = ("_halves", "_words", "size")
+    __slots__ = ("_each", "_halves", "_words", "size")
 
     def __init__(self, words: str, halves: str = "") -> None:
         self.size = len(words)
         """Characters of the text, its blanks among them."""
         self._words = f" {words} "
         self._halves = f" {halves} " if halves else ""
+        self._each: frozenset[str] | None = None
 
     def count(self, sought: str, *, is_phrase: bool) -> int:
         """How many of its places have *sought*, words with a blank before them and, but for a beginning, after them."""
         found = _count(self._words, sought)
         return found if is_phrase or not self._halves else found + _count(self._halves, sought)
+
+    @property
+    def each(self) -> frozenset[str]:
+        """Each of its words, once: whether many stand there is asked in no time."""
+        if self._each is None:
+            self._each = frozenset(f"{self._words}{self._halves}".split())
+        return self._each
 
 
 def _count(text: str, sought: str) -> int:
@@ -54,6 +62,8 @@ def occurrences(term: Term, text: FoldedPassage) -> float:
     for sought, weight, is_phrase in term.patterns:
         often = text.count(sought, is_phrase=is_phrase)
         found += weight * (often if weight == 1 else min(often, 1))
+    if term.others:
+        found += sum(sorted(term.others[word] for word in text.each & term.others.keys()))
     return found
 
 
@@ -76,7 +86,7 @@ def relevance(terms: Iterable[Term], text: FoldedPassage) -> float:
 def weigh_by(terms: Iterable[Term]) -> Callable[[str, str], float]:
     """`relevance` of the wanted terms for a text's folded words and halves; of one word, the usual query, in half the time."""
     wanted = [term for term in terms if not term.excluded]
-    patterns = wanted[0].patterns if len(wanted) == 1 else ()
+    patterns = wanted[0].patterns if len(wanted) == 1 and not wanted[0].others else ()
     if len(patterns) != 1 or patterns[0][2] or wanted[0].is_prefix:
         return lambda words, halves: relevance(wanted, FoldedPassage(words, halves))
     sought = patterns[0][0]
@@ -101,6 +111,8 @@ def spelling_of(terms: Iterable[Term], text: FoldedPassage) -> tuple[str, ...]:
             for sought, weight, is_phrase in term.patterns
             if text.count(sought, is_phrase=is_phrase)
         ]
+        if term.others:
+            has += [(term.others[word], word) for word in text.each & term.others.keys()]
         weight, sought = max(has, default=(1.0, ""))
         best.append("" if weight == 1 else sought)
     return tuple(best) if any(best) else ()

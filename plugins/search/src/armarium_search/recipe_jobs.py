@@ -24,7 +24,7 @@ def make_vectors(job: JobContext) -> dict[str, Any]:
     """
     kept = dict(job.checkpoint)
     if "job_id" not in kept:
-        given = {"embedder": job.args.embedder, "learn_anew": job.args.learn_anew}
+        given = {name: getattr(job.args, name) for name in EmbedParams.model_fields}
         outcome = job.act(
             "search.embed",
             given,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from armarium.api import Message, Params, ShownPath, SourceText, answer_of
 from armarium_search.models import saved_searches
@@ -64,8 +64,27 @@ class SearchParams(Params):
     ] = None
     model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
     pages_may_leave: Annotated[
-        bool, Field(description="Whether the sentence may be sent to another machine for it")
+        bool,
+        Field(
+            description="Whether the sentence, or words whose likeness another machine judges, may be sent there"
+        ),
     ] = False
+    _vector: tuple[float, ...] | None = PrivateAttr(None)
+    _why_no_vector: str | None = PrivateAttr(None)
+
+    def note_vector(self, vector: tuple[float, ...] | None, why_not: str | None) -> None:
+        """Keep the vector that a provider gave the query, or why there is none."""
+        self._vector, self._why_no_vector = vector, why_not
+
+    @property
+    def vector(self) -> tuple[float, ...] | None:
+        """The vector that a provider gave the query."""
+        return self._vector
+
+    @property
+    def why_no_vector(self) -> str | None:
+        """Why a provider gave it none."""
+        return self._why_no_vector
 
 
 class Excerpt(Message):
@@ -225,7 +244,19 @@ class Reordered(Message):
 class EmbedParams(Params):
     """What to learn the likeness of passages with."""
 
-    embedder: Annotated[Word, Field(description="project learns from the project's own pages")] = "project"
+    embedder: Annotated[
+        Word,
+        Field(
+            description="project learns from the project's own pages; openai-compatible and ollama ask a provider"
+        ),
+    ] = "project"
+    provider: Annotated[
+        Word | None, Field(description="Whose model gives the vectors, where the embedder is a provider's")
+    ] = None
+    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    pages_may_leave: Annotated[
+        bool, Field(description="Whether the words of pages may be sent to another machine for it")
+    ] = False
     learn_anew: Annotated[
         bool, Field(description="Learn again, as after much was added; every passage gets a new vector")
     ] = False

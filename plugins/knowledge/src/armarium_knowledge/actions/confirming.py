@@ -38,7 +38,7 @@ def _confirm_example(ex: Example) -> dict[str, Any]:
 def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
     """All of it or nothing. NotFound for what cannot be confirmed, Conflict where the words are gone."""
     families = [family for _, family in ctx.engine.plugins.contributions("rests_on_text")]
-    known = [kind for family in families for kind in family.kinds]
+    known = list(dict.fromkeys(kind for family in families for kind in family.kinds))
     for one in p.items:
         if not any(one.kind in family.kinds and family.confirm(ctx, one.kind, one.id) for family in families):
             raise not_confirmable(one.kind, one.id, known)
@@ -111,18 +111,22 @@ _CONFIRMS: dict[str, Callable[[ActionContext, str], bool]] = {
 class RestingKnowledge:
     """What of this family rests on text."""
 
-    kinds = ("mention", "statement", "interpretation", "artifact")
+    kinds = ("mention", "statement", "interpretation", "artifact", "verdict")
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Mentions, statements, interpretations, catalogue records and passages of these pages."""
-        return [
+        """Mentions, statements, interpretations, catalogue records and passages of these pages, and verdicts on the first two."""
+        resting = [
             *staleness.mentions_in_doubt(conn, document_ids),
             *staleness.statements_in_doubt(conn, document_ids),
+        ]
+        return [
+            *resting,
+            *staleness.verdicts_in_doubt(conn, resting),
             *staleness.interpretations_in_doubt(conn, document_ids),
             *staleness.artifacts_in_doubt(conn, document_ids),
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """All but artifacts, which are made again."""
+        """All but artifacts, which are made again, and verdicts, which stand or fall with what they are about."""
         confirms = _CONFIRMS.get(kind)
         return confirms is not None and confirms(ctx, identity)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from armarium.api import Engine, Library, is_among, query, raw_of
-from armarium_documents.api import ARTIFACTS, artifacts, require_document
+from armarium_checking.api import verdicts
+from armarium_documents.api import ARTIFACTS, artifacts, representations, require_document
 from armarium_knowledge.errors import name_nothing_about, unknown_step
 from armarium_knowledge.models import claim_sources, interpretations, mentions
 from armarium_knowledge.queries.claims import (
@@ -28,6 +29,7 @@ ARTIFACT_TYPES = ("catalogue-record", "passages")
 
 Todo = Literal["confirm", "review", "redo"]
 
+_JUDGED = "What it was given about rests on a line that says something else since; confirm or mend that, or have it judged again."
 _CHANGED = "Its line says something else by now, and the words are still there."
 
 
@@ -98,6 +100,40 @@ def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[St
         StaleRow("artifact", row["id"], row["document_id"], None, None, "redo", why)
         for row in rows
         if row["data"].get("text_fingerprint") != text_fingerprint(pages(row["document_id"]).text)
+    ]
+
+
+def verdicts_in_doubt(conn: Connection, resting: Sequence[StaleRow]) -> list[StaleRow]:
+    """The newest verdict on each statement that is in doubt, and on each entity whose mention is (*resting*), where it was
+    given before the line said something else."""
+    about = {("claims", row.id): row for row in resting if row.kind == "statement"}
+    named = {row.id: row for row in resting if row.kind == "mention"}
+    found = conn.execute(
+        select(mentions.c.id, mentions.c.entity_id).where(is_among(mentions.c.id, named))
+    ).all()
+    about |= {("entities", one.entity_id): named[one.id] for one in found if one.entity_id is not None}
+    if not about:
+        return []
+    v, r = verdicts.c, representations.c
+    lines = {row.segment_id for row in about.values() if row.segment_id is not None}
+    newest_of = (
+        select(r.segment_id, func.max(r.created_at))
+        .where(is_among(r.segment_id, lines))
+        .group_by(r.segment_id)
+    )
+    changed = {row[0]: row[1] for row in conn.execute(newest_of)}
+    given = conn.execute(
+        select(v.id, v.layer, v.target_id, v.created_at)
+        .where(is_among(v.target_id, [target for _, target in about]), v.layer.in_(("claims", "entities")))
+        .order_by(v.created_at, v.id)
+    ).all()
+    newest = {(one.layer, one.target_id): one for one in given if (one.layer, one.target_id) in about}
+    return [
+        StaleRow(
+            "verdict", one.id, about[key].document_id, about[key].segment_id, about[key].text, "redo", _JUDGED
+        )
+        for key, one in newest.items()
+        if one.created_at <= changed.get(about[key].segment_id or "", one.created_at)
     ]
 
 

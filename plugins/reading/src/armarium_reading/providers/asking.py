@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
@@ -25,7 +26,7 @@ from armarium_reading.providers.sending import (
     sender_of,
     wait,
 )
-from armarium_reading.providers.wire import Picture, Question, Reply
+from armarium_reading.providers.wire import PassageForm, Picture, Question, Reply
 from armarium_reading.rights import refuse_by_rights
 
 M = TypeVar("M", bound=BaseModel)
@@ -118,6 +119,27 @@ def ask(
         raise errors.answer_does_not_fit(target.provider, where) from None
 
 
+def ask_for_vectors(
+    caller: Caller | JobContext, request: ModelRequest, passages: Sequence[str], form: PassageForm
+) -> ModelAnswer[tuple[tuple[float, ...], ...]]:
+    """A vector for each of *passages*, under all the rules of `ask`; the ledger keeps the digests of what was sent."""
+    if isinstance(caller, JobContext):
+        caller = Caller.of_job(caller)
+    call = _Call(caller, request, None)
+    target = call.settle()
+    question = Question(request.prompt, passages=tuple(passages), form=form)
+    reply, episode_id = call.make(question, target, caused_by=None)
+    lengths = {len(vector) for vector in reply.vectors}
+    sound = all(isinstance(one, int | float) and isfinite(one) for vector in reply.vectors for one in vector)
+    if len(reply.vectors) != len(passages) or len(lengths) > 1 or 0 in lengths or not sound:
+        raise errors.provider_failed(
+            target.provider,
+            f"answers with {len(reply.vectors)} vectors for {len(passages)} passages, or with what is none. Is it a model "
+            "that gives vectors?",
+        )
+    return call.build_answer(reply.vectors, reply, episode_id, target)
+
+
 class _Call:
     """One request on its way: settled anew for each attempt, since what is allowed may change while it waits."""
 
@@ -206,7 +228,9 @@ class _Call:
             with self.sender.slot(target, self.check) as waited:
                 if waited:
                     target = self.settle()
-                heard = self.sender.send(target, question, self.check, self.request.on_text)
+                # Vectors come whole or not at all.
+                on_text = self.request.on_text if question.form is None else None
+                heard = self.sender.send(target, question, self.check, on_text)
             if isinstance(heard, Outcome):
                 heard.attempts = attempt + 1
                 return target, heard
@@ -261,6 +285,9 @@ def _exchange(question: Question, heard: Outcome, stopped: BaseException | None)
     """The exchange as the ledger keeps it: pictures by their digests, nothing of the key."""
     reply = heard.reply
     exchange: dict[str, Any] = {"prompt": question.prompt, "output": reply.text}
+    if question.form is not None:
+        exchange["passages"] = [hashlib.sha256(one.encode()).hexdigest() for one in question.passages]
+        exchange["output"] = f"{len(reply.vectors)} vectors"
     if question.system:
         exchange["system"] = question.system
     if reply.thinking:

@@ -149,10 +149,15 @@ class Sender:
         check: Callable[[], None],
         on_text: Callable[[str], None] | None,
     ) -> Outcome | float:
-        wire = target.kind.wire(target.model["model_id"], question, stream=on_text is not None)
+        form, model = question.form, target.model["model_id"]
+        if form is None:
+            wire = target.kind.wire(model, question, stream=on_text is not None)
+        else:
+            wire = form.wire(model, question.passages)
+        base = target.api_base.rstrip("/")
         request = client.build_request(
             "POST",
-            target.api_base.rstrip("/") + wire.path,
+            (base.removesuffix("/v1") if wire.at_root else base) + wire.path,
             content=orjson.dumps(wire.body),
             headers={"content-type": "application/json", **target.kind.headers(target.key)},
             extensions={"check": check},
@@ -167,7 +172,9 @@ class Sender:
                 if on_text is not None and response.is_success and kind.startswith("text/event-stream"):
                     self._hear_pieces(target, response.iter_bytes(), heard, on_text)
                 else:
-                    self._hear(target, response.status_code, response.read(), heard)
+                    self._hear(
+                        target, response.status_code, response.read(), heard, (form or target.kind).read
+                    )
             finally:
                 response.close()
         except ServiceError as error:
@@ -188,7 +195,14 @@ class Sender:
             heard.error = errors.provider_failed(target.provider, "declined to answer this question.")
         return heard
 
-    def _hear(self, target: Target, status: int, body: bytes, heard: Outcome) -> None:
+    def _hear(
+        self,
+        target: Target,
+        status: int,
+        body: bytes,
+        heard: Outcome,
+        read: Callable[[Mapping[str, Any]], Reply],
+    ) -> None:
         """Take a whole answer."""
         said = keys.redact(body.decode("utf-8", "replace"), target.key)
         heard.said = said[:MAX_SAID]
@@ -203,7 +217,7 @@ class Sender:
                 "answers, but not with JSON (a web page, or half an answer). Is its address right?",
             )
             return
-        self._take(target, answer, heard, target.kind.read)
+        self._take(target, answer, heard, read)
         if heard.error is None:
             heard.said = None
 

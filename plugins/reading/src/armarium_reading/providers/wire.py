@@ -7,9 +7,9 @@ no key but in `headers`: sending, waiting, limits and the ledger are the gateway
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from armarium_reading import errors
 
@@ -38,6 +38,9 @@ class Question:
     pictures: tuple[Picture, ...] = ()
     schema: Mapping[str, Any] | None = None
     max_tokens: int | None = None
+    passages: tuple[str, ...] = ()
+    form: PassageForm | None = None
+    """How *passages*, in place of the prompt, are sent to be given vectors, and how these are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Reply:
     """Whether the answer ended at the limit of tokens."""
     declined: str | None = None
     """Why the provider gives no answer to this question, in its own words."""
+    vectors: tuple[tuple[float, ...], ...] = ()
+    """One for each passage, where vectors were asked for."""
 
     def __add__(self, piece: Reply) -> Reply:
         """This and the next piece: texts are joined, the later count and name hold."""
@@ -68,6 +73,7 @@ class Reply:
             self.ended or piece.ended,
             self.cut or piece.cut,
             self.declined or piece.declined,
+            self.vectors + piece.vectors,
         )
 
 
@@ -77,6 +83,18 @@ class Wire:
 
     path: str
     body: dict[str, Any]
+    at_root: bool = False
+    """Whether the path stands behind the address without its version (`/v1`)."""
+
+
+class PassageForm(Protocol):
+    """How a service is asked for vectors of passages."""
+
+    def wire(self, model: str, passages: Sequence[str]) -> Wire:
+        """*passages* to *model* as a request."""
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        """A whole answer, its JSON parsed: its vectors, in the order of the passages, and what was counted."""
 
 
 class ProviderType:

@@ -156,11 +156,13 @@ def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
     for _, document_id, authority, name, words, halves in rows:
         if document_id in by_id:
             continue
-        one = by_id[document_id] = Candidate(
-            document_id, weigh(words, halves), by_text=True, about=(authority, name)
-        )
+        one = by_id[document_id] = Candidate(document_id, by_text=True, about=(authority, name))
         if is_widened:
-            weighed.append((one, FoldedPassage(words, halves)))
+            text = FoldedPassage(words, halves)
+            one.relevance = relevance(terms, text)
+            weighed.append((one, text))
+        else:
+            one.relevance = weigh(words, halves)
     if is_widened:
         _spread(terms, weighed)
 
@@ -182,7 +184,7 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPass
         pages = of_spellings.setdefault(other, [])
         pages.append(one)
         if other:
-            one.relevance /= len(pages) ** 2
+            one.relevance /= len(pages) ** 3
 
 
 def _of_each_spelling(asked: SearchQuestion) -> list[Any]:

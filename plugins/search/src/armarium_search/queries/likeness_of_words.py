@@ -16,6 +16,8 @@ FARTHER = 0.1
 """What a letter of distance leaves of a word's weight."""
 FEW = 10
 """Pages up to which it is counted how many have a word that is like one of the query."""
+OF_ITS_OWN = 0.25
+"""What a word keeps that stands on as many pages: it is hardly one that was misread."""
 SUGGESTED = 5
 LOOKED_AT = 40
 """Words that begin like the last of the query, of which those are suggested that the caller may see."""
@@ -41,7 +43,8 @@ def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]
                 for other, far, seen in near:
                     changed = (*term.words[:number], other, *term.words[number + 1 :])
                     # A page with a word of many pages is less likely the one that is meant than that of a rare word.
-                    alternatives.setdefault(changed, FARTHER**far / seen**0.5)
+                    own = OF_ITS_OWN if seen == FEW else 1.0
+                    alternatives.setdefault(changed, FARTHER**far / seen**0.5 * own)
         terms.append(replace(term, alternatives=tuple(alternatives.items())))
     return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
 

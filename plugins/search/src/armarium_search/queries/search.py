@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, documents
-from armarium_search.compiling import CompiledQuery, compile_first
+from armarium_search.compiling import CompiledQuery, prepare_query
 from armarium_search.contributions import Hit, kinds_of, scopes_of
 from armarium_search.errors import bad_word
 from armarium_search.language import SCOPES, ParsedQuery, parse
@@ -40,7 +40,7 @@ MOST_BESIDE = 100
     refusals=(400, 404),
     name="search",
     method="POST",
-    prepare=compile_first,
+    prepare=prepare_query,
 )
 def search(
     conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams

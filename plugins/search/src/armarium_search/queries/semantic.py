@@ -26,5 +26,7 @@ def likeness_of(asked: SearchQuestion) -> Likeness:
     words = " ".join(term.written for term in asked.parsed.required_terms)
     if state["embedder"] is None:
         return Likeness(None, {**state, "notice": NO_VECTORS})
-    pages = nearest(asked.library, asked.engine, asked.conn, words, asked.params.min_score, MOST_PAGES)
+    if asked.params.why_no_vector is not None:
+        state["notice"] = asked.params.why_no_vector
+    pages = nearest(asked.library, asked.engine, asked.conn, words, asked.params, MOST_PAGES)
     return Likeness(pages, state)

@@ -191,7 +191,14 @@ def passages_of(text: str) -> Iterator[str]:
 
 
 def check_embedder(group: str, name: str, driver: Any) -> str | None:
-    """Why what was found under the group is no embedder; None when it is one."""
+    """Why what was found under the group is no embedder; None when it is one, of this machine or served by a provider."""
+    if getattr(driver, "served", False):
+        lacking = [method for method in ("wire", "read") if not callable(getattr(driver, method, None))]
+        return (
+            f"A served embedder has the methods wire and read; {name} lacks {' and '.join(lacking)}."
+            if lacking
+            else None
+        )
     lacking = [method for method in ("train", "load") if not callable(getattr(driver, method, None))]
     if lacking:
         return f"An embedder has the methods train and load; {name} lacks {' and '.join(lacking)}."

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, ServiceError, raw_of, withheld_pages
-from armarium_search.vectors.embedders import GROUP
+from armarium_search.schemas import SearchParams
+from armarium_search.vectors.embedders import GROUP, normalise_rows
 from armarium_search.vectors.files import KeptVectors, read
 from armarium_source_model.api import page_texts
 
@@ -72,22 +73,39 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
 
 
 def nearest(
-    library: Library, engine: Engine, conn: Connection, text: str, min_score: float, most: int
+    library: Library, engine: Engine, conn: Connection, text: str, params: SearchParams, most: int
 ) -> dict[str, float] | None:
     """Documents by the likeness of their best passage to *text*; None where nothing can be compared."""
     kept = read(library)
     if kept is None or not len(kept.matrix):
         return None
-    try:
-        embedder = engine.drivers.load(GROUP, kept.embedder)()
-        vector = embedder.load(kept.folder).embed([text])[0]
-    except (ServiceError, OSError, ValueError):
+    vector = _vector_of(engine, kept, text, params)
+    if vector is None or len(vector) != kept.matrix.shape[1]:
         return None
     if not vector.any():
         return {}
     return _best(
-        kept, kept.likeness(kept.matrix @ vector), standing_of(library, conn, kept).seen, min_score, most
+        kept,
+        kept.likeness(kept.matrix @ vector),
+        standing_of(library, conn, kept).seen,
+        params.min_score,
+        most,
     )
+
+
+def _vector_of(engine: Engine, kept: KeptVectors, text: str, params: SearchParams) -> Any:
+    """The vector of a query: by the embedder of this machine, or as a provider gave it before."""
+    if kept.served is not None:
+        import numpy as np
+
+        return (
+            None if params.vector is None else normalise_rows(np.array([params.vector], dtype=np.float32))[0]
+        )
+    try:
+        embedder = engine.drivers.load(GROUP, kept.embedder)()
+        return embedder.load(kept.folder).embed([text])[0]
+    except (ServiceError, OSError, ValueError):
+        return None
 
 
 _HELD = "search.vectors.standing"

@@ -1,0 +1,180 @@
+"""Embedders that are asked over HTTP: their wire formats, and how passages and queries are sent through the gateway.
+
+A served embedder opens no connection and sees no key: it says how passages are asked about and how vectors are read. Whether
+the provider may be asked at all, with which key, and what the ledger keeps of it, is the gateway's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from armarium.api import Engine, JobContext, Library, Principal, ServiceError, find_withheld
+from armarium_reading.api import (
+    Caller,
+    ModelRequest,
+    Reply,
+    Subject,
+    Wire,
+    ask_for_vectors,
+    placed_with_provider,
+    put_off_while_busy,
+)
+from armarium_search.errors import embedder_needs_provider
+from armarium_search.schemas import EmbedParams, SearchParams
+from armarium_search.vectors.embedders import GROUP, normalise_rows
+from armarium_search.vectors.files import read
+
+if TYPE_CHECKING:
+    from armarium_search.vectors.embedders import Vectors
+
+AT_ONCE = 64
+"""Passages of one request."""
+SECONDS = 30.0
+"""The longest that whoever searches waits for the vector of a query."""
+VIEWERS = "A viewer may not have a model asked, so likeness was not searched. Ask somebody who may edit."
+
+
+class ServedEmbedder(Protocol):
+    """What a provider serves: a class, made without arguments, with the name it is found under."""
+
+    name: ClassVar[str]
+    served: ClassVar[bool]
+    """True; it has `wire` and `read` in place of `train` and `load`."""
+
+    def wire(self, model: str, passages: Sequence[str]) -> Wire:
+        """*passages* to *model* as a request."""
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        """The vectors of a whole answer, in the order of the passages."""
+
+
+class OpenAIEmbeddings:
+    """`/embeddings` as OpenAI defined it, and the many services and servers that speak the same."""
+
+    name: ClassVar[str] = "openai-compatible"
+    served: ClassVar[bool] = True
+
+    def wire(self, model: str, passages: Sequence[str]) -> Wire:
+        """As `ServedEmbedder.wire`."""
+        return Wire("/embeddings", {"model": model, "input": list(passages), "encoding_format": "float"})
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        """As `ServedEmbedder.read`; they are numbered, and need not come in order."""
+        rows = sorted(answer["data"], key=lambda one: one["index"])
+        usage = answer.get("usage") or {}
+        return Reply(
+            tokens_in=usage.get("prompt_tokens"),
+            tokens_out=0,
+            version=answer.get("model"),
+            vectors=tuple(tuple(one["embedding"]) for one in rows),
+        )
+
+
+class OllamaEmbeddings:
+    """Ollama's own `/api/embed`."""
+
+    name: ClassVar[str] = "ollama"
+    served: ClassVar[bool] = True
+
+    def wire(self, model: str, passages: Sequence[str]) -> Wire:
+        """As `ServedEmbedder.wire`; a passage that is too long is cut."""
+        return Wire("/api/embed", {"model": model, "input": list(passages), "truncate": True}, at_root=True)
+
+    def read(self, answer: Mapping[str, Any]) -> Reply:
+        """As `ServedEmbedder.read`."""
+        return Reply(
+            tokens_in=answer.get("prompt_eval_count"),
+            tokens_out=0,
+            version=answer.get("model"),
+            vectors=tuple(tuple(one) for one in answer["embeddings"]),
+        )
+
+
+def is_served(driver: Any) -> bool:
+    """Whether an embedder is a provider's."""
+    return bool(getattr(driver, "served", False))
+
+
+def lane_for(engine: Engine, driver: Any, params: EmbedParams) -> str | None:
+    """The lane of the work: a provider's, None for the usual one. NotFound, Invalid, Forbidden as the gateway says."""
+    if not is_served(driver):
+        return None
+    if params.provider is None:
+        raise embedder_needs_provider(params.embedder)
+    placed = placed_with_provider(
+        engine, params.provider, params.model, pages_may_leave=params.pages_may_leave
+    )
+    return placed.lane
+
+
+@dataclass(frozen=True)
+class ServedVectors:
+    """Pages of one job, sent to a provider."""
+
+    job: JobContext
+    driver: ServedEmbedder
+    args: EmbedParams
+
+    def find_allowed(self, ids: Sequence[str]) -> set[str]:
+        """Those of the pages *ids* that the model may see."""
+        lane = lane_for(self.job.engine, self.driver, self.args)
+        use = "local-model" if lane == "local-model" else "cloud-model"
+        return set(ids) - set(find_withheld(self.job.library, self.job.principal, ids, use))  # type: ignore[arg-type]
+
+    def embed(self, ids: Sequence[str], passages: Sequence[str]) -> Vectors:
+        """A row of length 1 for each passage of the pages *ids*; the job is put off while the provider is busy."""
+        import numpy as np
+
+        rows: list[tuple[float, ...]] = []
+        for at in range(0, len(passages), AT_ONCE):
+            self.job.check()
+            request = _request(self.args.provider, self.args.model, self.args.pages_may_leave, Subject(ids[0], also=tuple(ids[1:])))  # fmt: skip
+            some = passages[at : at + AT_ONCE]
+            try:
+                rows += ask_for_vectors(self.job, request, some, self.driver).answer
+            except ServiceError as error:
+                put_off_while_busy(error)
+                raise
+        return normalise_rows(np.array(rows, dtype=np.float32))
+
+
+def _request(
+    provider: Any, model: Any, pages_may_leave: bool, subject: Subject, seconds: float = 300.0
+) -> ModelRequest:
+    return ModelRequest(
+        provider=provider,
+        model=model,
+        prompt="Vectors of passages.",
+        subject=subject,
+        use_case="make-a-vector",
+        pages_may_leave=pages_may_leave,
+        seconds=seconds,
+    )
+
+
+def embed_query(library: Library, engine: Engine, principal: Principal, params: SearchParams) -> None:
+    """Note the vector of the query in *params* where the vectors are a provider's, or why it has none: asked before the
+    project is read, since a provider may take its time."""
+    if params.search_type == "fulltext" or not params.query.strip():
+        return
+    kept = read(library)
+    if kept is None or kept.served is None:
+        return
+    if principal.role == "viewer":
+        params.note_vector(None, VIEWERS)
+        return
+    try:
+        driver = engine.drivers.load(GROUP, kept.embedder)()
+        request = _request(
+            kept.served["provider"],
+            kept.served["model"],
+            params.pages_may_leave,
+            Subject(library.uuid, kind="project"),
+            SECONDS,
+        )
+        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver)
+        params.note_vector(found.answer[0], None)
+    except ServiceError as refusal:
+        params.note_vector(None, f"{refusal.detail} Likeness was not searched.")
