@@ -1,4 +1,4 @@
-"""What the reading room can do in a workflow or a recipe: note a visit to each page's original."""
+"""Page work for workflows and recipes: note a visit to each page's original."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class VisitSettings(Params):
 
 
 def visit_page(job: JobContext, page_id: str) -> PageWork:
-    """What to write for one page; the engine writes it, with the job's checkpoint in the same transaction."""
+    """Return what to write for one page; the engine writes it, with the job's checkpoint in the same transaction."""
     visit = {"visitor": job.args.visitor, "day": job.args.day}
     return PageWork("reading_room.note_visit", {"document_id": page_id, **visit}, answers=("id",))
 
 
 def a_page(ex: Example) -> dict[str, Any]:
-    """A page for the kit to try the job on."""
+    """Create a page for the conformance kit to try the job on."""
     return {"page_id": ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]}
 
 

@@ -71,7 +71,9 @@ def test_transfers_that_cannot_be_are_refused(two: Machine) -> None:
         "There is no project at"
     )
     assert "No project is called" in two.expect_refusal("transfer", page, "--from", "Nowhere", *here)
-    assert "both the source and the target" in two.expect_refusal("transfer", page, "--from", "Letters", *here)
+    assert "both the source and the target" in two.expect_refusal(
+        "transfer", page, "--from", "Letters", *here
+    )
     assert "There is no document" in two.expect_refusal("transfer", "f" * 32, "--from", "Wills", *here)
     assert "No document here has the id, name or path 'a b'" in two.expect_refusal(
         "transfer", "a b", "--from", "Wills", *here

@@ -1,4 +1,6 @@
-"""The jobs of IIIF: fetch a manifest and import it; fetch the pictures of canvases. All through the network gate."""
+"""The jobs of IIIF: fetch and import a manifest; fetch the pictures of canvases. All through the network
+gate.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ UNREACHABLE_IN_A_ROW: Final = 3
 
 
 def gate(engine: Engine) -> Egress:
-    """The engine's one way to the network: only public addresses, whatever a manifest says."""
+    """Return the engine's only way to the network: public addresses only, whatever a manifest says."""
     return Egress(local_only=engine.settings.local_only)
 
 
 def run_manifest(ctx: JobContext) -> dict[str, Any]:
-    """Fetch and import. Run again after a kill it finds the checkpoint that stands in the import's own step."""
+    """Fetch and import. After a kill, it finds the checkpoint written in the import's own step."""
     args: ManifestJobArgs = ctx.args
     if "document_id" in ctx.checkpoint:
         return dict(ctx.checkpoint)
@@ -58,7 +60,7 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
             f"The server answers {answer.status} where the manifest was expected; check the address.",
             code="not_the_manifest",
         )
-    # The name of the file as refusals call it: the end of the address, without what a query may hold.
+    # The file name used in refusals: the end of the address, without the query.
     filename = answer.url.partition("?")[0].rstrip("/").rpartition("/")[2][:200] or "manifest"
     params = {
         "file": answer.read(),
@@ -73,7 +75,7 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
 
 @dataclass
 class _Checkpoint:
-    """The checkpoint of fetching pictures: how many pages are done with, and what became of them."""
+    """The checkpoint of fetching pictures: how many pages are done, and the results."""
 
     done: int = 0
     fetched: int = 0
@@ -87,7 +89,7 @@ class _Checkpoint:
 
 
 def run_images(ctx: JobContext) -> dict[str, Any]:
-    """Fetch what is missing, one picture a step. One that is refused or lost is told in the result and stops no other."""
+    """Fetch missing pictures, one per step. A failure is reported in the result and stops no other."""
     args: ImagesJobArgs = ctx.args
     total = len(args.document_ids)
     kept = _Checkpoint(**ctx.checkpoint)
@@ -112,9 +114,9 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
                 answered = before if silent == 0 else answered
                 silent = silent + 1 if refusal.code == "unreachable" else 0
                 if silent >= UNREACHABLE_IN_A_ROW:
-                    # Those before it went unanswered for the same reason: they are asked for again with it.
+                    # Those before it went unanswered for the same reason: they are requested again with it.
                     ctx.save(answered, done=answered["done"], total=total)
-                    raise RetryLater("The server of the pictures does not answer.", seconds=300) from None
+                    raise RetryLater("The picture server does not answer.", seconds=300) from None
                 ctx.log("warning", f"{document_id}: {refusal.detail}")
                 kept.fail(document_id, refusal.detail)
         ctx.save(asdict(kept), done=number, total=total)
@@ -122,12 +124,12 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
 
 
 def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:
-    """Fetch a page's picture and look it through; the parameters of the step that attaches it."""
+    """Fetch and validate a page's picture; return the parameters of the step that attaches it."""
     address = _download_picture(ctx, page, target)
     limit = ctx.engine.settings.max_image_pixels
     info = image_info(target, max_pixels=limit, name="The picture")
     side = 1024
-    # Decoded once here, so that a cut or damaged file is refused now and not when it is first shown.
+    # Decoded once here, so that a damaged file is refused now and not when it is first shown.
     image = open_image(target, max_pixels=limit, shrink_to=(side, side), name="The picture")
     width, height = image.size if info.format == "TIFF" else info.upright_size
     return {
@@ -143,7 +145,9 @@ def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, 
 
 
 def _download_picture(ctx: JobContext, page: Reference, target: Path) -> str:
-    """Fetch the picture from the first of its addresses that gives it; that address. The first refusal otherwise."""
+    """Fetch the picture from the first address that provides it and return that; else raise the first
+    refusal.
+    """
     refusal: ServiceError | None = None
     for address in page.addresses():
         try:
@@ -156,7 +160,7 @@ def _download_picture(ctx: JobContext, page: Reference, target: Path) -> str:
             return address
         except ServiceError as told:
             refusal = refusal or told
-    raise refusal or Unavailable("The manifest names no picture of it.", code="no_picture")
+    raise refusal or Unavailable("The manifest names no picture for it.", code="no_picture")
 
 
 manifest_job = JobKind(

@@ -1,7 +1,8 @@
-"""The worker that trains kraken's recognition models, as `ketos train` does: one epoch a call, its state in a checkpoint.
+"""The worker that trains kraken's recognition models like `ketos train`: one epoch per call, state in a
+checkpoint.
 
-It answers what every trainer of lines answers (`armarium_training.trainers.Trainer`). The lines come from `teaching`: cut along
-their baselines, so the model is told that it reads such.
+It has the methods of every line trainer (`armarium_training.trainers.Trainer`). The lines come from
+`teaching`, cut along their baselines, and the model is marked accordingly.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ class KrakenTrainer:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods a worker process of this trainer answers."""
+        """Return the methods a worker process of this trainer answers."""
         trainer = cls(context)
         return {"epoch": trainer.epoch, "finish": trainer.finish}
 
     def epoch(self, call: Call) -> dict[str, Any]:
-        """Do the epoch of number *epoch* (from 1), unless it is done; what came of it."""
+        """Train epoch *epoch* (from 1), unless it is done; return its results."""
         folder, wanted = Path(str(call.params["folder"])), int(call.params["epoch"])
         done = _done(folder)
         while len(done) < wanted:
@@ -98,7 +99,7 @@ class KrakenTrainer:
         )
 
         class Told(Callback):  # type: ignore[misc]
-            """Tells how far the epoch is, and stops it where it is to stop."""
+            """Reports the progress of the epoch, and stops it on request."""
 
             def on_train_batch_end(
                 self, trainer: Any, module: Any, outputs: Any, batch: Any, at: int
@@ -128,7 +129,7 @@ class KrakenTrainer:
                 module = VGSLRecognitionModel(stated)
         except Exception as error:
             raise Refused(
-                f"The base is no kraken model that reads lines and can be trained further ({_first_line(error)})."
+                f"The base is not a kraken model that reads lines and can be trained further ({_first_line(error)})."
             ) from error
         fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
         told = fitting.callback_metrics
@@ -155,7 +156,9 @@ class KrakenTrainer:
         return done
 
     def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
-        """The list of epochs goes last: what is in it is on the disk. Killed before that, the epoch is done again."""
+        """Save, the list of epochs last: what it lists is on disk. After an earlier kill the epoch is
+        repeated.
+        """
         beside = folder / f"part-{LAST}"
         try:
             fitting.save_checkpoint(beside)
@@ -176,7 +179,7 @@ def _done(folder: Path) -> list[dict[str, Any]]:
 
 
 def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
-    """The lines as pictures with their texts beside them, as kraken takes them: those taught, those for validation."""
+    """Return the lines as pictures and texts in kraken's form: those for training, those for validation."""
     from PIL import Image
 
     told = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
@@ -194,7 +197,7 @@ def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
                 os.replace(beside, path)
             parts[bool(one["for_validation"])].append(str(path))
     taught, validation = parts
-    # Too few lines for validation: it is told by those that are taught.
+    # Too few lines for validation: the training lines are used.
     return taught, validation or taught
 
 
@@ -206,11 +209,11 @@ def _no_room(what: str, error: OSError) -> Refused:
 
 
 def _memory_mb() -> int:
-    """The most memory that this process has held."""
+    """Return the peak memory of this process."""
     try:
         import resource
     except ImportError:
-        # Windows has none; there it is not stated.
+        # Not available on Windows; left out there.
         return 0
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(used // (1 << 20) if sys.platform == "darwin" else used // 1024)
