@@ -176,7 +176,7 @@ def test_more_than_any_manifest_holds_is_refused_before_it_is_parsed() -> None:
         read(b" " * (manifest_reader.MAX_BYTES + 1))
     with pytest.raises(NotAManifest, match="values"):
         read(b'{"items":[' + b"[]," * 3_000_000 + b"1]}")
-    with pytest.raises(TooManyCanvases, match=r"holds 25001 pages; .* at most 25000") as refused:
+    with pytest.raises(TooManyCanvases, match=r"contains 25001 pages; .* at most 25000") as refused:
         read(b'{"type":"Manifest","items":[' + b"{}," * 25_000 + b"{}]}")
     assert (refused.value.status, refused.value.code) == (413, "too_many_canvases")
 
