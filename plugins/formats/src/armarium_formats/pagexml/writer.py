@@ -271,9 +271,7 @@ class _Writing:
         attributes: dict[str, str],
         others: list[str],
     ) -> None:
-        """Write language, script and direction in PAGE's words; one without a PAGE word goes into a
-        UserAttribute.
-        """
+        """Write language, script and direction in PAGE's words, else in a UserAttribute."""
         known = elements()[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
         if language and language_of(stated.get(key)) != language:
