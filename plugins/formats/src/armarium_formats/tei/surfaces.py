@@ -232,9 +232,7 @@ class Surfaces:
     def _children(
         self, element: etree._Element, page: Page, parent: Zone | None, taken: etree._Element | None = None
     ) -> list[str]:
-        """Read zones, lines and nested surfaces in an element; the rest, except its text, is stored as
-        XML.
-        """
+        """Read zones, lines and nested surfaces in an element; the rest, but for text, is stored as XML."""
         kept: list[str] = []
         for child in element:
             name = name_of(child)

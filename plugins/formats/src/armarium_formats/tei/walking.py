@@ -270,9 +270,7 @@ class Walk(Collecting):
         return None
 
     def _apparatus(self, element: etree._Element) -> None:
-        """Read an `app`: ours contains a line's readings; of others the lemma counts, else the first
-        reading.
-        """
+        """Read an `app`: ours contains a line's readings; of others the lemma or the first reading counts."""
         own = element.get("type") == "readings"
         opened = self.open_element(element) if not own else None
         if self.line is None:

@@ -1,6 +1,4 @@
-"""Writes TEI P5 in our profile (docs/tei-profile.md): one surface with zones, and text that points at
-them.
-"""
+"""Writes TEI P5 in our profile (docs/tei-profile.md): a surface with zones, and text that points at them."""
 
 from __future__ import annotations
 
