@@ -80,7 +80,7 @@ def code_lines(path: Path) -> int:
     left_out = {
         number for number, line in enumerate(text(path).split("\n"), 1) if not line.split("#")[0].strip()
     }
-    for node in ast.walk(tree):
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))

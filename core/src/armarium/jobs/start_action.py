@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from armarium.actions.context import ActionContext, Example
@@ -26,7 +26,7 @@ def start_action(
     check: Callable[[ActionContext, Any], object] | None = None,
     words: str | None = None,
     route: Route | None = None,
-    example: Callable[[Example], Mapping[str, Any]] | None = None,
+    example: Callable[[Example], dict[str, Any]] | None = None,
 ) -> Action[Any]:
     """Return an action named *name* that queues a job of *kind*; its parameters are the kind's arguments.
 
