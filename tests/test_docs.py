@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -69,3 +70,22 @@ def test_paths_named_in_the_manuals_exist() -> None:
             if not (ROOT / name).exists():
                 gone.append(f"{place(page)}: {name}")
     assert gone == []
+
+
+def code_lines(path: Path) -> int:
+    """Lines of Python without blank lines, comments, docstrings and imports."""
+    tree = ast.parse(text(path))
+    left_out = {
+        number for number, line in enumerate(text(path).split("\n"), 1) if not line.split("#")[0].strip()
+    }
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(set(range(1, len(text(path).split("\n")) + 1)) - left_out)
+
+
+def test_the_example_family_is_small() -> None:
+    """A table, two actions with routes, a query and a job that an action queues; its recipe job is counted apart."""
+    modules = (ROOT / "examples/reading_room/src/armarium_reading_room").glob("*.py")
+    assert sum(code_lines(path) for path in modules if path.name != "recipe_jobs.py") <= 90

@@ -398,7 +398,7 @@ def _cut_once(engine: Engine, library: Library, folder: Path, said: list[str]) -
         if treated > 1 or (treated != 1 and "image-treat" in ended):
             wrong.append(f"{name} was treated {treated} times")
         if "taken back" in said and children:
-            wrong.append(f"{name} has parts though its batch was taken back")
+            wrong.append(f"{name} has parts though its batch was undone")
         if "image-batch" in ended and state not in ("done", "undone", "skipped"):
             wrong.append(f"the item of {name} stands at {state}")
     if len(sources) not in ((5,) if "emptied" in said else (5, 6)):

@@ -64,6 +64,7 @@ from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
 from armarium.jobs.recipe_jobs import PageSkipped, PageWork, Placement, RecipeJob, RecipeJobs, page_kind
+from armarium.jobs.start_action import QueuedJob, start_action
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
 from armarium.network.egress import Egress, forget_partial
@@ -154,6 +155,7 @@ __all__ = [
     "Placement",
     "Plugin",
     "Principal",
+    "QueuedJob",
     "RecipeJob",
     "RecipeJobs",
     "RecipePath",
@@ -224,6 +226,7 @@ __all__ = [
     "refuse_withheld",
     "rules_of",
     "run_command",
+    "start_action",
     "stored_file",
     "takes_upload",
     "tracked",

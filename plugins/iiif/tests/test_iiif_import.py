@@ -502,7 +502,7 @@ def test_a_server_that_does_not_answer_puts_the_job_off(
     for _ in range(60):
         engine.jobs.run_until_idle(library, timeout=1)
         found = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
-        if (found["reason"] or "").startswith("The server of the pictures does not answer."):
+        if (found["reason"] or "").startswith("The picture server does not answer."):
             break
     assert found["state"] == "waiting"
     assert found["done"] == 0, "none of them counts as tried"
@@ -537,5 +537,5 @@ def test_a_picture_is_attached_once_and_only_to_a_canvas(
 
 def test_a_canvas_without_an_address_of_its_picture_is_refused(tmp_path: Path) -> None:
     bare = Reference("1", "f. 1", None, None, None, False)
-    with pytest.raises(Unavailable, match="names no picture of it"):
+    with pytest.raises(Unavailable, match="names no picture for it"):
         jobs.download_picture(None, bare, tmp_path / "picture")  # type: ignore[arg-type]

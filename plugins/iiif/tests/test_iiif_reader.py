@@ -138,7 +138,7 @@ def test_presentation_2() -> None:
         (b'{"type": "Manifest", "width": NaN}', "it is not JSON"),
         (b"[" * 100_000, "it is not JSON"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "it is not JSON"),
-        (b"[1]", "no object"),
+        (b"[1]", "not an object"),
         (b"{}", "it has no type"),
         (b'{"type": ["Manifest"]}', "it has no type"),
         (b'{"type": "Canvas"}', "its type is 'Canvas'"),
@@ -157,7 +157,7 @@ def test_what_is_no_manifest_is_refused_in_words(data: bytes, words: str) -> Non
     with pytest.raises(NotAManifest) as refused:
         read(data)
     assert words in refused.value.detail
-    assert refused.value.detail.startswith("m.json is no IIIF manifest")
+    assert refused.value.detail.startswith("m.json is not a IIIF manifest")
 
 
 def test_a_collection_names_its_manifests() -> None:
@@ -176,7 +176,7 @@ def test_more_than_any_manifest_holds_is_refused_before_it_is_parsed() -> None:
         read(b" " * (manifest_reader.MAX_BYTES + 1))
     with pytest.raises(NotAManifest, match="values"):
         read(b'{"items":[' + b"[]," * 3_000_000 + b"1]}")
-    with pytest.raises(TooManyCanvases, match=r"holds 25001 pages; .* at most 25000") as refused:
+    with pytest.raises(TooManyCanvases, match=r"contains 25001 pages; .* at most 25000") as refused:
         read(b'{"type":"Manifest","items":[' + b"{}," * 25_000 + b"{}]}")
     assert (refused.value.status, refused.value.code) == (413, "too_many_canvases")
 
@@ -230,7 +230,7 @@ def test_services_are_web_addresses_of_an_image_api() -> None:
     canvas = read(found).canvases[0]
     assert (canvas.image, canvas.service, canvas.service_version) == (None, "https://example.org/i/9", 1)
     assert canvas.service_level is None
-    assert read(found).notes == ["3 addresses are no web addresses (http or https): left out."]
+    assert read(found).notes == ["3 addresses are not web addresses (http or https): left out."]
 
 
 @pytest.mark.parametrize(

@@ -148,4 +148,10 @@ def test_random_histories_come_back_exactly(desk: Desk, engine: Engine, library:
     assert not set(tally.refused) - {"changed", "already-undone"}
     assert examine(engine, library.path, files=False, rebuild=False)["findings"] == []
     done = {row[0] for row in desk.rows("SELECT DISTINCT action_name FROM audit")}
-    assert done >= {"entity.merge", "mention.delete", "claim.create", "saved_search.create", "document.restore"}
+    assert done >= {
+        "entity.merge",
+        "mention.delete",
+        "claim.create",
+        "saved_search.create",
+        "document.restore",
+    }

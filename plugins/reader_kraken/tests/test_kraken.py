@@ -81,7 +81,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     target = "armarium_reader_kraken.reader:KrakenReader"
     worker = WorkerProcess(target, python=python, packages={"armarium_reader_kraken": PACKAGE})
     try:
-        with pytest.raises(WorkerRefused, match=r"hand\.mlmodel is no kraken model"):
+        with pytest.raises(WorkerRefused, match=r"hand\.mlmodel is not a kraken model"):
             worker.call("load", {"model": str(tmp_path / "hand.mlmodel")})
     finally:
         worker.kill()
@@ -141,9 +141,9 @@ def test_where_a_published_model_is_downloaded(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "answer", "why"),
     [
-        ("hands/1742", b"", "is no DOI of Zenodo"),
+        ("hands/1742", b"", "is not a DOI of Zenodo"),
         ("7", b"<html>", "is not as expected"),
-        ("7", b'{"files": [{"key": "notes.pdf"}]}', "holds no kraken model"),
+        ("7", b'{"files": [{"key": "notes.pdf"}]}', "contains no kraken model"),
         ("7", b'{"message": "not found"}', "is not as expected"),
     ],
 )

@@ -99,7 +99,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
             '{"auto_map": {"AutoConfig": "evil.Config"}}',
         ):
             config.write_text(text)
-            with pytest.raises(WorkerRefused, match="hand is no image-text model"):
+            with pytest.raises(WorkerRefused, match="hand is not an image-text model"):
                 worker.call("load", {"model": str(config)})
     finally:
         worker.kill()

@@ -13,7 +13,7 @@ A table is declared once, and what is answered of it derives from it:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, bi
 from sqlalchemy.types import Boolean, Float, Integer
 
 from armarium.errors import ServiceError
+from armarium.ids import new_id
 from armarium.messages import Message
 from armarium.store.tables import Json, json_text
 
@@ -121,6 +122,18 @@ class Rows:
         rows = conn.execute(self.select.where(*where).order_by(*order).limit(limit).offset(offset))
         items = [row._asdict() for row in rows]
         return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+    def insert(self, conn: Connection, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Insert a row, with a new id if *values* has none, and return it as it is answered."""
+        (key,) = self.table.primary_key.columns
+        row = {key.name: new_id(), **values}
+        conn.execute(self.table.insert().values(row))
+        return self.require(conn, row[key.name])
+
+    def delete(self, conn: Connection, identity: str) -> None:
+        """Delete the row with this id; the refusal where there is none."""
+        self.require(conn, identity)
+        conn.execute(self.table.delete().where(self._has_id), {"identity": identity})
 
 
 def answer_of(table: Table) -> Callable[[type[M]], type[M]]:

@@ -1,1 +1,1 @@
-"""Who looked at which original, and when: an example of a third-party family of routes."""
+"""Who looked at which original, and when: an example of a family of routes."""

@@ -1,10 +1,10 @@
-"""What the reading room contributes to the engine: the only file with a hook."""
+"""The plugin of the reading room: the only file with a hook."""
 
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_reading_room.actions import note_visit, strike_visit, strike_visits
-from armarium_reading_room.jobs import STRIKE
+from armarium_reading_room.actions import note_visit, strike_visit
+from armarium_reading_room.jobs import STRIKE, strike_visits
 from armarium_reading_room.models import metadata
 from armarium_reading_room.queries import list_visits
 from armarium_reading_room.recipe_jobs import VISIT_PAGES

@@ -11,12 +11,12 @@ from armarium_documents.api import require_document
 from armarium_reading_room.models import visits
 from armarium_reading_room.schemas import Visit
 
-VISITS = Rows(visits, missing=missing("visit", "The list of visits of a document names them."))
+VISITS = Rows(visits, missing=missing("visit", "List the visits of the document to find the right id."))
 
 
 @query("/api/documents/{document_id}/visits", summary="Who looked at the original", answer=listed(Visit))
 def list_visits(conn: Connection, document_id: str) -> dict[str, Any]:
-    """The newest first; NotFound where there is no such document."""
+    """Return the newest first; NotFound if there is no such document."""
     require_document(conn, document_id)
     newest_first = (visits.c.day.desc(), visits.c.id)
     return VISITS.list_all(conn, visits.c.document_id == document_id, order=newest_first)

@@ -1,4 +1,4 @@
-"""What the reading room can do in a workflow or a recipe: note a visit to each page's original."""
+"""Page work for workflows and recipes: note a visit to each page's original."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def visit_page(job: JobContext, page_id: str) -> PageWork:
 
 
 def a_page(ex: Example) -> dict[str, Any]:
-    """A page for the kit to try the job on."""
+    """Create a page for the conformance kit to try the job on."""
     return {"page_id": ex.run("document.create", {"name": "A page", "doc_type": "page"})["id"]}
 
 

@@ -1,4 +1,4 @@
-"""Visits in requests and answers."""
+"""Requests and answers about visits."""
 
 from __future__ import annotations
 
@@ -33,10 +33,4 @@ class StrikeVisits(Params):
 
 @answer_of(visits)
 class Visit(Message):
-    """A visit in an answer: every column of the table."""
-
-
-class StrikingStarted(Message):
-    """The job that strikes the visits."""
-
-    job_id: str
+    """A visit: a field for every column of the table."""

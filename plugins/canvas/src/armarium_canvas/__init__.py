@@ -1,1 +1,1 @@
-"""Canvas: where the cards, notes and links of a folder lie, and the picture of it."""
+"""Canvas: the layout of the cards, notes and links of a folder, and its picture."""

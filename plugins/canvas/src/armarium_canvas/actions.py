@@ -1,4 +1,4 @@
-"""The only writes of a canvas: save the layout, make, change and remove an item."""
+"""The actions of a canvas: save the layout, create, change and remove an item."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def _layout_example(ex: Example) -> dict[str, Any]:
     "canvas.save_layout",
     params=LayoutParams,
     result=Layout,
-    summary="Save where things lie on the canvas of a folder, and take others off it.",
+    summary="Save positions on the canvas of a folder, and remove others from it.",
     route=Route("PUT", "/api/canvas/folders/{folder_id}/layout"),
     words="Arranged the canvas of {folder_id|a folder}",
     example=_layout_example,
 )
 def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
-    """Rows are laid over those that are there; a removed row is no error when there was none.
+    """Sent rows are merged over existing ones; removing a row that does not exist is not an error.
 
-    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for what does not lie
+    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for what is not
     in the folder.
     """
     folder = require_canvas(ctx.conn, p.folder_id)
@@ -89,7 +89,7 @@ def save_layout(ctx: ActionContext, p: LayoutParams) -> dict[str, Any]:
 def _merge_row(
     ctx: ActionContext, folder_id: str, row: PlaceFields, before: dict[str, dict[str, Any]]
 ) -> tuple[object, ...]:
-    """The row to write: what is sent over what is there."""
+    """Return the row to write: what was sent merged over what exists."""
     identity = f"{folder_id}::{row.item_id}"
     stored = before.get(identity, {})
     fields = [
@@ -115,22 +115,22 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def item_create(ctx: ActionContext, p: ItemCreateParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link
-    that are not two things on the canvas, or when the canvas is full."""
+    """Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for ends of
+    a link that are not two things on the canvas, or when the canvas is full.
+    """
     folder = require_canvas(ctx.conn, p.folder_id)
     there = select(func.count()).select_from(items).where(items.c.folder_id == folder.id)
     if ctx.conn.execute(there).scalar_one() >= MAX_ITEMS:
         raise canvas_full(MAX_ITEMS)
     value = {**p.model_dump(), "id": new_id(), "created_at": ctx.now, "updated_at": ctx.now}
     _check_ends(ctx, folder.name, value)
-    ctx.conn.execute(items.insert().values(value))
     ctx.target(value["id"], folder.id)
     ctx.note_changes(document_ids=[folder.id])
-    return ITEMS.require(ctx.conn, value["id"])
+    return ITEMS.insert(ctx.conn, value)
 
 
 def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
-    """Refuse a link without two different things of the canvas at its ends, and ends on what is no link."""
+    """Refuse a link without two different things on the canvas at its ends, and ends on other kinds."""
     ends = [item["source_item_id"], item["target_item_id"]]
     if item["kind"] != "link":
         if any(end is not None for end in ends):
@@ -148,7 +148,7 @@ def _check_ends(ctx: ActionContext, name: str, item: dict[str, Any]) -> None:
 
 
 def _stranger(ctx: ActionContext, item_id: str, name: str) -> ServiceError:
-    """The refusal of a thing that lies elsewhere in the project, or nowhere in it."""
+    """Return the refusal of a thing that is elsewhere in the project, or not in it."""
     return not_on_canvas(item_id, name) if exists_at_all(ctx.conn, item_id) else unknown_thing(item_id)
 
 
@@ -168,7 +168,7 @@ def _update_example(ex: Example) -> dict[str, Any]:
     example=_update_example,
 )
 def item_update(ctx: ActionContext, p: ItemUpdateParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for ends of a link that do not hold."""
+    """Raises NotFound, Conflict in the Trash, Forbidden by a lock, Invalid for invalid ends of a link."""
     item = ITEMS.require(ctx.conn, p.item_id)
     folder = require_canvas(ctx.conn, item["folder_id"])
     changes = {name: getattr(p, name) for name in p.model_fields_set if name != "item_id"}
@@ -199,9 +199,9 @@ def _delete_example(ex: Example) -> dict[str, Any]:
     "canvas.item_delete",
     params=ItemDeleteParams,
     result=ItemDeleted,
-    summary="Take an item off the canvas, with its place and the links that end at it.",
+    summary="Remove an item from the canvas, with its place and the links that end at it.",
     route=Route("DELETE", "/api/canvas/items/{item_id}"),
-    words="Took something off the canvas of {}",
+    words="Removed something from the canvas of {}",
     example=_delete_example,
 )
 def item_delete(ctx: ActionContext, p: ItemDeleteParams) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What other families may use of a canvas: its tables, and what lies on the canvas of a folder."""
+"""What other families may use of a canvas: its tables, and the contents of a folder's canvas."""
 
 from __future__ import annotations
 

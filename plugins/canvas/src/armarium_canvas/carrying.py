@@ -1,4 +1,4 @@
-"""What a canvas loses when things on it move to another project: their places, and the links that end on them."""
+"""What a canvas loses when things on it move to another project: their places, and the links to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarium_documents.api import Carrier, documents
 
 
 def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
-    """(place, the thing's name, the folder's name) for each place on the canvas of a folder that stays."""
+    """Return (place, the thing's name, the folder's name) for each place on a canvas that stays behind."""
     folder = documents.alias("folder")
     found = (
         select(places.c.id, documents.c.name, folder.c.name)
@@ -25,7 +25,9 @@ def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]
 
 
 def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
-    """(link, its words, the folder's name) for each link of a canvas that stays with an end that goes."""
+    """Return (link, its words, the folder's name) for each link of a canvas that stays, with an end that
+    moves.
+    """
     ends = or_(is_among(items.c.source_item_id, moved), is_among(items.c.target_item_id, moved))
     found = (
         select(items.c.id, func.coalesce(items.c.text, ""), documents.c.name)
@@ -36,13 +38,13 @@ def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
 
 
 def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
-    """The places and links that a move of the documents *moved* cuts."""
+    """Return the places and links that a move of the documents *moved* cuts."""
     found = [
         {
             "kind": "canvas_place",
             "id": identity,
             "name": name,
-            "why": f"“{name}” lies on the canvas of “{folder}”, which stays.",
+            "why": f"“{name}” is on the canvas of “{folder}”, which stays behind.",
         }
         for identity, name, folder in _places(conn, moved)
     ]
@@ -51,14 +53,14 @@ def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
             "kind": "canvas_link",
             "id": identity,
             "name": words,
-            "why": f"This link on the canvas of “{folder}” ends on something that goes.",
+            "why": f"This link on the canvas of “{folder}” ends at something that moves.",
         }
         for identity, words, folder in _links(conn, moved)
     ]
 
 
 def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
-    """Take those places and links off their canvases; undo of the move puts them back."""
+    """Remove those places and links from their canvases; undoing the move restores them."""
     for table, rows in ((places, _places(ctx.conn, moved)), (items, _links(ctx.conn, moved))):
         ctx.conn.execute(table.delete().where(is_among(table.c.id, [row[0] for row in rows])))
 

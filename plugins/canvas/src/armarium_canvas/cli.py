@@ -1,4 +1,4 @@
-"""The command of the canvas: the picture of it, in a file."""
+"""The command of the canvas: draws it into a file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from armarium_documents.commandline import document_id
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(rich_help_panel=Topic.files, epilog="Example: armarium canvas Sources --out canvas.png")(
         canvas
     )
-    # Without this, typer would make the one command the whole program.
+    # Without this, typer would make the single command the whole program.
     program.callback()(lambda: None)
     return program
 
@@ -26,12 +26,13 @@ def commands() -> typer.Typer:
 def canvas(
     folder: Annotated[str, typer.Argument(help="The folder by name, path or id (armarium ls shows them).")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file; left out: NAME-canvas.png, here.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file; default: NAME-canvas.png in the current folder."),
     ] = None,
     size: Annotated[int, typer.Option(help="Pixels of the longest side, 256 to 4096.")] = 1600,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Draw the canvas of a folder, its cards, notes and links where they lie, into a PNG file."""
+    """Draw the canvas of a folder, with its cards, notes and links, into a PNG file."""
     with project_session() as session:
         identity = document_id(session, folder)
         name = session.get(f"/api/documents/{identity}")["name"]

@@ -1,4 +1,4 @@
-"""How what lies on a canvas stands as an end of a link of the source model; that family asks for it by name."""
+"""Makes canvas items available as ends of links of the source model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from armarium_canvas.queries import ITEMS
 
 
 class CanvasItemEnd:
-    """A note, quote, text or link of a canvas that is linked with a line, a page or a URI."""
+    """A note, quote, text or link of a canvas as the end of a link to a line, a page or a URI."""
 
     kind = "canvas_item"
 
     def check(self, conn: Connection, identity: str) -> None:
-        """NotFound for no such item."""
+        """Raise NotFound if there is no such item."""
         ITEMS.require(conn, identity)

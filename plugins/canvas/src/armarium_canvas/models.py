@@ -1,4 +1,4 @@
-"""The tables of a canvas: where things lie, and the items that only the canvas has."""
+"""The tables of a canvas: positions, and the items that exist only on a canvas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ places = Table(
     # `folder::item`: one row for each thing on a canvas.
     Column("id", Text, primary_key=True),
     reference("folder_id", documents.c.id),
-    # A document or a canvas item; no foreign key, for it may be either, and a place outlives a move.
+    # A document or a canvas item; no foreign key, because it may be either, and a place outlives a move.
     Column("item_id", Text, nullable=False),
     Column("x", Float, nullable=False),
     Column("y", Float, nullable=False),

@@ -1,6 +1,6 @@
-"""The picture of a canvas: cards with the thumbnails that are there, notes, links, and the strip of what has no place.
+"""Draws a canvas: cards with existing thumbnails, notes, links, and a strip of unplaced things.
 
-Nothing is made for it and nothing changes: a thumbnail that is missing or damaged leaves its card grey.
+Drawing creates and changes nothing: a missing or damaged thumbnail leaves its card grey.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Rect(NamedTuple):
 
 
 def draw_canvas(scene: Scene, thumbnail: Callable[[str], Path], max_size: int) -> bytes:
-    """The canvas as a PNG whose longest side is at most *max_size* pixels; one card unit is at most one pixel.
+    """Return the canvas as a PNG of at most *max_size* pixels; one card unit is at most one pixel.
 
-    *thumbnail* says where the thumbnail drawn from the bytes of a checksum lies.
+    *thumbnail* returns the path of the thumbnail for a checksum.
     """
     return _Drawing(scene, thumbnail, max_size).png()
 
@@ -111,7 +111,7 @@ class _Drawing:
         return file.getvalue()
 
     def _lay_strip(self, table: Rect | None) -> Rect:
-        """Give each thing without a place one in rows below the canvas, as wide as the canvas or about square."""
+        """Lay out the unplaced things in rows below the canvas, as wide as the canvas or about square."""
         things = self.scene.unplaced
         cell_wide, cell_high = CARD_WIDTH + _GAP, CARD_HEIGHT + _GAP
         across = math.ceil(math.sqrt(len(things) * 1.4))
@@ -149,7 +149,9 @@ class _Drawing:
             self._write(text, x + 4, y - 4, x + 200 * self.scale, _PALE_INK)
 
     def _draw_thing(self, thing: Card | Note) -> None:
-        """A card or note where it lies; one with an angle on a sheet of its own, turned clockwise about its centre."""
+        """Draw a card or note; one with an angle on a layer of its own, rotated clockwise about its
+        centre.
+        """
         from PIL import Image, ImageDraw
 
         rect = self._pixels(self.rects[thing.id])
@@ -190,7 +192,7 @@ class _Drawing:
         size = self._text_size
         left, right = rect.left + width + 2, rect.right - width - 2
         foot = rect.bottom - width - 0.35 * size
-        # A long name gives way to the count, which is told in full.
+        # A long name is shortened in favour of the count, which is shown in full.
         count = f" ({card.members})" if card.is_group else ""
         if rect.bottom - rect.top > 2.6 * size:
             self._write(card.name, left, foot - 1.15 * size, right, _INK, ending=count)
@@ -217,7 +219,9 @@ class _Drawing:
         return self.pictures[key]
 
     def _read(self, checksum: str, wide: int, high: int) -> Image.Image | None:
-        """The cached thumbnail fitted into *wide* by *high* pixels; None where there is none that can be read."""
+        """Return the cached thumbnail fitted into *wide* by *high* pixels; None if there is none that can be
+        read.
+        """
         path = self.thumbnail(checksum)
         if not path.is_file():
             return None
@@ -240,7 +244,7 @@ class _Drawing:
             line += 1.25 * size
 
     def _wrap_text(self, text: str, width: float) -> Iterator[str]:
-        """Lines of *text* that fit *width* pixels; a word longer than a line is broken."""
+        """Wrap *text* into lines of *width* pixels; a word longer than a line is broken."""
         font = PictureFont(self._text_size)
         for paragraph in text[:_LONGEST_TEXT].splitlines():
             line = ""
@@ -267,7 +271,9 @@ class _Drawing:
     def _write(
         self, text: str, x: float, y: float, right: float | None, colour: Colour, *, ending: str = ""
     ) -> None:
-        """One line with its baseline beginning at (x, y), cut short with dots at *right* but for its *ending*."""
+        """Draw one line with its baseline beginning at (x, y), shortened with dots at *right* but for
+        *ending*.
+        """
         text = " ".join(text[:_LONGEST_TEXT].split())
         if not text:
             return
@@ -279,7 +285,7 @@ class _Drawing:
 
     def _pixels(self, rect: Rect) -> Rect:
         left, top = self.origin
-        # A card is a dot at least, and never turned inside out by rounding.
+        # A card is at least one pixel, and never inverted by rounding.
         x, y = (rect.left - left) * self.scale, (rect.top - top) * self.scale
         return Rect(
             x,
@@ -290,7 +296,7 @@ class _Drawing:
 
 
 def _rect_of(thing: Card | Note) -> Rect:
-    """Where a placed thing lies: around its saved centre, 120 by 150 where no size is saved."""
+    """Return the rectangle of a placed thing around its centre, 120 by 150 if no size is stored."""
     assert thing.place is not None
     x, y, w, h, _ = thing.place
     wide = CARD_WIDTH if w is None else w
@@ -299,7 +305,7 @@ def _rect_of(thing: Card | Note) -> Rect:
 
 
 def _turn_rect(rect: Rect, angle: float) -> Rect:
-    """The upright rectangle around *rect* turned by *angle* degrees about its centre."""
+    """Return the upright rectangle around *rect* rotated by *angle* degrees about its centre."""
     across, down = (round(abs(turn(math.radians(angle))), 9) for turn in (math.cos, math.sin))
     wide, high = rect.right - rect.left, rect.bottom - rect.top
     half_wide, half_high = (across * wide + down * high) / 2, (down * wide + across * high) / 2
@@ -308,7 +314,7 @@ def _turn_rect(rect: Rect, angle: float) -> Rect:
 
 
 def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
-    """The smallest rectangle around *rects*; None around nothing."""
+    """Return the smallest rectangle around *rects*; None for none."""
     found = list(rects)
     if not found:
         return None
@@ -321,7 +327,7 @@ def _bounding_rect(rects: Iterable[Rect]) -> Rect | None:
 
 
 def _fitting(font: PictureFont, text: str, width: float) -> int:
-    """How many characters of *text* fit *width* pixels, at least one."""
+    """Return how many characters of *text* fit *width* pixels, at least one."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""What a canvas brings to the engine: the only file with a hook."""
+"""The plugin of the canvas family: the only file with a hook."""
 
 from __future__ import annotations
 

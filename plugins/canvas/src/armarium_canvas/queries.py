@@ -42,7 +42,9 @@ _HERE = or_(
 
 
 def require_canvas(conn: Connection, folder_id: str) -> Node:
-    """The live folder or group whose canvas it is; NotFound, Conflict in the Trash, Invalid for any other node."""
+    """Return the live folder or group of the canvas; NotFound, Conflict in the Trash, Invalid for other
+    nodes.
+    """
     node = require_live(conn, folder_id)
     if node.node_kind != "document" or node.doc_type not in ("folder", "group"):
         raise no_canvas(node.name)
@@ -51,19 +53,19 @@ def require_canvas(conn: Connection, folder_id: str) -> Node:
 
 @query(
     "/api/canvas/folders/{folder_id}/layout",
-    summary="Where things lie on the canvas of a folder",
+    summary="The layout of the canvas of a folder",
     answer=Layout,
     refusals=(404, 409),
     name="read_layout",
 )
 def layout(conn: Connection, folder_id: str) -> dict[str, Any]:
-    """The rows of a folder's canvas, from the back to the front, and its items, oldest first."""
+    """Return the rows of a folder's canvas, from back to front, and its items, oldest first."""
     require_canvas(conn, folder_id)
     return layout_of(conn, folder_id)
 
 
 def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
-    """As `layout`, of a folder that is known to have a canvas."""
+    """As `layout`, for a folder that is known to have a canvas."""
     front = (places.c.z_index, places.c.z, places.c.id)
     return {
         "folder_id": folder_id,
@@ -73,12 +75,14 @@ def layout_of(conn: Connection, folder_id: str) -> dict[str, Any]:
 
 
 def stored_places(conn: Connection, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The layout rows that have the ids *ids*, by id."""
+    """Return the layout rows with the ids *ids*, by id."""
     return {row["id"]: row for row in PLACES.all(conn, is_among(places.c.id, ids))}
 
 
 def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bool = True) -> list[str]:
-    """Those of *ids* that are neither live documents of the folder nor items of its canvas (with *links* or not)."""
+    """Return those of *ids* that are neither live documents of the folder nor items (*links*: or links) of
+    its canvas.
+    """
     own = select(items.c.id).where(items.c.folder_id == folder_id, is_among(items.c.id, ids))
     here = union_all(
         select(documents.c.id).where(_in_folder(folder_id), is_among(documents.c.id, ids)),
@@ -89,7 +93,7 @@ def strangers(conn: Connection, folder_id: str, ids: Sequence[str], *, links: bo
 
 
 def exists_at_all(conn: Connection, item_id: str) -> bool:
-    """Whether a document or an item of any canvas has this id."""
+    """Return whether a document or an item of any canvas has this id."""
     named = union_all(
         select(documents.c.id).where(documents.c.id == item_id),
         select(items.c.id).where(items.c.id == item_id),
@@ -98,7 +102,7 @@ def exists_at_all(conn: Connection, item_id: str) -> bool:
 
 
 def links_at(conn: Connection, item_id: str) -> list[str]:
-    """The links that end at an item, oldest first."""
+    """Return the links that end at an item, oldest first."""
     ends = or_(items.c.source_item_id == item_id, items.c.target_item_id == item_id)
     found = select(items.c.id).where(items.c.kind == "link", ends).order_by(items.c.created_at, items.c.id)
     return list(conn.execute(found).scalars())
@@ -123,7 +127,7 @@ class Card(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A canvas item that is no link."""
+    """A canvas item that is not a link."""
 
     id: str
     text: str
@@ -139,7 +143,7 @@ class Line(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """All that the picture of a canvas draws, from the back to the front."""
+    """Everything that the picture of a canvas draws, from back to front."""
 
     placed: list[Card | Note]
     unplaced: list[Card | Note]
@@ -148,7 +152,7 @@ class Scene(NamedTuple):
 
 
 def _cards(folder_id: str) -> Select[Any]:
-    """What the cards of a folder show."""
+    """Return what the cards of a folder show."""
     member = documents.alias("member")
     members = (member.c.parent_id == documents.c.id) & member.c.deleted_at.is_(None)
     first = (
@@ -183,7 +187,7 @@ def _place(row: RowMapping) -> Place:
 
 
 def scene(conn: Connection, folder_id: str) -> Scene:
-    """What lies on the canvas of a folder, and what of it has no place; as many statements whatever the size."""
+    """Return the contents of a folder's canvas, placed and unplaced, with a fixed number of statements."""
     placed: list[tuple[tuple[Any, ...], Card | Note]] = []
     cards = _cards(folder_id)
     here = (places.c.item_id == documents.c.id) & (places.c.folder_id == folder_id)

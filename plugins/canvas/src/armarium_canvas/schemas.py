@@ -1,4 +1,4 @@
-"""What a canvas is asked and answers: layout rows, items, the bounds of its picture."""
+"""Requests and answers of a canvas: layout rows, items, the size of its picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DEPTH = 32
 
 
 def check_payload(value: dict[str, Any]) -> dict[str, Any]:
-    """*value* itself when it is JSON of bounded depth and size; ValueError in words otherwise."""
+    """Return *value* if it is JSON of bounded depth and size; otherwise ValueError with the reason."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         deeper: list[Any] = []
@@ -50,7 +50,7 @@ Payload = Annotated[dict[str, Any], AfterValidator(check_payload)]
 
 
 class PlaceFields(Params):
-    """Where something is to lie; a field left out keeps the value it has, null clears it."""
+    """The position of a thing; a field left out keeps its value, null clears it."""
 
     item_id: Id
     x: Coordinate
@@ -68,7 +68,7 @@ class PlaceFields(Params):
 
 
 class LayoutParams(Params):
-    """Rows to save and items to take off the table; all others stay where they are."""
+    """Rows to save and items to remove from the table; all others stay where they are."""
 
     folder_id: Id
     rows: Annotated[list[PlaceFields], Field(max_length=MAX_ROWS)] = Field(default_factory=list)
@@ -115,7 +115,7 @@ class Place(Message):
 
 @answer_of(items)
 class Item(Message):
-    """One canvas item; its place lives in the layout row alone."""
+    """A canvas item; its position is only in the layout row."""
 
     kind: Kind
 
@@ -129,7 +129,7 @@ class Layout(Message):
 
 
 class ItemDeleted(Message):
-    """An item that is gone, with the links that ended at it."""
+    """An item that was removed, with the links that ended at it."""
 
     status: Literal["deleted"]
     id: str

@@ -64,16 +64,16 @@ def test_what_the_kind_declares_is_written_as_declared(desk: Machine, page: str)
     desk.succeed("set", page, "document.prototype_key=will")
     desk.succeed("set", page, "leaves=3", "sealed=true")
     assert show_page(desk, page)["attributes"] == {"leaves": 3, "sealed": True}
-    assert "leaves is a number, and 'many' is none" in desk.expect_refusal("set", page, "leaves=many")
+    assert "leaves is a number, and 'many' is not one" in desk.expect_refusal("set", page, "leaves=many")
     assert "write sealed=true or sealed=false" in desk.expect_refusal("set", page, "sealed=perhaps")
 
 
 def test_what_is_no_value_is_refused_and_changes_nothing(desk: Machine, page: str) -> None:
     for words, said in (
-        ("place", "is no KEY=VALUE"),
-        ("=Toledo", "is no KEY=VALUE"),
-        ("n:=twelve", "is no JSON"),
-        ("document.created_at=1750", "There is no field document.created_at to write"),
+        ("place", "is not of the form KEY=VALUE"),
+        ("=Toledo", "is not of the form KEY=VALUE"),
+        ("n:=twelve", "is not JSON"),
+        ("document.created_at=1750", "There is no field document.created_at to set"),
         ("document.name=", "needs a name"),
     ):
         assert said in desk.expect_refusal("set", page, "kept=no", words)

@@ -35,7 +35,7 @@ def test_a_folder_is_made_where_it_is_asked_for(desk: Machine) -> None:
     assert found["Inner"]["id"] == inner
     assert found["Inner"]["parent_id"] == found["Box 3"]["id"]
     assert found["Box 3"]["parent_id"] == found["Sources"]["id"]
-    assert "the path 'Nowhere'" in desk.expect_refusal("folder", "Box", "--in", "Nowhere")
+    assert "path 'Nowhere'" in desk.expect_refusal("folder", "Box", "--in", "Nowhere")
 
 
 def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> None:
@@ -53,7 +53,7 @@ def test_a_page_is_named_by_as_much_of_its_path_as_is_needed(shelf: Machine) -> 
     said = shelf.expect_refusal("text", nodes[third]["name"])
     assert f"/{whole} ({third})" in said
     assert "Sources/Box 4/" in said
-    assert "the path" in shelf.expect_refusal("show", f"/Box 3/{nodes[third]['name']}")
+    assert "name or path" in shelf.expect_refusal("show", f"/Box 3/{nodes[third]['name']}")
     make(shelf, "a/b", "--in", "Box 4")
     assert shelf.succeed("show", "Box 4/a/b").out.startswith("Sources/Box 4/a/b")
 

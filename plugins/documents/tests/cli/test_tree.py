@@ -243,7 +243,7 @@ def test_dataset_goes_into_folders_when_asked(described: Machine) -> None:
 
 
 IMPOSSIBLE = [
-    (("-w", "pages:number=many"), "'many' is no number"),
+    (("-w", "pages:number=many"), "'many' is not a number"),
     (("-w", "sealed:checkbox=maybe"), "'maybe' is neither true nor false"),
     (("-w", ""), "An empty name names no attribute"),
     (("--sort", " "), "An empty name names no attribute"),

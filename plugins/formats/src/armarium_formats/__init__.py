@@ -1,1 +1,1 @@
-"""Interchange formats: PAGE XML in and out, plain text out."""
+"""Interchange formats: reads layout files into passes and writes pages to files."""

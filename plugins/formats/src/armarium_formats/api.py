@@ -1,5 +1,6 @@
-"""What other families and format drivers may use: the page model, the driver contract, the proving suite, the table of
-imported files, a page as a file."""
+"""What other families and format drivers may use: the page model, the driver contract, the exercise suite,
+the table of imported files, a page as a file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What of a segment goes out as its file has it: shapes that nobody moved since, further texts that nobody retracted."""
+"""Which parts of a segment are exported as in its file: unmoved shapes, further texts that nobody
+retracted.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ NOISE = 1e-6
 
 
 class Further(NamedTuple):
-    """A live reading that the file brought of a segment of which it brought several."""
+    """A live reading of a segment for which the file has several."""
 
     id: str
     text: str
@@ -32,7 +34,7 @@ class Further(NamedTuple):
 
 
 def further_readings(conn: Connection, pass_id: str) -> dict[str, list[Further]]:
-    """By segment, the readings that its file brought: the one that counted for it first."""
+    """Return, by segment, the readings from its file: the one that counted first comes first."""
     found: dict[str, list[Further]] = {}
     for segment_id, *reading in conn.exec_driver_sql(_FURTHER, (pass_id,)):
         found.setdefault(segment_id, []).append(Further(*reading))
@@ -72,8 +74,9 @@ def shapes_of(
     said: Mapping[str, Any],
     size: tuple[int, int],
 ) -> tuple[list[Point], list[Point]]:
-    """Outline and baseline in pixels: as the file drew them, or did not, where only a part of it or a place that was found for it
-    is held and nobody moved that since."""
+    """Return outline and baseline in pixels: as in the file if only part of a shape was stored and nobody
+    moved it since.
+    """
     shape = anchor.get("polygon")
     if shape is None:
         x, y, w, h = anchor["rect"]
@@ -88,7 +91,7 @@ def shapes_of(
 
 
 def _as_filed(said: Mapping[str, Any], key: str, size: tuple[int, int]) -> list[Point]:
-    """Points that were kept as the file has them, in pixels of *size*; none where the file draws none."""
+    """Return points stored as in the file, in pixels of *size*; none if the file has none."""
     frame = said.get("raw_pixel_frame")
     if not frame:
         return []
@@ -97,9 +100,9 @@ def _as_filed(said: Mapping[str, Any], key: str, size: tuple[int, int]) -> list[
 
 
 def _in_pixels(shape: Iterable[Sequence[float]], width: int, height: int) -> list[tuple[float, float]]:
-    """Points in pixels: whole where they differ from whole ones by the noise of a scale alone, else with their decimals.
+    """Convert points to pixels: whole if they differ only by the noise of scaling, else with decimals.
 
-    What becomes of those is the writer's to say: a format that has whole pixels names them among what it lost.
+    A format with whole pixels reports lost decimals itself.
     """
     points: list[tuple[float, float]] = []
     for x, y in shape:

@@ -1,4 +1,4 @@
-"""From a pass in the project to a page in pixels: what every export starts from."""
+"""Converts a pass in the project to a page in pixels, from which every export starts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
 
 @dataclass(slots=True)
 class AssembledPage:
-    """A page ready to be written, with what putting it together had to leave out or decide."""
+    """A page ready to be written, and what had to be left out or decided."""
 
     page: PageModel
     segment_count: int
@@ -56,7 +56,7 @@ class AssembledPage:
 
 @dataclass(slots=True)
 class _Part:
-    """A segment with what is needed to set it among its brothers."""
+    """A segment with what is needed to order it among its siblings."""
 
     segment: PageSegment
     row_id: str
@@ -76,9 +76,9 @@ def assemble(
     imported: Mapping[str, Any] | None,
     sequence: Sequence[str] | None = None,
 ) -> AssembledPage:
-    """The page of a pass in pixels of *size*. `imported` is what its import kept of the page as a whole.
+    """Return the page of a pass in pixels of *size*. `imported` is what its import stored about the page.
 
-    sequence: ids of segments in the order to export by, where that is not the order as written.
+    sequence: ids of segments in the order to export by, if other than as written.
     """
     counting = counting_readings(conn, pass_id, kind, rule)
     facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
@@ -137,7 +137,7 @@ def assemble(
 
 
 def state_facts(conn: Connection, page: PageModel, document_id: str, pass_id: str | None) -> None:
-    """Language, script and direction as they are stated of the page, where they are."""
+    """Set the language, script and direction stated for the page."""
     stated = page_facts(conn, document_id, pass_id)
     # A file has one place for what is stated of the whole page, by whomever: the page, what it is part of, the project.
     page.language = fact.stated if (fact := stated.first("language")) else page.language
@@ -146,16 +146,16 @@ def state_facts(conn: Connection, page: PageModel, document_id: str, pass_id: st
 
 
 def order_regions(page: PageModel) -> None:
-    """Name the regions in their order, where nothing else does."""
+    """Name the regions in order, if nothing else does."""
     if page.order is None and len(page.segments) > 1:
         regions = [segment.id for segment in _top_in_order(page) if segment.kind == "region"]
         page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
 
 
 def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
-    """Set the page into a named order: regions by their first part in it, lines within their region.
+    """Put the page into a named order: regions by their first part in it, lines within their region.
 
-    A page that is in that order already stays as it is, with the groups that its file made of it.
+    A page already in that order is unchanged, including the groups of its file.
     """
     page = assembled.page
     meant = {id(segment) for segment in named}
@@ -183,7 +183,7 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
 
 
 def _settle_positions(brothers: list[PageSegment]) -> list[PageSegment]:
-    """Brothers whose places are their sequence; a position that the file stated is stated anew."""
+    """Renumber siblings, positions stated by the file included."""
     if any(segment.position is not None for segment in brothers):
         for number, segment in enumerate(brothers):
             segment.position = number
@@ -252,7 +252,7 @@ def _part(
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
-    """Brothers in order: as the file had them; new ones after the one they follow on the page."""
+    """Order siblings as in the file; new ones come after the one they follow on the page."""
     known = sorted((part for part in parts if part.sequence is not None), key=lambda part: part.sequence or 0)
     new = [part for part in parts if part.sequence is None]
     if not known or not new:
@@ -280,7 +280,7 @@ def _brothers(parts: list[_Part]) -> list[_Part]:
 def _settle_texts(
     assembled: AssembledPage, segments: Sequence[PageSegment], parts: Mapping[int, _Part]
 ) -> None:
-    """No text that a later correction below or above it has overtaken is given out as if it still stood."""
+    """Omit texts that a later correction above or below has superseded."""
     renewed = dropped = 0
 
     def newest_below(segment: PageSegment) -> str:
@@ -322,7 +322,7 @@ def _settle_texts(
 
 
 def _settle_ids(parts: Mapping[str, _Part]) -> None:
-    """Ids of the file stand once: a copy of an imported segment gets one of its own."""
+    """Make ids unique: a copy of an imported segment gets its own."""
     seen: set[str] = set()
     for part in sorted(parts.values(), key=lambda one: (one.sequence is None, one.sequence or 0, one.row_id)):
         if part.segment.id in seen:
@@ -331,9 +331,10 @@ def _settle_ids(parts: Mapping[str, _Part]) -> None:
 
 
 def _give_back(page: PageModel, imported: Mapping[str, Any], added: set[str]) -> None:
-    """Put back what the import kept of the page as a whole: its order without what is gone, with what was added.
+    """Restore what the import stored about the page as a whole: its order without deleted and with new
+    segments.
 
-    Regions that the file itself left out of its order stay out of it.
+    Regions that the file left out of its order stay out of it.
     """
     page.image = imported.get("image") or ""
     page.language = imported.get("language")

@@ -1,4 +1,4 @@
-"""The format drivers of an engine: which there are, by what names they answer, and which of them a file belongs to."""
+"""The format drivers of an engine: their names and aliases, and which of them a file belongs to."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ log = logging.getLogger("armarium.formats")
 
 
 def drivers(engine: Engine) -> list[FormatDriver]:
-    """One instance of each driver that loads, ours first, then by name; others are left to `engine.drivers.refused`.
+    """Return an instance of each driver that loads, ours first, then by name; others are in
+    `engine.drivers.refused`.
 
-    Ours first, so that no stranger's alias or way of looking at a file takes what is ours.
+    Ours come first, so that no other driver's alias or detection takes over our formats.
     """
     found: list[FormatDriver] = []
     names = engine.drivers.names(GROUP)
@@ -56,7 +57,7 @@ def drivers(engine: Engine) -> list[FormatDriver]:
 
 
 def check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Why what is installed under *name* is no format driver of that name; None when it is one."""
+    """Return why what is installed under *name* is not a format driver of that name; None if it is one."""
     lacking = [part for part in _PARTS if not hasattr(driver, part)]
     if not isinstance(driver, type) or lacking:
         what = f"lacks {', '.join(lacking)}" if lacking else "is no class"
@@ -68,17 +69,17 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
 
 
 def readable(engine: Engine) -> list[str]:
-    """Names of the formats that are read."""
+    """Return the names of the formats that are read."""
     return [driver.name for driver in drivers(engine) if driver.reads]
 
 
 def writable(engine: Engine) -> list[str]:
-    """Names of the formats that are written."""
+    """Return the names of the formats that are written."""
     return [driver.name for driver in drivers(engine) if driver.writes]
 
 
 def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
-    """The driver of this name or alias, whatever its case; None when there is none."""
+    """Return the driver of this name or alias, ignoring case, or None."""
     wish = asked.strip().lower()
     found = drivers(engine)
     return next((one for one in found if one.name == wish), None) or next(
@@ -87,7 +88,7 @@ def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
 
 
 def writer(engine: Engine, asked: str) -> FormatDriver:
-    """The driver to write with; UnknownFormat, or NotWritable when it only reads."""
+    """Return the driver to write with; UnknownFormat, or NotWritable if it only reads."""
     driver = find_driver(engine, asked)
     if driver is None:
         raise UnknownFormat(asked[:80], writable(engine))
@@ -99,9 +100,9 @@ def writer(engine: Engine, asked: str) -> FormatDriver:
 def reader(
     engine: Engine, data: bytes, filename: str, asked: str | None, *, likely: str | None = None
 ) -> FormatDriver:
-    """The driver to read *data* with: the one asked for, else the one that knows its content best.
+    """Return the driver to read *data* with: the one requested, else the one that recognises it best.
 
-    Who is quite sure (1.0) is not asked twice; *likely* names who is asked first, the driver of the file before.
+    The first that is certain (1.0) is taken; *likely* is asked first: the driver of the previous file.
     """
     if asked:
         driver = find_driver(engine, asked)

@@ -1,4 +1,4 @@
-"""Shapes that reach beyond their page: how far, and what of them lies on it. Pixels, origin top left."""
+"""Clips shapes that reach beyond their page. Pixels, origin top left."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _SIDES = ((0, -1), (1, -1), (0, 1), (1, 1))
 
 
 def distance_beyond(box: Box, size: tuple[int, int]) -> float:
-    """How many pixels a box reaches beyond the page; 0 or less when it lies on it."""
+    """Return how many pixels a box reaches beyond the page; 0 or less if it is on it."""
     left, top, right, bottom = box
     return max(-left, -top, right - size[0], bottom - size[1])
 
 
 def is_beside(box: Box, size: tuple[int, int]) -> bool:
-    """Whether nothing of a box lies on the page."""
+    """Return whether a box is entirely off the page."""
     left, top, right, bottom = box
     return right < 0 or bottom < 0 or left > size[0] or top > size[1]
 
 
 def clip_box(box: Box, size: tuple[int, int]) -> Box:
-    """The part of a box that lies on the page."""
+    """Return the part of a box that is on the page."""
     left, top, right, bottom = box
     return max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
 
 
 def clip_outline(points: Sequence[Point], size: tuple[int, int]) -> list[Ring]:
-    """The parts of an outline that lie on the page: one as a rule, several where it winds over the edge, or none."""
+    """Return the parts of an outline on the page: usually one, several if it winds over the edge, or none."""
     rings = [list(points)]
     for axis, way in _SIDES:
         bound = size[axis] if way > 0 else 0
@@ -43,7 +43,7 @@ def clip_outline(points: Sequence[Point], size: tuple[int, int]) -> list[Ring]:
 
 
 def clip_path(points: Sequence[Point], size: tuple[int, int]) -> list[list[Point]]:
-    """The runs of a baseline that lie on the page, in its direction."""
+    """Return the runs of a baseline on the page, in its direction."""
     runs: list[list[Point]] = []
     for start, end in pairwise(points):
         piece = _piece(start, end, size)
@@ -58,7 +58,7 @@ def clip_path(points: Sequence[Point], size: tuple[int, int]) -> list[list[Point
 
 
 def why_no_area(points: Sequence[Point]) -> str | None:
-    """Why *points* are no outline, or None: three of them that are not on one line."""
+    """Return why *points* are not an outline (three of them not collinear), or None."""
     if len(points) < 3:
         return f"has {len(points)} point{'' if len(points) == 1 else 's'}"
     ax, ay = points[0]
@@ -73,14 +73,14 @@ def why_no_area(points: Sequence[Point]) -> str | None:
 
 
 def why_no_line(points: Sequence[Point]) -> str | None:
-    """Why *points* are no baseline, or None: two of them that are not one."""
+    """Return why *points* are not a baseline (two distinct ones), or None."""
     if len(points) < 2:
         return "has one point"
     return None if any(point != points[0] for point in points) else "has no length"
 
 
 def _cut(ring: Ring, axis: int, way: int, bound: float) -> list[Ring]:
-    """The parts of a ring on the inner side of one line."""
+    """Return the parts of a ring on the inner side of one line."""
     depth = [way * (point[axis] - bound) for point in ring]
     if all(one <= 0 for one in depth):
         return [ring]
@@ -103,18 +103,20 @@ def _cut(ring: Ring, axis: int, way: int, bound: float) -> list[Ring]:
 
 
 def _join_chains(chains: list[Ring], along: int) -> list[Ring]:
-    """Chains that begin and end on a line, closed along it: the inside lies between every other two of their ends."""
+    """Close chains along the line on which they begin and end: the inside is between every other pair of
+    ends.
+    """
     ends = sorted(
         (chain[place][along], place, number) for number, chain in enumerate(chains) for place in (0, -1)
     )
     for here in range(1, len(ends) - 1, 2):
-        # Of two ends at one place either may come first.
+        # Two ends at the same position may come in either order.
         if ends[here - 1][1] == ends[here][1] and ends[here][0] == ends[here + 1][0]:
             ends[here], ends[here + 1] = ends[here + 1], ends[here]
     onward: dict[int, int] = {}
     for (_, place, number), (_, other_place, other) in zip(ends[::2], ends[1::2], strict=True):
         if place == other_place:
-            # The outline crosses itself: each chain is closed by itself.
+            # The outline crosses itself: each chain is closed separately.
             return chains
         from_end, to_start = (number, other) if place == -1 else (other, number)
         onward[from_end] = to_start
@@ -132,13 +134,13 @@ def _join_chains(chains: list[Ring], along: int) -> list[Ring]:
 
 
 def _crossing(a: Point, b: Point, over: float, under: float, axis: int, bound: float) -> Point:
-    """Where the way from *a* to *b* meets a line."""
+    """Return where the segment from *a* to *b* crosses a line."""
     other = a[1 - axis] + (b[1 - axis] - a[1 - axis]) * (over / (over - under))
     return (bound, other) if axis == 0 else (other, bound)
 
 
 def _piece(a: Point, b: Point, size: tuple[int, int]) -> tuple[Point, Point] | None:
-    """The part of a straight way that lies on the page."""
+    """Return the part of a straight segment on the page."""
     for axis, way in _SIDES:
         bound = size[axis] if way > 0 else 0
         one, other = way * (a[axis] - bound), way * (b[axis] - bound)

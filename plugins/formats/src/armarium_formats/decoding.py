@@ -1,4 +1,4 @@
-"""Bytes of a text file as characters: by its mark, by what it is, then by what it says, and a note where these disagree."""
+"""Decodes text files: by byte order mark, by content, then by declaration, with a note if these disagree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOOKED_AT = 1_000_000
 
 
 class DecodedText(NamedTuple):
-    """The characters of a file, the encoding they were read in, and a sentence where that was not what the file says."""
+    """The characters of a file, their encoding, and a sentence if that differs from the declaration."""
 
     text: str
     encoding: str
@@ -35,7 +35,9 @@ class DecodedText(NamedTuple):
 
 
 def head_of(data: bytes) -> bytes:
-    """The beginning of a file for those who look for its root element: UTF-16 as UTF-8, all else as it is."""
+    """Return the beginning of a file for detection of its root element: UTF-16 as UTF-8, anything else
+    unchanged.
+    """
     head = data[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return head.decode("utf-16", errors="ignore").encode()
@@ -45,13 +47,15 @@ def head_of(data: bytes) -> bytes:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """The encoding that an XML declaration or an HTML meta element near the beginning names."""
+    """Return the encoding that an XML declaration or an HTML meta element near the beginning names."""
     found = _DECLARED.search(data[:4096])
     return found.group(1).decode("ascii") if found else None
 
 
 def decode(data: bytes, declared: str | None = None) -> DecodedText:
-    """*data* as characters; never fails. UTF-8 is believed before what the file declares: it hardly happens by chance."""
+    """Decode *data*; never fails. UTF-8 takes precedence over the declaration, because it hardly occurs by
+    chance.
+    """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return DecodedText(data[len(mark) :].decode(encoding, "replace"), encoding)
@@ -85,7 +89,7 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
 
 
 def rows_of(data: bytes, name: str, most: int) -> list[str]:
-    """The lines of a small text file; `Invalid` for more than *most* bytes, of which every one could be an empty line."""
+    """Return the lines of a small text file; `Invalid` for more than *most* bytes."""
     if len(data) > most:
         raise Invalid(
             f"{name} is {len(data) / 1e6:.0f} MB long; such a file has at most {most / 1e6:.0f} MB, more than any page.",
@@ -95,21 +99,22 @@ def rows_of(data: bytes, name: str, most: int) -> list[str]:
 
 
 def is_text(text: str) -> bool:
-    """Whether characters are those of a text: hardly any control character, or one that stands for a bad byte."""
+    """Return whether characters are a text: hardly any control characters or replacement characters."""
     head = text[:_LOOKED_AT]
     return len(_CONTROL.findall(head)) * 100 <= len(head)
 
 
 def reads_as_text(found: DecodedText) -> bool:
-    """Whether bytes are a text in the encoding they were read in. Windows-1252 is what is left for bytes that are nothing
-    else: more than a word of which two fifths are no ASCII is noise, or in an encoding that nothing names."""
+    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: more than one word
+    of which two fifths are not ASCII is noise, or in an unknown encoding.
+    """
     head = found.text[:_LOOKED_AT]
     strange = sum(1 for char in head if char > "\x7f") if found.encoding == "cp1252" and len(head) > 12 else 0
     return is_text(head) and strange * 5 <= len(head) * 2
 
 
 def _detect_utf16(data: bytes) -> str | None:
-    """UTF-16 without a mark, told by the zero bytes beside every ASCII character."""
+    """Detect UTF-16 without a mark by the zero bytes beside ASCII characters."""
     head = data[:256]
     if len(head) < 4 or len(data) % 2:
         return None
@@ -121,7 +126,9 @@ def _detect_utf16(data: bytes) -> str | None:
 
 
 def _usable(name: str | None) -> str | None:
-    """The codec of a declared encoding, None for an unknown one and for one that is no encoding of text."""
+    """Return the codec of a declared encoding, None for an unknown one and for one that is not a text
+    encoding.
+    """
     try:
         codec = codecs.lookup(name) if name else None
         if codec is not None:

@@ -1,4 +1,6 @@
-"""The contract of a format driver (entry-point group `armarium.formats`): what it says of itself, reads and writes."""
+"""The contract of a format driver (entry-point group `armarium.formats`): its properties, reading,
+writing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from armarium_formats.page_model import PageModel
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """What is known around the bytes: the file's name, the page image's size in pixels, files beside it."""
+    """The context of the bytes: file name, size of the page image in pixels, files beside it."""
 
     filename: str = "file"
     page_size: tuple[int, int] | None = None
@@ -29,7 +31,7 @@ class WriteContext:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that the written file does not carry as the page has it: what, how often, why."""
+    """Something that the written file lacks: what, how often, why."""
 
     what: str
     count: int
@@ -46,11 +48,11 @@ class WrittenPage:
 
 @runtime_checkable
 class FormatDriver(Protocol):
-    """A format. A class without arguments; one instance is used from many threads and keeps nothing.
+    """A format. A class without arguments; one instance is used from many threads and has no state.
 
-    `sniff`, `read`, `write` and `validate` are plain functions of their arguments: no files, no network, no clock.
-    A refusal is a `ServiceError` (usually `Invalid`) with a sentence; any other exception counts as a bug of the
-    driver and is answered as 422 naming it. `exercise_format` proves a driver against all this.
+    `sniff`, `read`, `write` and `validate` are pure functions: no files, no network, no clock. A refusal is a
+    `ServiceError` (usually `Invalid`) with a sentence; any other exception counts as a bug of the driver and
+    is answered as 422 naming it. `exercise_format` checks a driver against all of this.
     """
 
     name: ClassVar[str]
@@ -67,24 +69,28 @@ class FormatDriver(Protocol):
     """Other names it answers to, lower case."""
 
     def sniff(self, data: bytes) -> float:
-        """How surely the bytes are this format, 0 to 1, from their content alone. Must not raise. The surest wins."""
+        """Return the certainty, 0 to 1, that the bytes are this format, by content alone. Must not raise. The
+        highest wins.
+        """
         ...
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        """The pages of a file, at least one. XML is parsed by `armarium.api.parse_xml`, HTML by `parse_html`."""
+        """Return the pages of a file, at least one. Parse XML with `armarium.api.parse_xml`, HTML with
+        `parse_html`.
+        """
         ...
 
     def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        """One page as a file. Everything not carried is a `Loss`; nothing is left out silently."""
+        """Return one page as a file. Everything not carried is a `Loss`; nothing is left out silently."""
         ...
 
     def validate(self, content: str) -> list[str]:
-        """What is wrong with a written file, in words; empty when it is valid."""
+        """Return what is wrong with a written file, in words; empty if it is valid."""
         ...
 
 
 class Format:
-    """A base for drivers: everything said no, so that a small driver states only what it does."""
+    """A base for drivers that neither reads nor writes, so that a small driver states only what it does."""
 
     name: ClassVar[str] = ""
     label: ClassVar[str] = ""

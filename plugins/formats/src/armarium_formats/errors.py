@@ -1,4 +1,4 @@
-"""The refusals of formats, each a sentence a person can act on."""
+"""The refusals of formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ unknown_conversion = missing("conversion", "The status of conversions names the 
 
 
 class NotRecognised(Invalid):
-    """No driver takes the bytes for its own."""
+    """No driver recognises the bytes."""
 
     def __init__(self, name: str, readable: list[str], seems: str | None = None) -> None:
         super().__init__(
@@ -23,7 +23,7 @@ class NotRecognised(Invalid):
 
 
 class NotReadable(Invalid):
-    """The format named for an import is unknown, or only written."""
+    """The format named for an import is unknown, or write-only."""
 
     def __init__(self, asked: str, readable: list[str]) -> None:
         super().__init__(
@@ -55,7 +55,9 @@ _OUTSIDE = {
 
 
 class ShapesOutside(Invalid):
-    """Shapes that lie beyond the page the file declares: wholly (`clip`), in part (`refuse`), or further than can be counted."""
+    """Shapes beyond the page that the file declares: entirely (`clip`), in part (`refuse`), or absurdly
+    far.
+    """
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class ShapesOutside(Invalid):
 
 
 class NoPageSize(Invalid):
-    """Pixels cannot be placed without the size of the page they count on."""
+    """Pixels cannot be placed without the size of their page."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -97,7 +99,7 @@ class UnknownFormat(NotFound):
 
 
 class NotWritable(Conflict):
-    """The format named for an export is only read."""
+    """The format named for an export is read-only."""
 
     def __init__(self, label: str, writable: list[str]) -> None:
         super().__init__(
@@ -107,7 +109,7 @@ class NotWritable(Conflict):
 
 
 class OrderOfOtherPass(Invalid):
-    """One pass was to be exported in the order of another."""
+    """A pass was to be exported in the order of another."""
 
     def __init__(self, order_name: str, order_pass_id: str, pass_id: str) -> None:
         super().__init__(
@@ -120,7 +122,7 @@ class OrderOfOtherPass(Invalid):
 
 
 class NotOfAFile(NotFound):
-    """Something of its file was asked of a pass that no file made."""
+    """The file of a pass that was not imported was requested."""
 
     def __init__(self, pass_name: str) -> None:
         super().__init__(
@@ -130,7 +132,7 @@ class NotOfAFile(NotFound):
 
 
 class SchemaInvalid(Broken):
-    """An export that its own schema refuses: never given out."""
+    """An export that its own schema refuses; it is not delivered."""
 
     def __init__(self, label: str, problems: list[str]) -> None:
         super().__init__(
@@ -142,7 +144,7 @@ class SchemaInvalid(Broken):
 
 
 class NothingCameIn(Invalid):
-    """No file of a batch could be taken in."""
+    """No file of a batch could be imported."""
 
     def __init__(self, refused: list[dict[str, str]], unpaired: list[dict[str, str]]) -> None:
         first = (refused or unpaired or [{"file": "", "why": "There was no file in it."}])[0]
@@ -157,7 +159,7 @@ class NothingCameIn(Invalid):
 
 
 class AlreadyHere(Conflict):
-    """Every file of a batch came in before."""
+    """Every file of a batch was imported before."""
 
     def __init__(self, refused: list[dict[str, str]]) -> None:
         more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""

@@ -1,4 +1,4 @@
-"""The suite that proves a format driver, first-party or a stranger's: what it says, recognises, reads and writes."""
+"""The test suite for format drivers, ours or others': properties, recognition, reading, writing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = (1000, 1400)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A file of the format with what is in it, counted independently; None is not checked."""
+    """A file of the format with its contents, counted independently; None is not checked."""
 
     name: str
     data: bytes
@@ -52,15 +52,15 @@ HOSTILE_XML: Mapping[str, bytes] = {
 def exercise_format(
     driver_class: type[FormatDriver], samples: Iterable[Sample] = (), *, text_only: bool = False
 ) -> None:
-    """Prove a driver: raises AssertionError with a sentence about the first promise it breaks.
+    """Check a driver: raises AssertionError with a sentence about the first violation.
 
-    text_only: the format is bare text, of which any text file is one: it may be less sure of its own than 0.5, and what it
-    gives back is the text of lines alone.
+    text_only: the format is bare text, which any text file is: it may be less certain of its own than 0.5,
+    and gives back only the text of lines.
 
-    It states itself properly; knows its own samples and claims nothing else; reads them with sound shapes, unique ids
-    and the stated counts; refuses broken and hostile bytes in words; writes every kind of page (empty, one line, right
-    to left, markup in texts) the same way twice, valid by its own check; and, where it both reads and writes, gives back
-    text, ids, order and baselines.
+    The driver must declare itself properly; recognise its own samples and nothing else; read them with valid
+    shapes, unique ids and the stated counts; refuse broken and hostile bytes in words; write every kind of
+    page (empty, one line, right to left, markup in texts) deterministically and valid by its own check; and,
+    if it both reads and writes, give back text, ids, order and baselines.
     """
     driver = driver_class()
     files = list(samples)
@@ -149,7 +149,7 @@ def _reads(driver: FormatDriver, sample: Sample, text_only: bool = False) -> Non
 
 
 def sound(page: PageModel, where: str) -> None:
-    """Assert that a page model is one: unique ids, finite shapes, an order that names what is there."""
+    """Assert that a page model is valid: unique ids, finite shapes, an order that names existing segments."""
     ids = [segment.id for segment in page.walk()]
     assert all(ids), f"A segment of {where} has no id."
     assert len(set(ids)) == len(ids), f"Two segments of {where} share an id."
@@ -266,7 +266,7 @@ def _box(x: int, y: int, w: int, h: int) -> list[tuple[float, float]]:
 
 
 def _pages() -> dict[str, PageModel]:
-    """Pages that every writer must take, each named by what is hard about it."""
+    """Return pages that every writer must accept, each named by its difficulty."""
 
     def line(number: int, text: str, **more: object) -> PageSegment:
         y = 100 + 60 * number

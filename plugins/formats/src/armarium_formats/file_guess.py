@@ -1,4 +1,4 @@
-"""What a file that no driver reads seems to be, so that its refusal can name it."""
+"""Guesses what a file that no driver reads is, so that its refusal can name it."""
 
 from __future__ import annotations
 
@@ -56,10 +56,11 @@ _ROWS = 200
 
 
 def seems_no_prose(text: str) -> str | None:
-    """What characters that would pass for a plain text are instead, in words for a sentence; None for prose.
+    """Return what characters that look like a plain text really are, in words; None for prose.
 
-    Placeholders of Git, RTF, PDF, and tables: two or more lines with the same number of cells, at least three, parted by
-    a tab, or by `;` or `,` with no blank behind it; a comma between digits is a decimal one.
+    Placeholders of Git, RTF, PDF, and tables: two or more lines with the same number of cells, at least
+    three, separated by tabs, or by `;` or `,` without a following space; a comma between digits is a decimal
+    one.
     """
     head = text.lstrip("\ufeff \t\r\n")
     if head.startswith("version https://git-lfs.github.com/spec/"):
@@ -92,7 +93,7 @@ def _is_table(text: str) -> bool:
 
 
 def find_true_kind(filename: str, data: bytes) -> str | None:
-    """What a file is rather than the plain text that its characters would make, by its name; None where that allows it."""
+    """Return what a file is, by its name, if not the plain text that its characters suggest; else None."""
     ending = PurePath(filename).suffix.casefold()
     if ending in _MARKUP_ENDINGS and b"<" not in data:
         return seems(data) or f"a placeholder or a file cut short: it ends in {ending} and holds no markup"
@@ -100,7 +101,7 @@ def find_true_kind(filename: str, data: bytes) -> str | None:
 
 
 def seems(data: bytes) -> str | None:
-    """What a file that no driver reads seems to be, in words for a sentence; None where nothing tells."""
+    """Return what a file that no driver reads seems to be, in words; None if unknown."""
     found = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""How high the lines of a page are, for those that a file gives a baseline and no outline."""
+"""Estimates the height of a page's lines, for those with a baseline but no outline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ Box = tuple[float, float, float, float]
 
 
 def line_height(page: PageModel, size: tuple[int, int]) -> float:
-    """The height of the page's lines in pixels: of those that have an outline, else as far as their baselines are apart."""
+    """Return the height of the page's lines in pixels: from their outlines, else from the distance of
+    baselines.
+    """
     lines = page.of_kind("line")
     found = [
         _distance_across(line.points, line.baseline)
@@ -40,7 +42,7 @@ def line_height(page: PageModel, size: tuple[int, int]) -> float:
 
 
 def box_around(baseline: Sequence[Point], height: float) -> Box:
-    """The box of a line of that height on a baseline."""
+    """Return the box of a line of that height on a baseline."""
     xs, ys = [x for x, _ in baseline], [y for _, y in baseline]
     if is_upright(baseline):
         return min(xs) - height / 2, min(ys), max(xs) + height / 2, max(ys)
@@ -48,7 +50,7 @@ def box_around(baseline: Sequence[Point], height: float) -> Box:
 
 
 def is_upright(baseline: Sequence[Point]) -> bool:
-    """Whether a line runs rather down or up the page than across it."""
+    """Return whether a line runs vertically rather than horizontally."""
     (x, y), (u, v) = baseline[0], baseline[-1]
     return abs(v - y) > abs(u - x)
 
@@ -59,7 +61,7 @@ def _distance_across(points: Sequence[Point], baseline: Sequence[Point]) -> floa
 
 
 def _line_distances(lines: Iterable[PageSegment]) -> list[float]:
-    """How far each of these lines is from the next one that it stands beside, across the way they run."""
+    """Return the distance of each line to the next one beside it, across the writing direction."""
     spans: list[tuple[bool, float, float, float]] = []
     for line in lines:
         if not line.baseline:

@@ -1,4 +1,6 @@
-"""What a layout file is, whether it obeys its schema, and what each format would lose of it; nothing is kept."""
+"""Inspects a layout file: its format, its validity, and what each format would lose of it; nothing is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,10 @@ UNNAMED = "page.jpg"
 
 
 def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = None) -> dict[str, Any]:
-    """Look at a file of this machine; the picture beside it that is called like it gives its size, class names beside
-    it their words. Raises Invalid where no file is there, and what `inspect` does."""
+    """Inspect a file on this machine, with the picture and class names beside it.
+
+    Raises Invalid if there is no file, and what `inspect` raises.
+    """
     given = on_disk(stated)
     is_closed = engine.paths.is_closed
     folder = given.path.parent
@@ -56,7 +60,9 @@ def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = N
 
 
 def _read_beside(path: Path, is_closed: IsClosed) -> bytes | None:
-    """What a file beside the one that is looked at holds; None for a link, which may lead elsewhere, and one too large."""
+    """Return the contents of a file beside the inspected one; None for a link, which may lead elsewhere, and
+    one too large.
+    """
     try:
         with open_plain(path, is_closed) as file:
             data = file.read(MAX_COMPANION_BYTES + 1)
@@ -83,8 +89,9 @@ def inspect(
     page_size: Size | None = None,
     companions: Mapping[str, bytes] | None = None,
 ) -> dict[str, Any]:
-    """Look at a file as an import would. Refusals as of `open_layout`; what an import of a page would be refused for
-    stands in `refused` of that page."""
+    """Inspect a file as an import would read it. Refuses as `open_layout` does; why a page could not be
+    imported is in its `refused`.
+    """
     opened = open_layout(engine, data, filename, asked=asked, page_size=page_size, companions=companions)
     valid, problems = _obeys(opened, data)
     pages = [_page(opened, page, number, page_size) for number, page in enumerate(opened.pages, 1)]
@@ -132,7 +139,7 @@ def _page(opened: OpenedFile, page: PageModel, number: int, picture: Size | None
 
 
 def _obeys(opened: OpenedFile, data: bytes) -> tuple[bool | None, list[str]]:
-    """Whether the file obeys its format's schema; None where its version has no schema here."""
+    """Return whether the file is valid by its format's schema; None if its version has no schema here."""
     driver = opened.driver
     if not driver.validated:
         return None, [f"{driver.label} has no schema."]
@@ -144,7 +151,7 @@ def _obeys(opened: OpenedFile, data: bytes) -> tuple[bool | None, list[str]]:
 
 
 def _written_version(opened: OpenedFile) -> str | None:
-    """The version that a driver writes, which is the one it has a schema of: as it reads what it wrote."""
+    """Return the version that a driver writes, for which it has a schema: read from its own output."""
     if not opened.driver.writes:
         return None
     page = PageModel(width=100, height=100, image=UNNAMED)
@@ -153,7 +160,7 @@ def _written_version(opened: OpenedFile) -> str | None:
 
 
 def _assess_format(driver: FormatDriver, pages: list[PageModel]) -> dict[str, Any]:
-    """What a format would lose of all the pages, and whether what it writes is valid."""
+    """Return what a format would lose of all the pages, and whether its output is valid."""
     losses: Counter[tuple[str, str]] = Counter()
     problems: list[str] = []
     for page in pages:

@@ -1,4 +1,4 @@
-"""What regions are called in one format and in another: the words of ALTO in PAGE's, and those of PAGE in ALTO's."""
+"""Translates types of regions between formats: ALTO's words into PAGE's, and PAGE's into ALTO's."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _NO_TEXT: Final = {
 
 
 def _of_readers(raw: str | None) -> str | None:
-    """A bare word of a format that is only read behind PAGE's element for it: `ImageRegion:ocr_photo`."""
+    """Return a read-only format's word after PAGE's element for it: `ImageRegion:ocr_photo`."""
     element = _NO_TEXT.get(raw or "")
     return f"{element}:{raw}" if element else raw
 
 
 def is_furniture(word: str) -> bool:
-    """Whether a region's type is not text of the page but of the book: running heads, folio numbers, catchwords.
+    """Return whether a region's type is furniture: running heads, page numbers, catchwords.
 
     PAGE's words, and those of other vocabularies in any case (SegmOnto zones, common tags).
     """
@@ -50,13 +50,15 @@ def is_furniture(word: str) -> bool:
 
 
 def split_kind(raw: str | None) -> tuple[str, str]:
-    """The element and the type in a region's `kind_raw`: "TextRegion:heading", "TextBlock:MainZone", or a bare word."""
+    """Split `kind_raw` into element and type: "TextRegion:heading", "TextBlock:MainZone", or a bare word."""
     name, _, kind = (raw or "").partition(":")
     return name, kind
 
 
 def in_page_words(raw: str | None) -> str | None:
-    """A region's kind with an ALTO element turned into PAGE's: a TextBlock is a TextRegion, and so on."""
+    """Return a region's kind with an ALTO element turned into PAGE's: TextBlock into TextRegion, and so
+    on.
+    """
     raw = _of_readers(raw)
     name, kind = split_kind(raw)
     match name:
@@ -75,9 +77,9 @@ def in_page_words(raw: str | None) -> str | None:
 
 
 def in_alto_words(raw: str | None, *, has_regions: bool, has_text: bool) -> tuple[str, str]:
-    """The ALTO element for a region and its type, which goes into TYPE or into a tag.
+    """Return the ALTO element for a region and its type, which goes into TYPE or into a tag.
 
-    has_regions: other regions stand in it, which only a ComposedBlock may have; has_text: lines stand in it.
+    has_regions: it contains regions, which only a ComposedBlock may; has_text: it contains lines.
     """
     raw = _of_readers(raw)
     name, kind = split_kind(raw)
@@ -99,7 +101,7 @@ def in_alto_words(raw: str | None, *, has_regions: bool, has_text: bool) -> tupl
 
 
 def of_alto(element: str, kind: str | None) -> str:
-    """A region's `kind_raw` as an ALTO file has it; a TYPE that is PAGE's own word stands alone."""
+    """Return a region's `kind_raw` as in an ALTO file; a TYPE that is PAGE's own word stays alone."""
     if not kind:
         return element
     name = kind.partition(":")[0]

@@ -1,4 +1,6 @@
-"""What stands beside the readings that a file holds, and goes into none: counted, so that no export is silent about it."""
+"""Counts what is attached to the exported readings but goes into no file, so that no export omits it
+silently.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,13 @@ SELECT count(*) FROM (
 def losses_beside(
     conn: Connection, document_id: str, pass_id: str, kind: str, assembled: AssembledPage, format_name: str
 ) -> list[Loss]:
-    """Readings of other kinds, languages of readings, annotations and links that no format carries."""
+    """Return readings of other kinds, languages of readings, annotations and links that no format carries."""
     raw = raw_of(conn)
     edited = assembled.edited if format_name == "tei" and kind == "transcription" else frozenset[str]()
     kinds: Counter[str] = Counter(
         other
         for segment_id, other, imported in raw.execute(_OTHER_READINGS, (pass_id, kind))
-        # The markup of a TEI line holds the editor's text beside the scribe's, as it was read.
+        # The markup of a TEI line contains the editor's text beside the scribe's, as it was read.
         if not (imported and other == EDITED_KIND and segment_id in edited)
     )
     losses = [

@@ -1,5 +1,6 @@
-"""What families say of the lines of a page beyond their texts: hands, signs, facts. Set onto a page before it is written, and
-taken from one that was read."""
+"""Lets families add to a page what lies beyond its texts (hands, signs, facts) before it is written, and take
+it from one that was read.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ TAKEN = "taken"
 
 
 class PageMarker(Protocol):
-    """Sets what a family says onto a page: put one into the plugin's `extras["page_marks"]`."""
+    """Adds a family's facts to a page: put one into the plugin's `extras["page_marks"]`."""
 
     def mark(
         self,
@@ -34,9 +35,10 @@ class PageMarker(Protocol):
         segments: Mapping[str, PageSegment],
         reading_ids: Mapping[str, str],
     ) -> list[Loss]:
-        """Set `marks` of texts, `hand` of segments, `hands` and `signs` of *page*; what has no place there is a Loss.
+        """Set `marks` of texts, `hand` of segments, `hands` and `signs` of *page*; what has no place there is
+        a Loss.
 
-        *segments* are those of the page by their ids in the project, *reading_ids* the reading that each holds.
+        *segments* are those of the page by their ids in the project, *reading_ids* the reading of each.
         """
         ...
 
@@ -49,7 +51,7 @@ def mark_page(
     reading_ids: Mapping[str, str],
     driver: Any,
 ) -> list[Loss]:
-    """Let every family set its marks; what *driver* does not carry is taken off again and counted.
+    """Let every family set its marks; what *driver* does not carry is removed again and counted.
 
     *rows*: the ids of the page's segments in the project by those in the file.
     """
@@ -74,7 +76,9 @@ def mark_page(
 
 
 class MarkedText(NamedTuple):
-    """What a file says of the characters of a segment's text; representation_id is None where it has no text."""
+    """What a file states about the characters of a segment's text; representation_id is None if it has no
+    text.
+    """
 
     segment_id: str
     representation_id: str | None
@@ -83,7 +87,7 @@ class MarkedText(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadMarks:
-    """What a file that was read into a page says of its lines beyond their texts."""
+    """What an imported file states about the lines of a page beyond their texts."""
 
     document_id: str
     hands: Mapping[str, PageHand]
@@ -97,18 +101,18 @@ class ReadMarks:
 
 
 class MarkTaker(Protocol):
-    """Makes rows of its family of what a file says: put one into the plugin's `extras["mark_takers"]`."""
+    """Writes a family's rows from what a file states: put one into the plugin's `extras["mark_takers"]`."""
 
     def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
         """Write them within the step of the import; what has no place becomes a sentence of its notes.
 
-        Called once the segments and readings of the page are written; what it raises refuses the whole import.
+        Called once the segments and readings of the page are written; an exception refuses the whole import.
         """
         ...
 
 
 def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
-    """Let every family take what a file says; the notes that this adds to the import."""
+    """Let every family take what a file states; return the notes that this adds to the import."""
     if not read:
         return []
     takers = [taker for _, taker in ctx.engine.plugins.contributions(TAKERS)]
@@ -121,5 +125,5 @@ def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
 
 
 def are_taken(engine: Engine) -> bool:
-    """Whether some family makes rows of what files say."""
+    """Return whether some family stores what files state."""
     return any(True for _ in engine.plugins.contributions(TAKERS))

@@ -1,4 +1,6 @@
-"""The tables of formats: what an imported pass keeps of its file beside the segments and readings; reports seen."""
+"""The tables of formats: what an imported pass stores of its file besides segments and readings; reports
+seen.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ format_imports = Table(
     Column("page_height", Integer),
     # Image name, order and extras of the page, as `queries.pages` writes and reads them.
     Column("page", Json, nullable=False),
-    # What stands in extras, counted: [{what, count}]. (`kept` is a word of the history tables.)
+    # Counts of what is in extras: [{what, count}]. (`kept` is a word of the history tables.)
     Column("kept_counts", Json, nullable=False),
     Column("notes", Json, nullable=False),
     Column("created_at", Text, nullable=False),
@@ -49,7 +51,7 @@ mets_files = Table(
     Column("pages", Json, nullable=False),
     # The logical structure: nested {type, label, order_label, pages, parts}, pages by their numbers.
     Column("parts", Json, nullable=False),
-    # What stays in the original alone, counted: [{what, count}].
+    # Counts of what stays in the original alone: [{what, count}].
     Column("kept_counts", Json, nullable=False, info=HIDDEN),
     Column("notes", Json, nullable=False),
     Column("created_at", Text, nullable=False),

@@ -1,4 +1,4 @@
-"""From the bytes of a layout file to its pages: the driver chosen, everything read, nothing written yet."""
+"""Opens a layout file: chooses the driver and reads all pages; nothing is written yet."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Size = tuple[int, int]
 
 @dataclass(slots=True)
 class OpenedFile:
-    """A layout file that was read: by which driver, its bytes' sha256, its pages."""
+    """A layout file that was read: its driver, its sha256, its pages."""
 
     driver: FormatDriver
     filename: str
@@ -59,7 +59,9 @@ def open_layout(
     companions: Mapping[str, bytes] | None = None,
     likely: str | None = None,
 ) -> OpenedFile:
-    """Read a layout file; *likely* is the driver of the file before it. Refusals: Invalid (empty, no page, what the driver says), TooLarge, NotRecognised, NotReadable."""
+    """Read a layout file; *likely* is the driver of the previous file. Raises Invalid (empty, without a page,
+    or the driver's reason), TooLarge, NotRecognised, NotReadable.
+    """
     if not data:
         raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
     if len(data) > MAX_FILE_BYTES:
@@ -80,12 +82,12 @@ def open_layout(
 
 
 def digest_of(data: bytes) -> str:
-    """The name that a file's bytes are kept and known by: their sha256."""
+    """Return the sha256 under which a file's bytes are stored."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageModel]:
-    """The pages of the file; a driver that breaks on it is a refusal, not an accident."""
+    """Return the pages of the file; an exception in the driver becomes a refusal."""
     try:
         pages = driver.read(data, context)
     except ServiceError:
@@ -102,7 +104,7 @@ def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageM
 
 
 def choose_page(pages: list[PageModel], asked: str | None) -> tuple[PageModel, list[int]]:
-    """The page to read (the first one asked for) and the numbers of those left out, from 1."""
+    """Return the requested page (default: the first) and the numbers of the others, from 1."""
     number = 1
     if asked:
         number = int(asked.replace("-", ",").split(",")[0])
@@ -118,7 +120,7 @@ NO_SHAPES = "Nothing in the file has a shape and the page has no picture: each s
 
 
 def decide_size(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
-    """The pixel size the file's shapes count in: what it declares, else its picture's; what was decided is noted."""
+    """Return the pixel size to which the file's shapes refer: its own, else its picture's; notes which."""
     if max(page.width, page.height) > MAX_SIDE:
         raise Invalid(
             f"{filename} declares a page of {page.width:.6g} x {page.height:.6g} pixels; no picture has a side of more than "
@@ -149,7 +151,7 @@ def decide_size(page: PageModel, picture: Size | None, filename: str, notes: lis
 
 
 def are_alike(one: Size, other: Size) -> bool:
-    """Whether two sizes have the same proportions, to one part in a hundred."""
+    """Return whether two sizes have the same proportions, within one per cent."""
     return abs(one[0] * other[1] - one[1] * other[0]) <= 0.01 * one[0] * other[1]
 
 
@@ -159,10 +161,11 @@ _waiters = 0
 
 @contextmanager
 def collector_waits() -> Iterator[None]:
-    """Hold back Python's cycle collector while a file becomes rows.
+    """Pause Python's cycle collector while a file becomes rows.
 
-    A page of some thousand segments makes so many objects (none of them in a cycle) that the collector would walk the
-    whole engine once or twice in the middle of it: a fifth of the import. What another program switched off stays off.
+    A page of some thousand segments makes so many objects (none of them in a cycle) that the collector would
+    scan the whole engine once or twice: a fifth of the import time. A collector that was already off stays
+    off.
     """
     global _waiters
     with _waiting:

@@ -1,6 +1,7 @@
-"""A page as every format driver sees it: segments with pixel shapes and texts, an order, and what a format adds.
+"""A page as every format driver sees it: segments with pixel shapes and texts, an order, and a format's
+extras.
 
-The model is neutral: it knows no XML. What a file says and no field here can hold stands in `extras`, under the name
+The model is independent of XML. What a file states and no field can hold goes into `extras`, under the name
 of the driver that understands it, so that the same driver can write it back.
 """
 
@@ -18,10 +19,11 @@ SegmentKind: TypeAlias = Literal["region", "line", "word"]
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """What is said of the characters *start* to *end* of a text (both None: of it all).
+    """A statement about the characters *start* to *end* of a text (both None: all of it).
 
-    `kind` is that of an editorial fact (unclear, lost, restored, supplied, superfluous, deleted, added), or `sign`;
-    `stated` holds what is said of it: reason, place, certainty, extent, quantity, unit, source, or the `sign`'s key.
+    `kind` is that of an editorial fact (unclear, lost, restored, supplied, superfluous, deleted, added), or
+    `sign`; `stated` holds the details: reason, place, certainty, extent, quantity, unit, source, or the
+    `sign`'s key.
     """
 
     kind: str
@@ -32,7 +34,7 @@ class TextMark:
 
 @dataclass(frozen=True, slots=True)
 class PageHand:
-    """A hand of the page: its label, and what is said of it (scribe, date, place, style, notes)."""
+    """A hand of the page: its label and description (scribe, date, place, style, notes)."""
 
     label: str
     stated: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +42,7 @@ class PageHand:
 
 @dataclass(frozen=True, slots=True)
 class PageSign:
-    """A sign of the page: its name, its character where it has a code point, its numbers in lists."""
+    """A sign of the page: its name, its character if it has a code point, its numbers in lists."""
 
     name: str
     character: str | None = None
@@ -62,10 +64,11 @@ class PageText:
 class PageSegment:
     """A region, line or word.
 
-    `points` is the outline in pixels, empty when the file draws none; `baseline` runs in writing direction.
-    `texts[0]` is the text that counts, others are alternatives. `position` is the place among its brothers that
-    the file states; without it they stand in order. `kind_raw` is the file's own word for what it is. `line_order` says
-    how the lines of a region follow each other: tb, bt, lr or rl. `shape_of` is the segment of the project that lent its shape.
+    `points` is the outline in pixels, empty if the file has none; `baseline` runs in writing direction.
+    `texts[0]` is the text that counts, others are alternatives. `position` is the place among its siblings
+    that the file states; without it they are in document order. `kind_raw` is the file's own word for its
+    type. `line_order` is how the lines of a region follow each other: tb, bt, lr or rl. `shape_of` is the
+    segment of the project that lent its shape.
     """
 
     id: str
@@ -90,25 +93,27 @@ class PageSegment:
 
     @property
     def text(self) -> str:
-        """The text that counts, empty when it has none of its own."""
+        """Return the text that counts, empty if it has none."""
         return self.texts[0].text if self.texts else ""
 
     def walk(self) -> Iterator[PageSegment]:
-        """This segment and all below it, parents first, as they stand in the file."""
+        """Yield this segment and all below it, parents first, in document order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def in_order(self, order: PageOrder | None = None) -> list[PageSegment]:
-        """Its children in reading order: as *order* names them, by stated position where each has one, else as they stand."""
+        """Return its children in reading order: by *order*, by stated position if each has one, else in
+        document order.
+        """
         return _rank_siblings(order_siblings(self.children), _ranks(order))
 
 
 @dataclass(slots=True)
 class PageOrder:
-    """A node of the reading order: a group when it has `items`, else a reference to a segment by its id.
+    """A node of the reading order: a group if it has `items`, else a reference to a segment by id.
 
-    A group may belong to a region too (`segment_id`), whose parts it orders.
+    A group may also belong to a region (`segment_id`), whose parts it orders.
     """
 
     segment_id: str | None = None
@@ -117,7 +122,7 @@ class PageOrder:
     extras: dict[str, Any] | None = None
 
     def walk(self) -> Iterator[PageOrder]:
-        """This node and all below it."""
+        """Yield this node and all below it."""
         yield self
         for item in self.items:
             yield from item.walk()
@@ -127,8 +132,8 @@ class PageOrder:
 class PageModel:
     """One page: its image's name and size in pixels, its top-level segments, its order.
 
-    `notes` say each leniency the reader took; `kept` counts what stands in extras, by a label a person understands;
-    `unknown_classes` are the file's own words for kinds of regions that have no counterpart here.
+    `notes` state each deviation that the reader tolerated; `kept` counts what is in extras, by a readable
+    label; `unknown_classes` are the file's own words for types of regions without a counterpart here.
     """
 
     width: int
@@ -150,22 +155,22 @@ class PageModel:
     """By keys that are lawful ids of XML and stand nowhere else."""
 
     def walk(self) -> Iterator[PageSegment]:
-        """Every segment, parents first, as they stand in the file."""
+        """Yield every segment, parents first, in document order."""
         for segment in self.segments:
             yield from segment.walk()
 
     def of_kind(self, kind: SegmentKind) -> list[PageSegment]:
-        """Every segment of one kind, as they stand in the file."""
+        """Return every segment of one kind, in document order."""
         return [segment for segment in self.walk() if segment.kind == kind]
 
     def lines(self) -> list[PageSegment]:
-        """Every line, in reading order."""
+        """Return every line, in reading order."""
         return [segment for segment in self.in_order() if segment.kind == "line"]
 
     def in_order(self) -> list[PageSegment]:
-        """Every segment once, in reading order, parents before children.
+        """Return every segment once, in reading order, parents before children.
 
-        The explicit order goes first; what it does not name follows by stated position or as it stands.
+        The explicit order comes first; what it does not name follows by stated position or in document order.
         """
         found: list[PageSegment] = []
         seen: set[int] = set()
@@ -185,20 +190,22 @@ class PageModel:
 
 
 def order_siblings(segments: list[PageSegment]) -> list[PageSegment]:
-    """Brothers by stated position when every one of them states it, else as they stand."""
+    """Order siblings by stated position if every one states it, else keep document order."""
     if segments and all(segment.position is not None for segment in segments):
         return sorted(segments, key=lambda segment: segment.position or 0)
     return list(segments)
 
 
 def misses_places(segments: list[PageSegment]) -> bool:
-    """Whether places that some brothers state are passed over, because others state none, and they stand otherwise."""
+    """Return whether stated positions of some siblings are ignored because others state none, and the order
+    differs.
+    """
     stated = [segment.position for segment in segments if segment.position is not None]
     return 0 < len(stated) < len(segments) and stated != sorted(stated)
 
 
 def _ranks(order: PageOrder | None) -> dict[str, int]:
-    """The segments that an order names, each with its place."""
+    """Return the segments that an order names, each with its rank."""
     ranks: dict[str, int] = {}
     for node in order.walk() if order is not None else ():
         if node.segment_id is not None:
@@ -207,9 +214,9 @@ def _ranks(order: PageOrder | None) -> dict[str, int]:
 
 
 def _rank_siblings(segments: list[PageSegment], ranks: dict[str, int]) -> list[PageSegment]:
-    """Brothers with those that the explicit order names moved to its sequence; the others keep their places.
+    """Move siblings named in the explicit order to its sequence; the others keep their places.
 
-    A brother that is not named itself counts as named when something inside it is: regions of a table, say.
+    A sibling counts as named if something inside it is: regions of a table, say.
     """
     if not ranks:
         return segments

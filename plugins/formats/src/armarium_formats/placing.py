@@ -1,4 +1,4 @@
-"""From a page in pixels to segments in fractions: the shapes that can be held, and why others cannot."""
+"""Converts a page in pixels to segments in fractions, and reports shapes that cannot be stored."""
 
 from __future__ import annotations
 
@@ -63,22 +63,22 @@ class PlacedSegments:
 def place(
     page: PageModel, size: tuple[int, int], filename: str, driver: str, beyond: Beyond = "clip"
 ) -> PlacedSegments:
-    """The page's segments in fractions of *size*; ShapesOutside where *beyond* lets some of them refuse the file."""
+    """Return the page's segments in fractions of *size*; ShapesOutside if *beyond* says to refuse."""
     return _Placing(page, size, driver, beyond).place(filename)
 
 
 def checksum(text: str) -> int:
-    """A mark by which export sees whether a text is still the one the file had."""
+    """Return a checksum by which an export sees whether a text is still the file's."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def outline_mark(rect: Sequence[float], polygon: Any) -> int:
-    """A mark by which export sees whether a place that is not the file's own is still the one that was found for it."""
+    """Return a checksum by which an export sees whether a substitute shape was moved."""
     return zlib.crc32(orjson.dumps([rect, polygon]))
 
 
 def baseline_mark(baseline: Any) -> int:
-    """The same of a baseline, None where none is held."""
+    """As `outline_mark`, of a baseline; None if there is none."""
     return zlib.crc32(orjson.dumps(baseline))
 
 
@@ -105,7 +105,7 @@ class _Placing:
         whole: Box = (0, 0, self.width, self.height)
         self._segments(self.page.segments, None, whole)
         if self.countless:
-            # Not even their points could be kept.
+            # Not even their points could be stored.
             raise ShapesOutside(filename, self.size, self.countless, "uncountable")
         if self.outside and self.beyond != "keep":
             raise ShapesOutside(filename, self.size, list(self.outside), self.beyond)
@@ -233,7 +233,9 @@ class _Placing:
             self._segments(segment.children, segment.id, (left, top, right, bottom))
 
     def _box_around(self, line: PageSegment) -> Box | None:
-        """The box of a line that has a baseline and no outline: that of its words, else as high as the page's lines are."""
+        """Return the box of a line with a baseline but no outline: that of its words, else of the usual
+        height.
+        """
         if any(part.points for child in line.children for part in child.walk()):
             return self._box_of_parts(line)
         if self.line_height is None:
@@ -250,8 +252,9 @@ class _Placing:
         *,
         area: bool,
     ) -> tuple[Box | None, SoundPoints | None, bool]:
-        """The box of an outline (*area*) or baseline in pixels, its points in fractions where they can be held, and whether
-        those are the file's own."""
+        """Return the box of an outline (*area*) or baseline in pixels, its points in fractions if storable,
+        and whether those are the file's own.
+        """
         box = pixel_bounds(points)
         if box is None:
             self.countless.append(segment.id)
@@ -292,12 +295,13 @@ class _Placing:
         try:
             return box, sound_pixels(points, self.size, box, area=area), own
         except BadGeometry:
-            # Exact in pixels and nothing in fractions: a speck of a huge page, a straight line with the noise of a scale.
+            # Valid in pixels, degenerate in fractions: a speck on a huge page, a straight line with the noise
+            # of scaling.
             why.append(f"its {'outline' if area else 'baseline'} is too flat to be held")
             return box, None, False
 
     def _box_of_parts(self, segment: PageSegment) -> Box | None:
-        """The box around what of a segment and its parts lies on the page; None where nothing does."""
+        """Return the box around the parts of a segment that are on the page; None if there are none."""
         boxes = [
             clip_box(box, self.size)
             for part in segment.walk()
@@ -313,7 +317,7 @@ class _Placing:
             self.placed.marked.append((segment.id, first))
         others = [text for text in others if not self._of_its_own_kind(segment, text)]
         if first.text.strip():
-            # Of readings of one time the last one counts, so the others come in before it.
+            # Of readings with the same time the last one counts, so the others are inserted before it.
             seen = {first.text}
             for text in reversed(others):
                 if text.text.strip() and text.text not in seen:
@@ -331,7 +335,7 @@ class _Placing:
             ]
 
     def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
-        """A further text of another kind (a normalised one, a translation) is a reading too, not an alternative."""
+        """Add a text of another kind (normalised, translation) as a reading, not as an alternative."""
         if text.kind == "transcription" or not text.text.strip():
             return False
         self.placed.texts.append((segment.id, text))
@@ -339,7 +343,7 @@ class _Placing:
 
 
 def _as_json(points: Sequence[Point]) -> list[Point]:
-    """Points as JSON holds them: it has no whole numbers of more than 64 bits."""
+    """Return points as JSON stores them: without integers of more than 64 bits."""
     if max(map(max, points)) < _MOST_WHOLE and min(map(min, points)) > -_MOST_WHOLE:
         return list(points)
     return [(float(x), float(y)) for x, y in points]
@@ -359,7 +363,7 @@ def _farthest(distances: Sequence[float]) -> str:
 
 
 def _clip_box(box: Box, width: int, height: int) -> Box:
-    """A box of at least one pixel inside the page."""
+    """Clip a box to the image, at least one pixel large."""
     left, top, right, bottom = box
     if 0 <= left <= right - 1 and right <= width and 0 <= top <= bottom - 1 and bottom <= height:
         return box

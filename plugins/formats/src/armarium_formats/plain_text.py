@@ -1,4 +1,6 @@
-"""Plain text: the lines of a page in reading order, a blank line between regions; read as lines without shapes."""
+"""Plain text: the lines of a page in reading order, a blank line between regions; read as lines without
+shapes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _MARKUP = re.compile(r"\s*<(?:[A-Za-z][\w.:-]*(?:[\s/>]|$)|!--|!DOCTYPE|\?)", re
 
 
 class PlainText(Format):
-    """Plain text, one line of the page a line of the file, a form feed between pages; written in UTF-8."""
+    """Plain text in UTF-8: one line of the file per line of the page, a form feed between pages."""
 
     name = "plain-text"
     label = "Plain text"
@@ -28,7 +30,9 @@ class PlainText(Format):
     aliases: ClassVar[tuple[str, ...]] = ("text", "txt", "plaintext", "plain_text")
 
     def sniff(self, data: bytes) -> float:
-        """0.2 for text that is no markup, JSON, RTF, PDF, table or placeholder: every other format goes before it."""
+        """Return 0.2 for text that is not markup, JSON, RTF, PDF, table or placeholder: all other formats
+        come first.
+        """
         found = decode(data[:262_144])
         text = found.text
         if not text.strip() or not reads_as_text(found):
@@ -38,7 +42,7 @@ class PlainText(Format):
         return 0.0 if text.lstrip()[:1] in ("{", "[") and _is_json(data) else 0.2
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        """Each paragraph a region, each line a line; none has a shape, so the page's picture is taken for its size."""
+        """Read each paragraph as a region, each line as a line, without shapes; the size is the picture's."""
         found = decode(data)
         if not found.text.strip() or not reads_as_text(found):
             raise Invalid(
@@ -123,7 +127,7 @@ def _is_json(data: bytes) -> bool:
 
 
 def text_of(segment: PageSegment) -> str | None:
-    """What a segment adds: a line its text or its words', a region its own only where it has no parts with text."""
+    """Return a segment's text: a line's own or its words', a region's own only if no part has text."""
     if segment.kind == "word":
         return None
     if segment.kind == "line":

@@ -1,4 +1,4 @@
-"""How many points a shape and a file may have: one rule for every format, asked before the points are read."""
+"""Limits the number of points of a shape and of a file: one rule for every format, checked before parsing."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Stated = tuple[str | int, int]
 _SHORTEST = 4
 """Characters that a point takes at least: two figures, and what parts them from what follows."""
 
-# A negative exponent counts as a number more; a sign may also part two numbers.
+# A negative exponent counts as one more number; a sign may also separate two numbers.
 _NUMBER = re.compile(r"[^\s,;+-]+")
 
 
 def line_of(element: etree._Element) -> int:
-    """The line that an element stands in, 0 where the parser does not tell."""
+    """Return the line of an element in its file, 0 if the parser does not know it."""
     line: object = element.sourceline
     return line if isinstance(line, int) else 0
 
 
 def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> None:
-    """Refuse a file of more points than any page has. Raises Invalid naming the line.
+    """Refuse a file with more points than any page has. Raises Invalid naming the line.
 
-    *shapes* gives what the file states, anew each time it is called: nearly all files are known by the length of it to
-    have few points, and only the others are counted.
+    *shapes* yields what the file states, anew on each call: for nearly all files the length shows that there
+    are few points, and only the others are counted.
     """
     total = 0
     for stated, _ in shapes():
@@ -57,7 +57,7 @@ def require_countable(filename: str, shapes: Callable[[], Iterable[Stated]]) -> 
 
 
 def _count_points(stated: str) -> int:
-    """The points of a text; one more than a shape may have stands for any number of them."""
+    """Count the points of a text, up to one more than a shape may have."""
     numbers = islice(_NUMBER.finditer(stated), 2 * (MOST_OF_A_SHAPE + 1))
     return (sum(1 for _ in numbers) + 1) // 2
 

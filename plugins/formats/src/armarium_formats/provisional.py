@@ -1,4 +1,4 @@
-"""A pass that only stands for the boxes of an older result, as the page that an export starts from."""
+"""Converts a provisional pass (the boxes of an older result) to the page that an export starts from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from armarium_source_model.api import ProvisionalPass
 def assemble_provisional(
     conn: Connection, document_id: str, found: ProvisionalPass, *, kind: str, size: tuple[int, int]
 ) -> AssembledPage:
-    """The page as it will be assembled once the boxes are segments, in pixels of *size*. A box has no other reading than a
-    transcription."""
+    """Return the page as it will be once the boxes are segments, in pixels of *size*. A box has only a
+    transcription.
+    """
     page = PageModel(*size)
     rows: dict[str, str] = {}
     for one in found.segments:

@@ -1,4 +1,6 @@
-"""Multipart bodies of many files, each written to disk as it arrives: neither memory nor open files grow with them."""
+"""Receives multipart bodies of many files, writing each to disk as it arrives: memory and open files stay
+bounded.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ class ReceivedParts:
         self.ended = False
 
     def callbacks(self) -> MultipartCallbacks:
-        """What the parser calls."""
+        """Return the parser's callbacks."""
         return {
             "on_part_begin": self._part_begin,
             "on_header_field": self._header_field,
@@ -56,7 +58,7 @@ class ReceivedParts:
         }
 
     def close(self) -> None:
-        """Close a file that was cut off."""
+        """Close an incomplete file."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -125,8 +127,9 @@ class ReceivedParts:
 
 
 async def receive(request: Request, folder: Path, file_field: str, *, max_files: int) -> ReceivedParts:
-    """Write the files of a multipart body into *folder*. Raises Invalid for a body that is none or breaks off, BadRequest
-    for a boundary that is too long, Unavailable when the disk is full."""
+    """Write the files of a multipart body into *folder*. Raises Invalid for an invalid or incomplete body,
+    BadRequest for a boundary that is too long, Unavailable when the disk is full.
+    """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:

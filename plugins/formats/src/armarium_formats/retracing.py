@@ -1,6 +1,7 @@
-"""Lines of a plain text take the shapes of the page's own lines that they match: a text that was corrected elsewhere.
+"""Gives lines of an imported plain text the shapes of the page's lines that they match, after correction
+elsewhere.
 
-Only what is certain is matched; a line that could be two, or none, has no shape and is named.
+Only unambiguous matches count; an ambiguous or unmatched line has no shape and is named.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ def retrace(
     conn: Connection | None = None,
     before: str | None = None,
 ) -> None:
-    """Give the lines of the page that is *asked* for the shapes of those on the document that they match, and note it.
+    """Give the lines of page *asked* the shapes of matching lines of the document, and note it.
 
-    Only a plain text is retraced: it never has shapes of its own. *conn*: a writer's, who sees what it wrote itself.
-    *before*: only passes whose id is smaller, made before that id was.
+    Only a plain text is retraced: it never has shapes. *conn*: a writer's, which sees its own writes.
+    *before*: only passes with a smaller id, made before it.
     """
     if opened.driver.name != PlainText.name:
         return
@@ -66,7 +67,7 @@ def _retrace(
     picture: Picture,
     passes: list[tuple[str, str]],
 ) -> None:
-    """Take the shapes of the first of *passes* that matches; one measured on another picture than *picture* is passed over."""
+    """Use the first of *passes* that matches; one measured on another picture than *picture* is skipped."""
     lines = [line for line in page.lines() if line.text]
     for pass_id, name in passes:
         drawn, size = page_of_pass(conn, document_id, pass_id)
@@ -88,7 +89,7 @@ def _retrace(
 
 
 def _passes(conn: Connection, document_id: str) -> Iterator[tuple[str, str]]:
-    """Ids and names of the passes that the page has: the one it is read by first, then the newest."""
+    """Return ids and names of the page's passes: the one it is read by first, then the newest."""
     rule = reading_rule(conn)
     first, _ = working_pass(conn, document_id, rule)
     passes = list_passes(conn, document_id, rule)[::-1]
@@ -97,10 +98,10 @@ def _passes(conn: Connection, document_id: str) -> Iterator[tuple[str, str]]:
 
 
 def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, int]]:
-    """Which of *lines* is which of *drawn*, both in reading order, by their numbers from 0.
+    """Match *lines* with *drawn*, both in reading order, by their numbers from 0.
 
-    First those that say nearly the same where the page has no other fit as good; then, between two of these (or the ends
-    of the page), the others in their sequence where as many stand on either side.
+    First pairs that are nearly equal and have no rival on the page; then, between two of these (or the ends
+    of the page), the others in sequence if there are as many on either side.
     """
     if len(lines) * len(drawn) > MOST_COMPARED:
         return []
@@ -113,7 +114,7 @@ def match_lines(lines: Sequence[str], drawn: Sequence[str]) -> list[tuple[int, i
 
 
 def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
-    """How alike two lines are, from 0 (no match) to 1; blanks count as one."""
+    """Return how alike two lines are, from 0 (no match) to 1; runs of spaces count as one."""
     from rapidfuzz.distance import Levenshtein
 
     alike: Callable[..., float] = Levenshtein.normalized_similarity
@@ -125,8 +126,8 @@ def _likeness(lines: Sequence[str], drawn: Sequence[str]) -> list[list[float]]:
 
 
 def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple[int, int]]:
-    """The matches of the best alignment that every other one as good has too; alignments keep the sequence of both sides."""
-    # before[i][j]: the best of the first i and j lines; after[i][j]: of those from i and j on.
+    """Return the matches common to all best alignments; alignments keep the sequence of both sides."""
+    # before[i][j]: the best score of the first i and j lines; after[i][j]: of those from i and j on.
     before = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     after = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows):
@@ -155,7 +156,9 @@ def _certain(likeness: list[list[float]], rows: int, columns: int) -> list[tuple
 
 
 def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
-    """A paragraph all of whose retraced lines stand in one region of the page, and no other paragraph's, is that region."""
+    """Make a paragraph a region of the page if all its matched lines are in it, and no other paragraph's
+    are.
+    """
     region_of = {
         drawn.rows[line.id]: region
         for region in drawn.page.walk()

@@ -1,7 +1,8 @@
-"""Try every file of a folder and write a table of what each is: `python -m armarium_formats.trial FOLDER TABLE.csv`.
+"""Reads every file of a folder and writes a table of the results: `python -m armarium_formats.trial FOLDER
+TABLE.csv`.
 
-Columns: file, recognised as, version, pages, regions, lines, words, texts, notes, kept, losses, refused why, seconds.
-Nothing is kept of what is read.
+Columns: file, recognised as, version, pages, regions, lines, words, texts, notes, kept, losses, refused why,
+seconds. Nothing is stored.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Row:
-    """What came of one file."""
+    """The result for one file."""
 
     file: str
     recognised_as: str = ""
@@ -45,7 +46,7 @@ class Row:
 
 
 def trial(engine: Engine, folder: Path) -> Iterator[Row]:
-    """A row for each file of *folder* and below, in the order of their names."""
+    """Yield a row for each file in *folder* and below, in order of their names."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     heads = {path: path.open("rb").read(1024) for path in paths}
     shown = {path for path in paths if looks_like_picture(heads[path])}
@@ -117,7 +118,7 @@ def _look(
 
 
 def write_table(rows: Iterator[Row], target: Path) -> int:
-    """Write the rows as CSV; how many there are."""
+    """Write the rows as CSV; return their number."""
     count = 0
     with target.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)])
@@ -129,7 +130,7 @@ def write_table(rows: Iterator[Row], target: Path) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
+    """Run the command."""
     from armarium.api import Engine
 
     if len(arguments) != 2 or not Path(arguments[0]).is_dir():

@@ -1,4 +1,4 @@
-"""Shapes that count on a picture as it is stored, though it says that it is to be turned (EXIF): turned with it."""
+"""Rotates shapes that refer to a picture as stored, when its EXIF orientation rotates it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TURN_UNKNOWN = (
 
 
 def wants_turning(page: PageModel, picture: Size | None, orientation: int) -> bool:
-    """Whether the size that a file declares is the picture's before its EXIF turn and not the one after it.
+    """Return whether a file's declared size is that of the picture before its EXIF rotation, not after.
 
-    Only turns by a quarter change a size; by the others nothing tells what a file counts in.
+    Only quarter turns change a size; for others nothing shows to which frame a file refers.
     """
     if orientation not in _WORDS or picture is None or not (page.width > 0 and page.height > 0):
         return False
@@ -33,7 +33,7 @@ def wants_turning(page: PageModel, picture: Size | None, orientation: int) -> bo
 
 
 def turn_page(page: PageModel, orientation: int) -> PageModel:
-    """The page as a person sees it: its shapes turned as the picture says, its size too, and a note of that."""
+    """Return the page as displayed: shapes and size rotated with the picture, and a note."""
     width, height = page.width, page.height
 
     def point(at: Point) -> Point:
@@ -66,12 +66,14 @@ def turn_page(page: PageModel, orientation: int) -> PageModel:
 
 
 def leaves_open(page: PageModel, picture: Size | None, orientation: int) -> bool:
-    """Whether the picture says that it is to be turned and the size that the file declares is the same before and after."""
+    """Return whether the picture has an EXIF orientation and the declared size is the same before and
+    after.
+    """
     if orientation == 1 or picture is None or not (page.width > 0 and page.height > 0):
         return False
     return orientation not in _WORDS or are_alike((page.width, page.height), (picture[1], picture[0]))
 
 
 def has_shapes(page: PageModel) -> bool:
-    """Whether anything on the page has an outline or a baseline."""
+    """Return whether anything on the page has an outline or a baseline."""
     return any(one.points or one.baseline for one in page.walk())

@@ -1,1 +1,3 @@
-"""IIIF: pages and folders as Presentation 3, pictures by the Image API 3, and manifests of others by reference."""
+"""IIIF: pages and folders as Presentation 3, pictures by the Image API 3, import of manifests by
+reference.
+"""

@@ -1,4 +1,6 @@
-"""The writes of IIIF: a manifest becomes a folder of referenced pages; their pictures come later, if asked for."""
+"""The writes of IIIF: a manifest becomes a folder of referenced pages; pictures are fetched later on
+request.
+"""
 
 from __future__ import annotations
 
@@ -71,12 +73,12 @@ def _import_example(ex: Example) -> dict[str, Any]:
     "iiif.import",
     params=ImportManifest,
     result=ManifestImported,
-    summary="Make a folder of a IIIF manifest, with a page for each canvas; nothing is fetched.",
+    summary="Import a IIIF manifest as a folder with a page for each canvas; nothing is fetched.",
     words="Imported a IIIF manifest as {|a folder}",
     example=_import_example,
 )
 def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
-    """One step: the folder, its pages, and the manifest byte for byte in the object store.
+    """Import in one step: the folder, its pages, and the manifest byte for byte in the object store.
 
     Raises NotAManifest, ManifestTooLarge, TooManyCanvases, AlreadyImported, NotFound for an unknown parent.
     """
@@ -187,14 +189,14 @@ def _keep(
     result=JobStarted,
     summary="Fetch a IIIF manifest by its address and import it, as a background job.",
     route=Route("POST", "/api/iiif/manifests/fetch"),
-    words="Began to fetch a IIIF manifest",
-    # The name of this machine: should the job be run, the network gate refuses it and nobody is asked.
+    words="Started to fetch a IIIF manifest",
+    # An address of this machine: if the job runs, the network gate refuses it and nothing is contacted.
     example=lambda ex: {"url": "http://localhost/letters/manifest"},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def fetch_manifest(ctx: ActionContext, p: FetchManifest) -> dict[str, Any]:
-    """Enqueue the job; the address is looked at first. Forbidden and BadRequest of the network gate, NotFound."""
+    """Enqueue the job after checking the address. Forbidden and BadRequest of the network gate, NotFound."""
     Egress(local_only=ctx.engine.settings.local_only).check_url(p.url)
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
@@ -220,13 +222,13 @@ def _images_example(ex: Example) -> dict[str, Any]:
     result=JobStarted,
     summary="Fetch the pictures of imported canvases, as a background job.",
     route=Route("POST", "/api/iiif/images/fetch"),
-    words="Began to fetch the pictures of {document_ids|imported pages}",
+    words="Started to fetch the pictures of {document_ids|imported pages}",
     example=_images_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
-    """Enqueue the job for the canvases at and beneath the nodes named that lack their picture.
+    """Enqueue the job for the canvases at and below the nodes named that lack their picture.
 
     Raises NotFound for an unknown document, NothingToFetch.
     """
@@ -266,21 +268,21 @@ def _attach_example(ex: Example) -> dict[str, Any]:
     "iiif.attach_image",
     params=AttachImage,
     result=ImageAttached,
-    summary="Give a referenced canvas its fetched picture, whose bytes are among the project's files.",
+    summary="Attach the fetched picture of a referenced canvas, which is already stored in the project.",
     words="Fetched the picture of {document_id|a page}",
     example=_attach_example,
 )
 def attach_image(ctx: ActionContext, p: AttachImage) -> dict[str, Any]:
-    """Raises NotFound (no such document or object), NotACanvasImage, Conflict where it has a picture, Forbidden."""
+    """Raises NotFound (document or object), NotACanvasImage, Conflict if it has a picture, Forbidden."""
     node = require_live(ctx.conn, p.document_id)
     found = references(ctx.conn, [node.id])
     if not found:
         raise NotACanvasImage(node.name)
     if ctx.conn.execute(select(renditions.c.id).where(renditions.c.document_id == node.id)).first():
-        raise Conflict(f"{node.name} has its picture already.", code="has_picture")
+        raise Conflict(f"{node.name} already has its picture.", code="has_picture")
     if not ctx.project.objects.has(p.checksum):
         raise NotFound(
-            f"The file {p.checksum[:12]}… is not among the project's files. Put it there first.",
+            f"The file {p.checksum[:12]}… is not among the project's files. Store it first.",
             code="object_missing",
         )
     rendition_id = add_rendition(

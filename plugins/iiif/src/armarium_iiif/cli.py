@@ -1,4 +1,4 @@
-"""Commands of IIIF: manifests of others brought in by reference, and the pictures of their canvases."""
+"""Commands of IIIF: import of manifests by reference, and fetching of their pictures."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ MAX_FILE_BYTES = 64 << 20
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
-    group = typer.Typer(
-        no_args_is_help=True, help="IIIF manifests of others: import them, fetch their pictures."
-    )
+    group = typer.Typer(no_args_is_help=True, help="Import IIIF manifests and fetch their pictures.")
     group.command("import", epilog="Example: armarium iiif import manifest.json")(import_manifest)
     group.command("pictures", epilog="Example: armarium iiif pictures Letters")(pictures)
     program.add_typer(group, name="iiif", rich_help_panel=Topic.files)
@@ -37,18 +35,20 @@ def commands() -> typer.Typer:
 
 
 def import_manifest(
-    source: Annotated[str, typer.Argument(help="A manifest: a file of this machine, or its web address.")],
+    source: Annotated[str, typer.Argument(help="A manifest: a file on this machine, or a web address.")],
     into: Annotated[
-        str | None, typer.Option("--into", help="The folder that takes it; left out: Sources.")
+        str | None, typer.Option("--into", help="The folder to put it in; default: Sources.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="What to call its folder; left out: its label.")
+        str | None, typer.Option("--name", help="Name of its folder; default: its label.")
     ] = None,
     with_pictures: Annotated[
-        bool, typer.Option("--pictures", help="Fetch the pictures of its canvases too.")
+        bool, typer.Option("--pictures", help="Also fetch the pictures of its canvases.")
     ] = False,
 ) -> None:
-    """Make a folder of a IIIF manifest, with a page for each canvas. Its pictures stay where they are published."""
+    """Import a IIIF manifest as a folder with a page for each canvas. Its pictures stay where they are
+    published.
+    """
     choices: dict[str, Any] = {
         **({"name": name} if name else {}),
     }
@@ -96,7 +96,7 @@ def _by_file(session: Session, source: str, choices: dict[str, Any]) -> dict[str
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise Refused(f"{path} is no IIIF manifest: it is not UTF-8.") from None
+        raise Refused(f"{path} is not a IIIF manifest: it is not UTF-8.") from None
     params = {"file": text, "filename": path.name, **choices}
     done: dict[str, Any] = session.act("iiif.import", params)
     return {**done["result"], "audit_id": done["audit_id"]}

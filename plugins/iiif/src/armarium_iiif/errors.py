@@ -1,4 +1,4 @@
-"""The refusals of IIIF, each a sentence a person can act on."""
+"""The refusals of IIIF."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ unknown_picture = missing("picture", "Name a page that has one, or one of its re
 
 
 class BadImageRequest(BadRequest):
-    """A region, size, rotation, quality or format that the Image API does not know, or that fits no picture."""
+    """A region, size, rotation, quality or format that the Image API does not define, or that fits no
+    picture.
+    """
 
     def __init__(self, part: str, asked: str, expected: str) -> None:
         shown = asked if len(asked) <= 80 else asked[:80] + "…"
@@ -19,14 +21,14 @@ class BadImageRequest(BadRequest):
 
 
 class NoCanvas(NotFound):
-    """A node that is shown as no canvas."""
+    """A node that cannot be shown as a canvas."""
 
     def __init__(self, document_id: str, name: str, why: str) -> None:
-        super().__init__(f"{name} ({document_id}) is no canvas: {why}", code="no_canvas")
+        super().__init__(f"{name} ({document_id}) is not a canvas: {why}", code="no_canvas")
 
 
 class NoPages(NotFound):
-    """A manifest of nothing."""
+    """A manifest without pages."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -37,23 +39,23 @@ class NoPages(NotFound):
 
 
 class TooManyCanvases(TooLarge):
-    """More pages than one manifest carries."""
+    """More pages than one manifest may list."""
 
     def __init__(self, name: str, count: int) -> None:
         super().__init__(
-            f"{name} holds {count} pages; a manifest here carries at most {MAX_CANVASES}. "
-            "Ask for the folders in it one by one.",
+            f"{name} contains {count} pages; a manifest lists at most {MAX_CANVASES}. "
+            "Request the folders in it one by one.",
             code="too_many_canvases",
             count=count,
         )
 
 
 class NoFrame(Invalid):
-    """Lines that cannot be told in pixels."""
+    """Lines that cannot be expressed in pixels."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} has lines but neither a picture nor a known size, so their pixels cannot be told. "
+            f"{name} has lines but neither a picture nor a known size, so their pixel coordinates are unknown. "
             "Give the document its picture first.",
             code="no_page_size",
         )
@@ -82,16 +84,16 @@ class InSeveralProjects(Conflict):
 
 
 class NotAManifest(Invalid):
-    """Bytes that are no IIIF manifest."""
+    """Bytes that are not a IIIF manifest."""
 
     def __init__(self, name: str, why: str, **fields: object) -> None:
         super().__init__(
-            f"{name} is no IIIF manifest that can be imported: {why}", code="not_a_manifest", **fields
+            f"{name} is not a IIIF manifest that can be imported: {why}", code="not_a_manifest", **fields
         )
 
 
 class ManifestTooLarge(TooLarge):
-    """A manifest beyond what is read."""
+    """A manifest larger than the limit."""
 
     def __init__(self, name: str, limit: int) -> None:
         super().__init__(
@@ -102,11 +104,11 @@ class ManifestTooLarge(TooLarge):
 
 
 class AlreadyImported(Conflict):
-    """The same manifest lives in the same folder."""
+    """The same manifest exists in the same folder."""
 
     def __init__(self, name: str, document_id: str) -> None:
         super().__init__(
-            f"This very manifest is here already as {name!r} ({document_id}). Delete that folder to import it again, "
+            f"This manifest has already been imported here as {name!r} ({document_id}). Delete that folder to import it again, "
             "or import it into another one.",
             code="already_imported",
             document_id=document_id,
@@ -114,7 +116,7 @@ class AlreadyImported(Conflict):
 
 
 class NothingToFetch(Invalid):
-    """Nodes under which no referenced canvas lacks its picture."""
+    """No referenced canvas below these nodes lacks its picture."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -124,7 +126,7 @@ class NothingToFetch(Invalid):
 
 
 class NotACanvasImage(Invalid):
-    """An action was to give a picture to a page that is no referenced canvas."""
+    """A picture was to be attached to a page that is not a referenced canvas."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is no canvas of an imported manifest.", code="not_a_canvas")
+        super().__init__(f"{name} is not a canvas of an imported manifest.", code="not_a_canvas")

@@ -1,4 +1,4 @@
-"""What an address of the Image API 3 asks for, worked out in whole pixels; nothing is decoded here."""
+"""Resolves an address of the Image API 3 into whole pixels; nothing is decoded here."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ class ImageRequest:
 def parse_request(
     picture: tuple[int, int], region: str, size: str, rotation: str, quality: str, file_format: str
 ) -> ImageRequest:
-    """The request that the parts of an address make of a picture of so many pixels; BadImageRequest in words."""
+    """Parse the parts of an address for a picture of a given size; BadImageRequest with the reason."""
     if file_format not in FORMATS:
-        raise BadImageRequest("format", file_format, f"is not given here; there are {', '.join(FORMATS)}.")
+        raise BadImageRequest(
+            "format", file_format, f"is not offered here; choose one of {', '.join(FORMATS)}."
+        )
     if quality not in QUALITIES:
-        raise BadImageRequest("quality", quality, f"is not known; there are {', '.join(QUALITIES)}.")
+        raise BadImageRequest("quality", quality, f"is not known; choose one of {', '.join(QUALITIES)}.")
     box = _region(picture, region)
     wanted, larger = _size(box, size, LONGEST[file_format])
     turn, mirrored = _rotation(rotation)
@@ -90,7 +92,7 @@ def _region(picture: tuple[int, int], text: str) -> Region:
         left, top = round(x * width), round(y * height)
         right, bottom = round((x + w) * width), round((y + h) * height)
         if w > 0 and h > 0:
-            # A sliver of less than a pixel is still something of the picture.
+            # A region smaller than a pixel still covers part of the picture.
             right, bottom = max(right, left + 1), max(bottom, top + 1)
     else:
         left, top, w_pixels, h_pixels = (int(number) for number in numbers)
@@ -98,13 +100,15 @@ def _region(picture: tuple[int, int], text: str) -> Region:
     right, bottom = min(right, width), min(bottom, height)
     if right <= left or bottom <= top:
         raise BadImageRequest(
-            "region", text, f"holds nothing of the picture, which has {width} x {height} pixels."
+            "region", text, f"covers nothing of the picture, which has {width} x {height} pixels."
         )
     return left, top, right - left, bottom - top
 
 
 def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
-    """Width and height asked for, and whether that is larger than the region; *longest* is the most that max may be."""
+    """Return the requested width and height, and whether that enlarges the region; *longest* is the limit of
+    max.
+    """
     upscale = text.startswith("^")
     asked = text.removeprefix("^")
     _, _, width, height = box
@@ -116,7 +120,7 @@ def _size(box: Region, text: str, longest: int) -> tuple[tuple[int, int], bool]:
     elif asked.startswith("pct:"):
         number = asked.removeprefix("pct:")
         if not _NUMBER.fullmatch(number) or float(number) == 0:
-            raise BadImageRequest("size", text, "is no percentage above 0.")
+            raise BadImageRequest("size", text, "is not a percentage above 0.")
         wanted = _scale_size(width, height, float(number) / 100)
     else:
         wanted = _in_numbers(width, height, asked, text, upscale)

@@ -1,4 +1,4 @@
-"""The Image API over renditions: which picture an id names, its information document, and its pieces."""
+"""The Image API over renditions: the picture an id names, its information document, and its pieces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BY_DOCUMENT = _PICTURE.where(_R.document_id == bindparam("identity"), _R.is_pri
 
 
 class Picture(NamedTuple):
-    """A picture as the image service knows it. `lasting`: the id will always name these very bytes."""
+    """A picture as the image service knows it. `lasting`: the id will always name the same bytes."""
 
     identifier: str
     source: Source
@@ -44,7 +44,7 @@ class Picture(NamedTuple):
 
 
 def picture(engine: Engine, library: Library, identifier: str) -> Picture:
-    """The rendition of that id, or the primary one of the document of that id; NotFound."""
+    """Return the rendition of that id, or the primary one of the document of that id; NotFound."""
     with library.db.read() as conn:
         row = conn.execute(_BY_RENDITION, {"identity": identifier}).first()
         lasting = row is not None
@@ -59,7 +59,7 @@ def picture(engine: Engine, library: Library, identifier: str) -> Picture:
 
 
 def information(places: Places, found: Picture) -> Json:
-    """The information document (info.json)."""
+    """Return the information document (info.json)."""
     width, height = found.size
     factors = [1]
     while TILE * factors[-1] < max(width, height):
@@ -87,13 +87,15 @@ def information(places: Places, found: Picture) -> Json:
 def piece(
     found: Picture, region: str, size: str, rotation: str, quality: str, file_format: str
 ) -> tuple[ImageRequest, str]:
-    """The piece of a picture that an address asks for, and its ETag; BadImageRequest in words."""
+    """Return the requested piece of a picture and its ETag; BadImageRequest with the reason."""
     request = parse_request(found.size, region, size, rotation, quality, file_format)
     digest = hashlib.sha256(f"{found.source.checksum} {request.canonical}".encode()).hexdigest()
     return request, f'"{digest[:32]}"'
 
 
 def piece_bytes(engine: Engine, library: Library, found: Picture, request: ImageRequest) -> bytes:
-    """The piece, encoded. NotFound where the file is lost from the project, Invalid where it is damaged."""
+    """Return the encoded piece. NotFound if the file is missing from the project, Invalid if it is
+    damaged.
+    """
     library.objects.size(found.source.checksum)
     return render(pictures_of(engine), found.source, request)

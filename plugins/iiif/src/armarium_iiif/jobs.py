@@ -1,4 +1,6 @@
-"""The jobs of IIIF: fetch a manifest and import it; fetch the pictures of canvases. All through the network gate."""
+"""The jobs of IIIF: fetch and import a manifest; fetch the pictures of canvases. All through the network
+gate.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ UNREACHABLE_IN_A_ROW: Final = 3
 
 
 def run_manifest(ctx: JobContext) -> dict[str, Any]:
-    """Fetch and import. Run again after a kill it finds the checkpoint that stands in the import's own step."""
+    """Fetch and import. After a kill, it finds the checkpoint written in the import's own step."""
     args: ManifestJobArgs = ctx.args
     if "document_id" in ctx.checkpoint:
         return dict(ctx.checkpoint)
@@ -50,7 +52,7 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
             f"The server answers {answer.status} where the manifest was expected; check the address.",
             code="not_the_manifest",
         )
-    # The name of the file as refusals call it: the end of the address, without what a query may hold.
+    # The file name used in refusals: the end of the address, without the query.
     filename = answer.url.partition("?")[0].rstrip("/").rpartition("/")[2][:200] or "manifest"
     params = {
         "file": answer.read(),
@@ -65,7 +67,7 @@ def run_manifest(ctx: JobContext) -> dict[str, Any]:
 
 @dataclass
 class _Checkpoint:
-    """The checkpoint of fetching pictures: how many pages are done with, and what became of them."""
+    """The checkpoint of fetching pictures: how many pages are done, and the results."""
 
     done: int = 0
     fetched: int = 0
@@ -79,7 +81,7 @@ class _Checkpoint:
 
 
 def run_images(ctx: JobContext) -> dict[str, Any]:
-    """Fetch what is missing, one picture a step. One that is refused or lost is told in the result and stops no other."""
+    """Fetch missing pictures, one per step. A failure is reported in the result and stops no other."""
     args: ImagesJobArgs = ctx.args
     total = len(args.document_ids)
     kept = _Checkpoint(**ctx.checkpoint)
@@ -104,9 +106,9 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
                 answered = before if silent == 0 else answered
                 silent = silent + 1 if refusal.code == "unreachable" else 0
                 if silent >= UNREACHABLE_IN_A_ROW:
-                    # Those before it went unanswered for the same reason: they are asked for again with it.
+                    # Those before it went unanswered for the same reason: they are requested again with it.
                     ctx.save(answered, done=answered["done"], total=total)
-                    raise RetryLater("The server of the pictures does not answer.", seconds=300) from None
+                    raise RetryLater("The picture server does not answer.", seconds=300) from None
                 ctx.log("warning", f"{document_id}: {refusal.detail}")
                 kept.fail(document_id, refusal.detail)
         ctx.save(asdict(kept), done=number, total=total)
@@ -119,7 +121,7 @@ def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, 
     limit = ctx.engine.settings.max_image_pixels
     info = image_info(target, max_pixels=limit, name="The picture")
     side = 1024
-    # Decoded once here, so that a cut or damaged file is refused now and not when it is first shown.
+    # Decoded once here, so that a damaged file is refused now and not when it is first shown.
     image = open_image(target, max_pixels=limit, shrink_to=(side, side), name="The picture")
     width, height = image.size if info.format == "TIFF" else info.upright_size
     return {

@@ -1,7 +1,8 @@
-"""Reads a stranger's manifest (Presentation 2 and 3) into the canvases it references; nothing is fetched here.
+"""Reads a foreign manifest (Presentation 2 and 3) into the canvases it references; nothing is fetched here.
 
-Every value may be missing or of the wrong kind. What cannot be used is left out and counted in the notes; only bytes
-that are no manifest at all, or one without canvases, are refused. Ranges are never walked, so none can lead in circles.
+Every value may be missing or of the wrong type. What cannot be used is left out and counted in the notes;
+only bytes that are not a manifest, or one without canvases, are refused. Ranges are never followed, so none
+can form a cycle.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MAX_PAIRS: Final = 100
 
 @dataclass(slots=True)
 class ReferencedCanvas:
-    """One canvas: what it is called, how large it is, and where its picture is."""
+    """One canvas: its name, its size, and the address of its picture."""
 
     label: str
     canvas_id: str | None = None
@@ -51,7 +52,7 @@ class ReferencedCanvas:
 
 @dataclass(slots=True)
 class ReferencedManifest:
-    """A manifest as far as it is kept."""
+    """A manifest, as far as it is stored."""
 
     version: int
     label: str
@@ -64,8 +65,8 @@ class ReferencedManifest:
 
 _NOTES: Final = {
     "not-a-canvas": (
-        "1 entry among the canvases is none",
-        "{} entries among the canvases are none",
+        "1 entry in the list of canvases is not a canvas",
+        "{} entries in the list of canvases are not canvases",
         "left out",
     ),
     "no-canvas-id": (
@@ -90,8 +91,8 @@ _NOTES: Final = {
         "the first is referenced",
     ),
     "address": (
-        "1 address is no web address (http or https)",
-        "{} addresses are no web addresses (http or https)",
+        "1 address is not a web address (http or https)",
+        "{} addresses are not web addresses (http or https)",
         "left out",
     ),
     "sequence": ("1 further sequence of pages", "{} further sequences of pages", "the first is imported"),
@@ -105,7 +106,7 @@ _NOTES: Final = {
 
 
 def read_manifest(data: bytes, name: str) -> ReferencedManifest:
-    """The manifest in *data*; *name* is what refusals call it. ManifestTooLarge, NotAManifest, TooManyCanvases."""
+    """Read the manifest *data*; *name* is for refusals. ManifestTooLarge, NotAManifest, TooManyCanvases."""
     return _Reader(name).read(data)
 
 
@@ -160,7 +161,7 @@ class _Reader:
         except orjson.JSONDecodeError as fault:
             raise NotAManifest(self.name, f"it is not JSON ({fault.msg}, line {fault.lineno}).") from None
         if not isinstance(found, dict):
-            raise NotAManifest(self.name, "it is JSON, but no object.")
+            raise NotAManifest(self.name, "it is JSON, but not an object.")
         return found
 
     def _canvases_of(self, found: Json) -> tuple[int, list[Any]]:
@@ -170,13 +171,13 @@ class _Reader:
             if isinstance(items, list):
                 return 3, items
             raise NotAManifest(
-                self.name, "it names itself a Manifest of Presentation 3, and has no list `items`."
+                self.name, "it declares itself a Manifest of Presentation 3, but has no list `items`."
             )
         if kind == "sc:Manifest":
             sequences = [one for one in _as_list(found.get("sequences")) if isinstance(one, dict)]
             if not sequences:
                 raise NotAManifest(
-                    self.name, "it names itself a sc:Manifest (Presentation 2), and has no sequence."
+                    self.name, "it declares itself a sc:Manifest (Presentation 2), but has no sequence."
                 )
             self.counted["sequence"] += len(sequences) - 1
             return 2, _as_list(sequences[0].get("canvases"))
@@ -234,7 +235,7 @@ class _Reader:
                 break
 
     def _address(self, value: Any) -> str | None:
-        """*value* where it is a plain web address: http or https, a host, no name or password, no blanks."""
+        """Return *value* if it is a plain web address: http or https, a host, no credentials, no spaces."""
         if value is None:
             return None
         found = web_address(value)
@@ -244,7 +245,9 @@ class _Reader:
 
 
 def web_address(value: Any) -> str | None:
-    """*value* where it is a plain web address (http or https, a host, no name or password, no blanks), else None."""
+    """Return *value* if it is a plain web address (http or https, a host, no credentials, no spaces), else
+    None.
+    """
     if not isinstance(value, str) or not 0 < len(value) <= MAX_ADDRESS:
         return None
     if any(letter <= " " or letter in '"<>\\^`{|}\x7f' or letter.isspace() for letter in value):
@@ -293,7 +296,7 @@ def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
 
 
 def _painted_3(canvas: Json) -> Iterator[Json]:
-    """The pictures painted on a canvas of Presentation 3; of a choice its first."""
+    """Return the pictures painted on a canvas of Presentation 3; the first of a choice."""
     for page in _as_list(canvas.get("items"))[:50]:
         if not isinstance(page, dict):
             continue
@@ -315,7 +318,7 @@ def _painted_3(canvas: Json) -> Iterator[Json]:
 
 
 def _painted_2(canvas: Json) -> Iterator[Json]:
-    """The pictures painted on a canvas of Presentation 2; of a choice its default."""
+    """Return the pictures painted on a canvas of Presentation 2; the default of a choice."""
     for annotation in _as_list(canvas.get("images"))[:200]:
         resource = annotation.get("resource") if isinstance(annotation, dict) else None
         for _ in range(3):
@@ -332,7 +335,9 @@ def _painted_2(canvas: Json) -> Iterator[Json]:
 
 
 def _service_version(service: Any) -> int | None:
-    """Which Image API a service speaks: by its type, else by its context or profile; None for another service."""
+    """Return the Image API version of a service: by type, else by context or profile; None for another
+    service.
+    """
     if not isinstance(service, dict):
         return None
     kind = service.get("type") or service.get("@type")
@@ -352,7 +357,7 @@ def _service_version(service: Any) -> int | None:
 
 
 def _service_level(service: Json) -> int | None:
-    """The level of compliance a service claims, 0 to 2."""
+    """Return the compliance level that a service claims, 0 to 2."""
     for claimed in _as_list(service.get("profile"))[:5]:
         if isinstance(claimed, str):
             for level in (2, 1, 0):
@@ -362,7 +367,7 @@ def _service_level(service: Json) -> int | None:
 
 
 def _describe_manifest(found: Json) -> dict[str, str]:
-    """Metadata, summary, rights and attribution as plain pairs; several values of one name stand together."""
+    """Return metadata, summary, rights and attribution as plain pairs; values of one name are grouped."""
     pairs: dict[str, str] = {}
 
     def add(name: str, value: str) -> None:

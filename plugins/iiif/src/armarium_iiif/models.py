@@ -1,4 +1,4 @@
-"""The tables of IIIF: manifests imported by reference, and where the picture of each of their canvases lies."""
+"""The tables of IIIF: manifests imported by reference, and the picture address of each of their canvases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ canvases = Table(
     metadata,
     reference("document_id", documents.c.id, index=False, primary_key=True),
     Column("canvas_id", Text),
-    # The picture as the manifest paints it, and the service it can be asked from in other sizes.
+    # The picture as the manifest paints it, and the service that offers it in other sizes.
     Column("image", Text),
     Column("format", Text),
     Column("image_width", Integer),

@@ -1,7 +1,7 @@
-"""Decoded pictures: held upright and at halved sizes within a bound of memory, and cut, scaled and encoded.
+"""Decoded pictures: cached upright and at halved sizes within a memory limit, and cut, scaled and encoded.
 
-A viewer asks for dozens of pieces of one page after another. The page is decoded once, at the size the pieces need (a
-JPEG at a half, a quarter or an eighth for the price of that), and kept while there is room.
+A viewer requests dozens of pieces of one page in succession. The page is decoded once, at the size the pieces
+need (a JPEG can be decoded at a half, a quarter or an eighth), and cached while there is room.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WEBP_QUALITY: Final = 80
 
 
 class Source(NamedTuple):
-    """A picture file: `width` and `height` as a person sees it, once `orientation` is applied."""
+    """A picture file: `width` and `height` as displayed, with `orientation` applied."""
 
     path: Path
     checksum: str
@@ -49,7 +49,9 @@ class Source(NamedTuple):
 
 
 class DecodedPicture(NamedTuple):
-    """A decoded picture: upright, divided by `level`, its first row being row `top` of the picture so divided."""
+    """A decoded picture: upright, divided by `level`, its first row being row `top` of the reduced
+    picture.
+    """
 
     image: Image.Image
     level: int
@@ -57,7 +59,7 @@ class DecodedPicture(NamedTuple):
 
 
 class DecodedPictures:
-    """The decoded pictures of one engine: least recently used ones go first, two callers decode nothing twice."""
+    """The decoded pictures of one engine: an LRU cache in which two callers decode nothing twice."""
 
     def __init__(self, memory: int = MEMORY) -> None:
         self.memory = memory
@@ -72,22 +74,21 @@ class DecodedPictures:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of the pictures kept now."""
+        """Return the bytes of the cached pictures."""
         return self._kept_bytes
 
     def forget(self) -> None:
-        """Let go of everything kept."""
+        """Discard all cached pictures."""
         with self._changed:
             self._kept.clear()
             self._glanced.clear()
             self._kept_bytes = 0
 
     def get(self, source: Source, level: int, rows: tuple[int, int] | None = None) -> DecodedPicture:
-        """The upright picture divided by *level* or by less.
+        """Return the upright picture divided by *level* or by less.
 
-        *rows* are the rows of the picture that are needed, from one number up to another; None for all. The first to
-        ask for a part of a picture gets it decoded down to that part and no more; whoever asks next makes it worth
-        decoding and keeping whole.
+        *rows* is the range of rows needed; None for all. The first request for a part of a picture decodes it
+        down to that part only; a second request makes it worth decoding and caching whole.
         """
         key = (source.checksum, level)
         size = 4 * (source.width // level + 1) * (source.height // level + 1)
@@ -105,7 +106,7 @@ class DecodedPictures:
             if not in_part:
                 self._decoding.add(key)
             self._decoding_bytes += size
-            # Room is made before it is taken.
+            # Make room before using it.
             self._shrink(max(0, self.memory - size))
         try:
             found = decode(source, level, rows if in_part else None)
@@ -122,7 +123,7 @@ class DecodedPictures:
                 self._changed.notify_all()
 
     def _first_glance(self, source: Source, level: int, rows: tuple[int, int]) -> bool:
-        """Whether only the top of a picture is to be decoded: it is asked for the first time, and not for its foot."""
+        """Return whether to decode only the top of a picture: its first request, and not for its foot."""
         if source.orientation != 1 or source.mime_type not in ("image/jpeg", "image/png"):
             return False
         if rows[1] > 0.9 * source.height or source.width * source.height < LARGE * level * level:
@@ -136,11 +137,12 @@ class DecodedPictures:
         return True
 
     def _finer(self, checksum: str, level: int) -> DecodedPicture | None:
-        """The coarsest kept picture that is fine enough."""
+        """Return the coarsest cached picture that is fine enough."""
         for divided in LEVELS:
             if divided > level:
                 continue
-            # One twice as fine is used rather than decoding anew; a still finer one would cost more to shrink.
+            # One twice as fine is used instead of decoding again; a still finer one would cost more to
+            # shrink.
             if divided * 2 < level:
                 break
             kept = self._kept.get((checksum, divided))
@@ -163,7 +165,7 @@ class DecodedPictures:
 
 
 def _bytes(image: Image.Image) -> int:
-    # Pillow keeps a pixel of three bands in four bytes.
+    # Pillow stores a pixel of three bands in four bytes.
     return image.width * image.height * (1 if image.mode == "L" else 4)
 
 
@@ -172,7 +174,7 @@ _making = threading.Lock()
 
 
 def pictures_of(engine: Engine) -> DecodedPictures:
-    """The decoded pictures of an engine; they go with it."""
+    """Return the decoded pictures of an engine; they are released with it."""
     with _making:
         found = _engines.get(engine)
         if found is None:
@@ -181,14 +183,14 @@ def pictures_of(engine: Engine) -> DecodedPictures:
 
 
 def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> DecodedPicture:
-    """The picture upright, in grey or RGB, divided by *level*; of a picture stored upright, *rows* alone if asked."""
+    """Decode the picture upright, in grey or RGB, divided by *level*; *rows* alone if stored upright."""
     turned = source.orientation >= 5
     width, height = (source.height, source.width) if turned else (source.width, source.height)
     shrink = (max(1, width // level), max(1, height // level)) if level > 1 else None
     asked: tuple[int, int, int, int] | None = None
     top = 0
     if rows is not None:
-        # A few more than asked for: shrinking looks at the neighbours of a pixel.
+        # A few more than requested: shrinking uses the neighbours of a pixel.
         top = max(0, rows[0] // level - 8)
         bottom = -(-rows[1] // level) + 8
         stored = 1 if source.mime_type == "image/jpeg" else level
@@ -197,7 +199,8 @@ def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> D
         source.path, max_pixels=source.max_pixels, shrink_to=shrink, box=asked, name="The picture"
     )
     if asked is not None and _is_deep(image):
-        # What becomes white is told by the lightest pixel of all: a part would be lighter than its neighbours.
+        # The white point depends on the lightest pixel of all: a part alone would be lighter than its
+        # neighbours.
         image = open_image(source.path, max_pixels=source.max_pixels, shrink_to=shrink, name="The picture")
         top = 0
     profile = image.info.get("icc_profile")
@@ -225,12 +228,12 @@ def _turn_upright(image: Image.Image, orientation: int) -> Image.Image:
 
 
 def _is_deep(image: Image.Image) -> bool:
-    """Whether a pixel has more than eight bits."""
+    """Return whether a pixel has more than eight bits."""
     return image.mode.startswith("I") or image.mode == "F"
 
 
 def _on_paper(image: Image.Image) -> Image.Image:
-    """In grey or RGB: transparent pixels become white paper, sixteen bits become eight."""
+    """Convert to grey or RGB: transparent pixels become white, 16 bits become 8."""
     from PIL import Image
 
     if image.mode in ("L", "RGB"):
@@ -249,10 +252,10 @@ def _on_paper(image: Image.Image) -> Image.Image:
 
 
 def level_for(request: ImageRequest) -> int:
-    """The coarsest level that still has every pixel the request needs, counting a begun one as whole."""
+    """Return the coarsest level that still has every pixel the request needs."""
     _, _, width, height = request.region
     across, down = request.size
-    # A tile at the edge is a few pixels that were rounded up: its scale alone would call for a finer level.
+    # A tile at the edge is a few pixels, rounded up: its scale alone would call for a finer level.
     return next(
         level
         for level in LEVELS
@@ -261,7 +264,7 @@ def level_for(request: ImageRequest) -> int:
 
 
 def render(pictures: DecodedPictures, source: Source, request: ImageRequest) -> bytes:
-    """The piece asked for, encoded. Invalid in words for a damaged file."""
+    """Return the requested piece, encoded. Invalid with the reason for a damaged file."""
     _, top, _, height = request.region
     held = pictures.get(source, level_for(request), (top, top + height))
     profile = held.image.info.get("icc_profile")
@@ -303,7 +306,7 @@ def _turn_image(image: Image.Image, request: ImageRequest) -> Image.Image:
     turn = Image.Transpose
     if request.mirrored:
         image = image.transpose(turn.FLIP_LEFT_RIGHT)
-    # Pillow turns against the clock, the Image API with it.
+    # Pillow rotates counterclockwise, the Image API clockwise.
     how: Callable[[], Image.Image] | None = {
         90: lambda: image.transpose(turn.ROTATE_270),
         180: lambda: image.transpose(turn.ROTATE_180),
@@ -313,7 +316,7 @@ def _turn_image(image: Image.Image, request: ImageRequest) -> Image.Image:
 
 
 def _threshold(image: Image.Image) -> int:
-    """The grey that parts ink from paper best (Otsu): the split with the largest variance between its sides."""
+    """Return the grey that best separates ink from paper (Otsu's method)."""
     counts = image.histogram()[:256]
     total = sum(counts)
     whole = sum(grey * count for grey, count in enumerate(counts))

@@ -1,4 +1,4 @@
-"""The addresses of IIIF resources under the engine's own: one place that spells them."""
+"""The addresses of IIIF resources under the engine's own address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEVEL = "http://iiif.io/api/image/3/level2.json"
 
 
 class Places(NamedTuple):
-    """Addresses under *base*, the engine's address without a slash at its end."""
+    """Addresses under *base*, the engine's address without a trailing slash."""
 
     base: str
 

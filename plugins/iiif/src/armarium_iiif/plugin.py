@@ -1,4 +1,4 @@
-"""IIIF as a plugin: what it brings to the engine."""
+"""The plugin of the IIIF family: the only file with a hook."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which project an IIIF address is in: the one the request names, else the one open project that has the id.
+"""Finds the project of an IIIF address: the one the request names, else the one open project that has the id.
 
-A viewer asks for pictures by addresses it builds itself and cannot always add a header or a query to them.
+A viewer builds picture addresses itself and cannot always add a header or a query to them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from armarium_iiif.errors import InSeveralProjects, UnknownHere
 
 
 def project_with(engine: Engine, principal: Principal, identifier: str) -> Library:
-    """The one open project within the caller's reach that has a document or rendition of this id.
+    """Return the one open project accessible to the caller that has a document or rendition of this id.
 
-    Raises UnknownHere, and InSeveralProjects where a package and its copy are both open.
+    Raises UnknownHere, and InSeveralProjects if a package and its copy are both open.
     """
     found: list[Library] = []
     for library in engine.libraries.open_now():

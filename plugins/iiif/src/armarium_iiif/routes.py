@@ -20,7 +20,7 @@ router = APIRouter(tags=["iiif"])
 
 _LD = {
     "content": {"application/ld+json": {}},
-    "description": "As JSON, or as JSON-LD where that is asked for",
+    "description": "As JSON, or as JSON-LD if requested",
 }
 _READ: dict[int | str, dict[str, Any]] = {200: _LD, **REFUSALS(404, 409)}
 _Part = Annotated[str, Path(max_length=200)]
@@ -33,7 +33,7 @@ def _places(request: Request) -> Places:
 def _answer_linked(
     request: Request, value: Any, profile: str, headers: dict[str, str] | None = None
 ) -> Response:
-    """JSON, called JSON-LD only for a client that asks for that."""
+    """Return JSON, labelled JSON-LD only for a client that asks for it."""
     answer = json_response(value, headers={"Vary": "Accept", **(headers or {})})
     if "application/ld+json" in request.headers.get("accept", ""):
         answer.headers["Content-Type"] = f'application/ld+json;profile="{profile}"'
@@ -74,7 +74,7 @@ def read_manifest(request: Request, library: IiifLibrary, document_id: str) -> R
 
 @router.get(
     "/api/iiif/image/{image_id}",
-    summary="Where an image service's information document is",
+    summary="Redirect to an image service's information document",
     response_class=RedirectResponse,
     status_code=303,
     responses={303: {"description": "See info.json"}, **REFUSALS(404, 409)},
@@ -86,7 +86,7 @@ def image_base(request: Request, engine: CurrentEngine, library: IiifLibrary, im
 
 @router.get(
     "/api/iiif/image/{image_id}/info.json",
-    summary="What an image service offers (Image API 3, level 2)",
+    summary="The information document of an image (Image API 3, level 2)",
     response_model=ImageService,
     responses=_READ,
 )

@@ -1,4 +1,4 @@
-"""Shapes of IIIF over HTTP and of its actions. What IIIF lets stand open stays open here."""
+"""Models of IIIF over HTTP and of its actions. Fields that IIIF leaves open stay open here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Linked(Message):
 
 
 class LineAnnotation(_Linked):
-    """A line: its place on the canvas in pixels, and the text that counts."""
+    """A line: its position on the canvas in pixels, and the text that counts."""
 
     id: str
     type: Literal["Annotation"]
@@ -87,7 +87,7 @@ class ImportManifest(Params):
 
 
 class ManifestImported(Message):
-    """What an import made: a folder with a page for each canvas, none of them with a picture yet."""
+    """The result of an import: a folder with a page for each canvas, none with a picture yet."""
 
     document_id: str
     name: str
@@ -97,7 +97,7 @@ class ManifestImported(Message):
 
 
 class FetchManifest(Params):
-    """A manifest by its address; the name is for the folder, else the manifest's label."""
+    """The address of a manifest; the name is for the folder (default: the manifest's label)."""
 
     url: Annotated[str, Field(min_length=8, max_length=4000)]
     parent_id: str | None = None
@@ -120,7 +120,7 @@ class JobStarted(Message):
 
 
 class AttachImage(Params):
-    """The picture of a referenced canvas, its bytes already among the project's files. Pixels as a person sees it."""
+    """The picture of a referenced canvas, already stored in the project. Pixels as displayed."""
 
     document_id: str
     checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

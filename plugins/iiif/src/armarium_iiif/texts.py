@@ -1,4 +1,4 @@
-"""Words in IIIF: language maps given out safely, and plain text made of what a stranger's manifest says."""
+"""Texts in IIIF: writes language maps safely, and reads plain text from a foreign manifest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _READ_AT_MOST = 20_000
 
 
 def plain_value(text: str) -> str:
-    """*text* as a value that no viewer takes for HTML: one that begins and ends like a tag is wrapped and escaped."""
+    """Return *text* so that no viewer takes it for HTML: a value that begins and ends like a tag is
+    escaped.
+    """
     stripped = text.strip()
     if stripped.startswith("<") and stripped.endswith(">"):
         return f"<span>{html.escape(text)}</span>"
@@ -21,15 +23,16 @@ def plain_value(text: str) -> str:
 
 
 def language_map(text: str, language: str | None = None) -> dict[str, list[str]]:
-    """One value as a IIIF language map; without a language it is `none`."""
+    """Return a value as a IIIF language map; without a language it is `none`."""
     return {language or "none": [plain_value(text)]}
 
 
 def plain_text(value: Any, longest: int = 500) -> str:
-    """What a label or value of a manifest says, as one line of plain text; "" for what says nothing.
+    """Return a label or value of a manifest as one line of plain text; "" if it has none.
 
-    Takes a string, a Presentation 2 value (`@value`, lists) and a Presentation 3 language map; of several languages
-    the untagged one, else English, else the first. Tags and control characters go, and it is cut at *longest*.
+    Takes a string, a Presentation 2 value (`@value`, lists) and a Presentation 3 language map; of several
+    languages the untagged one, else English, else the first. Tags and control characters are removed, and it
+    is cut at *longest*.
     """
     text = _BLANKS.sub(" ", _words(value)[:_READ_AT_MOST])
     if "<" in text:
@@ -65,7 +68,7 @@ def _words(value: Any) -> str:
 
 
 def _of_list(values: list[Any]) -> str:
-    """Presentation 2: several strings are joined; of values with languages one language is taken."""
+    """Join several strings of Presentation 2; of values with languages, take one language."""
     tagged = [one for one in values[:50] if isinstance(one, dict) and isinstance(one.get("@value"), str)]
     if tagged:
         languages = {one.get("@language") for one in tagged if isinstance(one.get("@language"), str | None)}

@@ -1,4 +1,6 @@
-"""What other families may use of images: where a derived child was cut and how its points lie on the source; pixels and ink."""
+"""What other families may use of images: where a child was cut and how it maps to its source; pixels and
+ink.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,6 @@ __all__ = [
 
 
 def to_source(transform: Sequence[float], x: float, y: float) -> tuple[float, float]:
-    """A point of a derived child (fractions) as fractions of its source's upright picture."""
+    """Map a point of a derived child (fractions) to fractions of its source's upright picture."""
     a, b, c, d, e, f = transform
     return a * x + c * y + e, b * x + d * y + f

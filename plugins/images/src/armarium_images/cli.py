@@ -1,4 +1,4 @@
-"""Commands of images: crop, split, take both back; enhanced renditions."""
+"""Commands of images: crop, split, undo of both; enhanced renditions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from armarium_documents.commandline import Scope, document_id, document_names, s
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 _BOX = "LEFT,TOP,WIDTH,HEIGHT"
 
-Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="Of a folder: its own folders too.")]
+Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="For a folder: include its subfolders.")]
 
 
 def commands() -> typer.Typer:
@@ -46,7 +46,7 @@ def commands() -> typer.Typer:
 def crop(
     pictures: Annotated[
         list[str],
-        typer.Argument(help="Images or pages, or one folder for all that it holds, by name, path or id."),
+        typer.Argument(help="Images or pages, or one folder for all its pictures, by name, path or id."),
     ],
     box: Annotated[
         str,
@@ -56,7 +56,9 @@ def crop(
     ],
     recursive: Recursive = False,
 ) -> None:
-    """Cut the same rectangle out of pictures; each becomes a child of its source, which stays as it is."""
+    """Cut the same rectangle out of pictures; each result becomes a child of its source, which is
+    unchanged.
+    """
     region = region_of(box)
     with project_session() as session:
         pictures = [document_id(session, one) for one in pictures]
@@ -83,7 +85,7 @@ def crop(
 def split(
     pictures: Annotated[
         list[str],
-        typer.Argument(help="Images or pages, or a folder for all that it holds, by name, path or id."),
+        typer.Argument(help="Images or pages, or a folder for all its pictures, by name, path or id."),
     ],
     columns: Annotated[int, typer.Option(min=1, max=64, help="Equal parts side by side.")] = 1,
     rows: Annotated[int, typer.Option(min=1, max=64, help="Equal parts one below the other.")] = 1,
@@ -96,7 +98,7 @@ def split(
     ] = None,
     recursive: Recursive = False,
 ) -> None:
-    """Split pictures into parts, as a photograph of two facing pages; each part becomes a child of its source."""
+    """Split pictures into parts, such as two facing pages; each part becomes a child of its source."""
     regions = regions_of(columns, rows, at, box or [])
     done: list[dict[str, Any]] = []
     with project_session() as session:
@@ -135,7 +137,7 @@ def uncrop(
         ),
     ],
 ) -> None:
-    """Take crops back: they go to the Trash."""
+    """Remove crops: they go to the Trash."""
     _take_back(picture, "uncrop")
 
 
@@ -148,12 +150,12 @@ def unsplit(
         ),
     ],
 ) -> None:
-    """Take the parts of a split back: they go to the Trash."""
+    """Remove the parts of a split: they go to the Trash."""
     _take_back(picture, "unsplit")
 
 
 class Treatment(StrEnum):
-    """What may be made of a picture."""
+    """The kinds of renditions that can be made."""
 
     enhanced = "enhanced"
     background_removed = "background-removed"
@@ -163,13 +165,13 @@ class Treatment(StrEnum):
 def enhance(
     ids: Scope = None,
     make: Annotated[
-        Treatment, typer.Option(help="Evened light and more contrast; the paper taken away; ink alone.")
+        Treatment, typer.Option(help="Even light and more contrast; paper removed; ink only.")
     ] = Treatment.enhanced,
     contrast: Annotated[
         float, typer.Option(min=1, max=8, help="How far `enhanced` lifts local contrast.")
     ] = 2.0,
 ) -> None:
-    """Make a rendition of each picture beside its original, which stays the primary one."""
+    """Make a rendition of each picture; the original stays the primary one."""
     with project_session() as session:
         params = {
             "scope_ids": scope_of(session, ids and [document_id(session, one) for one in ids]),
@@ -194,14 +196,14 @@ def _take_back(picture: str, verb: str) -> None:
     with project_session() as session:
         gone = session.post(f"/api/images/{document_id(session, picture)}/{verb}")
     words = f"{plural(len(gone['removed_ids']), 'picture')} went to the Trash."
-    answer(gone, f"{words} Bring them back with: armarium undo {gone['audit_id']}")
+    answer(gone, f"{words} Restore them with: armarium undo {gone['audit_id']}")
 
 
 def region_of(box: str) -> dict[str, Any]:
-    """The rectangle that *box* names, in pixels or in fractions; Refused when it names none."""
+    """Parse *box* into a rectangle in pixels or fractions; Refused if it is not one."""
     parts = [_NUMBER.fullmatch(part) for part in box.split(",")]
     if len(parts) != 4 or not all(parts):
-        raise Refused(f"{box!r} is no rectangle: say {_BOX}, four numbers of pixels or four with %.")
+        raise Refused(f"{box!r} is not a rectangle: write {_BOX}, four numbers of pixels or four with %.")
     numbers = [float(part[1]) for part in parts if part]
     percent = {bool(part[2]) for part in parts if part}
     if len(percent) > 1:
@@ -211,14 +213,16 @@ def region_of(box: str) -> dict[str, Any]:
         fractions = [number / 100 for number in numbers]
         return {**dict(zip(names, fractions, strict=True)), "unit": "fraction"}
     if any(number != math.floor(number) for number in numbers):
-        raise Refused(f"{box!r} names parts of pixels; use whole numbers, or % for parts of the picture.")
+        raise Refused(
+            f"{box!r} has fractions of pixels; use whole numbers, or % for fractions of the picture."
+        )
     return {**dict(zip(names, map(int, numbers), strict=True)), "unit": "pixel"}
 
 
 def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> list[dict[str, Any]]:
-    """The parts of a split, from whichever way they are named; Refused for none, or for two ways at once."""
+    """Return the parts of a split from whichever option is given; Refused for none or for two."""
     if (columns > 1 or rows > 1) + (at is not None) + bool(boxes) != 1:
-        raise Refused("How? Say --columns or --rows, or --at 48%, or --box twice or more: one of these ways.")
+        raise Refused("Give one of --columns, --rows, --at 48%, or --box twice or more.")
     if boxes:
         found = [region_of(box) for box in boxes]
         if any(one["unit"] == "pixel" for one in found):
@@ -228,7 +232,7 @@ def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> lis
         meant = _NUMBER.fullmatch(at)
         cut = float(meant[1]) / 100 if meant else 0.0
         if not 0 < cut < 1:
-            raise Refused(f"{at!r} is no place between 0% and 100% of the width.")
+            raise Refused(f"{at!r} is not a position between 0% and 100% of the width.")
         return [{"bbox": [0.0, 0.0, cut, 1.0]}, {"bbox": [cut, 0.0, 1.0 - cut, 1.0]}]
     return [
         {"bbox": [column / columns, row / rows, 1 / columns, 1 / rows]}
@@ -238,7 +242,7 @@ def regions_of(columns: int, rows: int, at: str | None, boxes: list[str]) -> lis
 
 
 def _folder(session: Session, ids: list[str]) -> str | None:
-    """The folder that is meant, or None where pictures are; Refused for a folder among others."""
+    """Return the folder that is meant, or None for pictures; Refused for a folder among others."""
     kinds = {one: session.get(f"/api/documents/{one}")["doc_type"] for one in ids}
     folders = [one for one, kind in kinds.items() if kind in ("folder", "group")]
     if folders and len(ids) > 1:
@@ -248,7 +252,7 @@ def _folder(session: Session, ids: list[str]) -> str | None:
 
 def _refuse_recursive(recursive: bool) -> None:
     if recursive:
-        raise Refused("--recursive goes with a folder; these are pictures.")
+        raise Refused("--recursive is for a folder; these are pictures.")
 
 
 def _batch(session: Session, folder: str, spec: dict[str, Any], recursive: bool) -> None:

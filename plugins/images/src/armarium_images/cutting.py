@@ -1,7 +1,7 @@
-"""The bytes of a piece of a picture: cut once, kept in the object store, and remembered so that a step only writes rows.
+"""Cuts pieces out of pictures, stores them as objects, and remembers them so that a step only writes rows.
 
-What a piece holds follows from the source's digest, its rectangle and how it is turned (see `pieces`). Every picture is
-opened through the guard.
+The content of a piece follows from the source's digest, its rectangle and its orientation (see `pieces`).
+Every picture is opened through the guard.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ORIENTATION_TAG = 0x0112
 
 
 class Frame(NamedTuple):
-    """A source's picture: the upright frame that boxes and fractions are of, and how its bytes are stored."""
+    """A source's picture: the upright frame that boxes and fractions refer to, and how the file is stored."""
 
     source_id: str
     name: str
@@ -43,16 +43,15 @@ class Frame(NamedTuple):
 
     @property
     def turned_back(self) -> int:
-        """The orientation that would turn a piece upright; 1 when pieces are."""
+        """Return the orientation that would turn a piece upright; 1 if pieces are."""
         return self.orientation if self.as_stored else UPRIGHT
 
 
 def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixels: int) -> list[Piece]:
-    """The pieces *boxes* of *frame*; the picture is opened only when one of them is not there yet.
+    """Return the pieces *boxes* of *frame*; the picture is opened only if one does not exist yet.
 
-    Raises Invalid in words for a damaged picture, Unavailable when the project's disk will not take a piece. A picture
-    refused once is refused the next time without a look at its bytes: a step asks again for what was cut ahead of it,
-    with the writer in its hand.
+    Raises Invalid with the reason for a damaged picture, Unavailable when the project's disk is full. A
+    refusal is remembered: a step requests again what was cut ahead of it, while holding the writer.
     """
     found = [find_remembered(library, _outside_words(frame, box)) for box in boxes]
     if all(piece is not None for piece in found):
@@ -60,7 +59,7 @@ def cut_pieces(library: Library, frame: Frame, boxes: Sequence[Box], *, max_pixe
     library.objects.size(frame.checksum)
     stored = library.objects.path(frame.checksum)
     refused: dict[tuple[object, ...], ServiceError] = library.held.setdefault("images.refused", {})
-    # With the file's time, so that one that was mended meanwhile is looked at anew.
+    # With the file's time, so that a repaired file is examined again.
     picture = (frame.checksum, frame.name, os.stat(stored).st_mtime_ns, max_pixels)
     known = refused.pop(picture, None)
     if known is not None:
@@ -94,7 +93,7 @@ def _cut_all(
         image = open_image(path, max_pixels=max_pixels, name=name, box=(left, top, right, bottom))
     else:
         image = open_image(path, max_pixels=max_pixels, name=name)
-    # Pillow turns a TIFF when it decodes it and then says so by leaving the tag out.
+    # Pillow applies the orientation of a TIFF when it decodes it, and then omits the tag.
     turn = _orientation_of(image) if frame.orientation != UPRIGHT else UPRIGHT
     profile, lossy = image.info.get("icc_profile"), image.format == "JPEG"
     pieces = []
@@ -117,7 +116,7 @@ def _orientation_of(image: Image.Image) -> int:
 
 
 def _cut(image: Image.Image, frame: Frame, box: Box, turn: int) -> Image.Image:
-    """The piece; only its own pixels are turned."""
+    """Cut out the piece; only its own pixels are rotated."""
     stored = turn_box(INVERSE[turn], box, frame.width, frame.height)
     corners = (stored.left, stored.top, stored.left + stored.width, stored.top + stored.height)
     piece = _turn_image(image if corners == (0, 0, *image.size) else image.crop(corners), turn)
@@ -140,7 +139,7 @@ def _turn_image(image: Image.Image, orientation: int) -> Image.Image:
 
 
 def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes | None) -> Piece:
-    """Encode a piece: JPEG for a part of a JPEG, else without loss."""
+    """Encode a piece: JPEG for a part of a JPEG, else lossless."""
     file = io.BytesIO()
     if image.mode == "CMYK":
         image, profile = image.convert("RGB"), None
@@ -148,7 +147,7 @@ def _store(library: Library, image: Image.Image, *, lossy: bool, profile: bytes 
         image.save(file, "JPEG", quality=JPEG_QUALITY, subsampling=0, icc_profile=profile)
         mime_type = "image/jpeg"
     elif image.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
-        # No EXIF of the whole travels with a part: its orientation would turn the part again.
+        # The EXIF data of the whole is not copied to a part: its orientation would rotate the part again.
         image.save(file, "PNG", icc_profile=profile, exif=b"")
         mime_type = "image/png"
     else:

@@ -1,4 +1,4 @@
-"""The refusals of images, each a sentence a person can act on."""
+"""The refusals of images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from armarium.api import Conflict, Invalid, missing
 
 
 def outside_picture(width: int, height: int) -> Invalid:
-    """422: the rectangle reaches over the picture's edge."""
+    """422: the rectangle reaches beyond the picture's edge."""
     return Invalid(
         f"The crop reaches outside the picture, which is {width} by {height} pixels. Keep left + width and "
         "top + height within it.",
@@ -17,7 +17,7 @@ def outside_picture(width: int, height: int) -> Invalid:
 
 
 def empty_region(number: int, width: int, height: int) -> Invalid:
-    """422: a region that covers not one whole pixel."""
+    """422: a region smaller than one pixel."""
     return Invalid(
         f"Region {number} covers no whole pixel of the picture ({width} by {height} pixels). Make it larger.",
         code="empty_region",
@@ -26,18 +26,18 @@ def empty_region(number: int, width: int, height: int) -> Invalid:
 
 
 def overlapping(first: int, second: int) -> Invalid:
-    """422: two regions of a split share a part of the picture."""
+    """422: two regions of a split overlap."""
     return Invalid(
-        f"Regions {first} and {second} overlap. The parts of a split lie side by side; use crops for parts that do.",
+        f"Regions {first} and {second} overlap. The parts of a split must not overlap; use crops for parts that do.",
         code="overlapping_regions",
         regions=[first, second],
     )
 
 
 def already_split(name: str, parts: int) -> Conflict:
-    """409: the picture's parts are there; a second split would double its pages."""
+    """409: the picture is split already; a second split would double its pages."""
     return Conflict(
-        f"“{name}” is split into {parts} parts already. Take that split back first (unsplit), or crop further parts.",
+        f"“{name}” is already split into {parts} parts. Remove that split first (unsplit), or crop further parts.",
         code="already_split",
         parts=parts,
     )
@@ -55,9 +55,9 @@ def no_such_page(page: int, pages: int) -> Invalid:
 
 
 def nothing_to_take_back(what: str, name: str) -> Conflict:
-    """409: there is no live derived child of the kind."""
+    """409: there is no live derived child of this kind."""
     return Conflict(
-        f"“{name}” has no {what} to take back. What was taken back already lies in the Trash.",
+        f"“{name}” has no {what} to remove. What was removed before is in the Trash.",
         code="nothing_to_take_back",
     )
 
@@ -70,7 +70,7 @@ unknown_batch = missing(
 def batch_taken_back() -> Conflict:
     """409: the batch has no finished or waiting item."""
     return Conflict(
-        "This batch has nothing to take back: none of its pictures is cut, or all were taken back already.",
+        "This batch has nothing to undo: none of its pictures is cut, or all cuts were removed already.",
         code="nothing_to_take_back",
     )
 
@@ -85,21 +85,21 @@ def not_a_folder(name: str) -> Invalid:
 def no_images(name: str, *, recursive: bool) -> Invalid:
     """422: nothing in the folder has a picture."""
     more = "" if recursive else " Set recursive to look into the folders inside it."
-    return Invalid(f"“{name}” holds no picture that could be cut.{more}", code="no_images")
+    return Invalid(f"“{name}” contains no picture that could be cut.{more}", code="no_images")
 
 
 def too_many_images(count: int, most: int) -> Invalid:
-    """422: a batch is bounded."""
+    """422: a batch is limited in size."""
     return Invalid(
-        f"The folder holds {count:,} pictures; one batch takes at most {most:,}. Choose folders inside it.",
+        f"The folder contains {count:,} pictures; one batch takes at most {most:,}. Choose folders inside it.",
         code="too_many_images",
         count=count,
     )
 
 
 def nothing_to_treat() -> Invalid:
-    """422: no page or picture lies at or beneath the nodes named."""
+    """422: there is no page or picture at or below the nodes named."""
     return Invalid(
-        "There is no picture at or beneath the nodes that were named. Name pages, images, or folders that hold some.",
+        "There is no picture at or beneath the nodes that were named. Name pages, images, or folders that contain some.",
         code="no_images",
     )

@@ -1,7 +1,8 @@
-"""The jobs `image-batch` (cut the pictures of a batch) and `image-treat` (make renditions): one step a picture.
+"""The jobs `image-batch` (cut the pictures of a batch) and `image-treat` (make renditions): one step per
+picture.
 
-A kill loses and doubles nothing: how far a job is stands in the very step that does a picture, and the bytes that the
-step's action prepares are found again after a kill.
+A kill neither loses nor duplicates anything: the progress of a job is recorded in the step that handles a
+picture, and files prepared by the step's action are found again after a kill.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _CHUNK = 200
 
 
 def run_batch(ctx: JobContext) -> dict[str, Any]:
-    """Cut what waits; pictures that are refused are told in the result and stop no other."""
+    """Cut what is waiting; refused pictures are reported in the result and stop no other."""
     batch_id = str(ctx.args.batch_id)
     try:
         with ctx.library.db.read() as conn:
@@ -52,7 +53,9 @@ def _waiting(ctx: JobContext, batch_id: str, after: int) -> list[tuple[int, str]
 
 
 def run_treat(ctx: JobContext) -> dict[str, Any]:
-    """Make what is missing; answers how many pictures have it now. A picture that is refused is told in the result and stops no other."""
+    """Make what is missing; return how many pictures have it now. A refused picture is reported in the result
+    and stops no other.
+    """
     ids: list[str] = ctx.args.document_ids
     treated_now = int(ctx.checkpoint.get("pictures", 0))
     failed: list[dict[str, str]] = list(ctx.checkpoint.get("failed", []))

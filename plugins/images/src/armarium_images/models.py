@@ -28,7 +28,7 @@ cuts = Table(
     Column("rendition_id", Text, nullable=False),
     # [left, top, width, height] in pixels of the upright source.
     Column("box", Json, nullable=False),
-    # Six numbers from the child's fractions to the source's.
+    # Six numbers that map the child's fractions to the source's.
     Column("transform", Json, nullable=False),
     Column("batch_id", Text),
     Column("created_at", Text, nullable=False),
@@ -65,7 +65,7 @@ items = Table(
     Column("reason", Text),
     Index("ix_image_batch_item", "batch_id", "sequence"),
     Index("ix_image_batch_item_document", "document_id"),
-    # How a locked picture fared is told too.
+    # Also how a locked picture fared.
     info=tracked(label="picture of a batch", document="document_id", heeds_locks=False),
 )
 """One picture of a batch: waiting, done, failed, skipped or undone."""

@@ -1,4 +1,4 @@
-"""EXIF orientations as maps of points, and the affine numbers from a cut piece to its source."""
+"""EXIF orientations as maps of points, and the affine map from a piece to its source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Box(NamedTuple):
 def turn_point(
     orientation: int, x: float, y: float, width: float = 1, height: float = 1
 ) -> tuple[float, float]:
-    """Where the stored point (x, y) of a frame *width* by *height* lies once *orientation* (1 to 8) is applied."""
+    """Return where the stored point (x, y) of a frame is once *orientation* (1 to 8) is applied."""
     if orientation == 2:
         return width - x, y
     if orientation == 3:
@@ -42,7 +42,7 @@ def turn_point(
 
 
 def turn_box(orientation: int, box: Box, width: int, height: int) -> Box:
-    """*box* of a frame *width* by *height* as it lies once *orientation* is applied to that frame."""
+    """Return *box* as it is once *orientation* is applied to its frame."""
     first = turn_point(orientation, box.left, box.top, width, height)
     second = turn_point(orientation, box.left + box.width, box.top + box.height, width, height)
     left, top = min(first[0], second[0]), min(first[1], second[1])
@@ -50,10 +50,10 @@ def turn_box(orientation: int, box: Box, width: int, height: int) -> Box:
 
 
 def affine_to_source(orientation: int, rect: Sequence[float]) -> list[float]:
-    """`[a, b, c, d, e, f]` from a piece's fractions to its source's: x = a·u + c·v + e, y = b·u + d·v + f.
+    """Return the map from a piece's fractions to its source's: x = a·u + c·v + e, y = b·u + d·v + f.
 
-    *rect* is the piece `[x, y, w, h]` in fractions of the upright source; *orientation* is what would turn the piece
-    upright (1 when it is).
+    *rect* is the piece `[x, y, w, h]` in fractions of the upright source; *orientation* is what would turn
+    the piece upright (1 if it is).
     """
     x, y, w, h = rect
 

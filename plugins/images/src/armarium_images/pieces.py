@@ -1,7 +1,8 @@
-"""Pictures made of other pictures: their bytes in the object store, and a note of what was made from what.
+"""Pictures derived from other pictures: their files in the object store, and a note of what each was made
+from.
 
-What a picture holds follows from the words it is remembered by (its source's digest and what was done to it). The note
-lies in the package's `derived` folder, safe to delete: then the picture is made once more.
+The key of a note (the source's digest and what was done to it) determines the content. The notes are in the
+package's `derived` folder and safe to delete: the picture is then made again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from armarium.api import Library
 
 
 class Piece(NamedTuple):
-    """The bytes of one made picture in the object store. Width and height in pixels."""
+    """A derived picture in the object store. Width and height in pixels."""
 
     checksum: str
     size_bytes: int
@@ -29,7 +30,7 @@ class Piece(NamedTuple):
 
 
 def find_remembered(library: Library, told: str) -> Piece | None:
-    """The picture remembered by these words, where it was made and its bytes are still there."""
+    """Return the picture noted under this key, if its file still exists."""
     try:
         piece = Piece(*orjson.loads(_note(library, told).read_bytes()))
     except (OSError, TypeError, ValueError):
@@ -38,7 +39,7 @@ def find_remembered(library: Library, told: str) -> Piece | None:
 
 
 def remember(library: Library, told: str, piece: Piece) -> None:
-    """Note that *piece* is what these words tell. Where the disk takes no note the picture is made once more."""
+    """Note *piece* under this key. If the note cannot be written, the picture is made again next time."""
     target = _note(library, told)
     temporary: Path | None = None
     try:

@@ -1,4 +1,6 @@
-"""What a request would cut, worked out before anything is written: frames and boxes in whole pixels, or a refusal."""
+"""Works out what a request would cut before anything is written: frames and boxes in whole pixels, or a
+refusal.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Plan(NamedTuple):
 
 
 def plan_crop(conn: Connection, document_id: str, body: CropParams) -> Plan:
-    """One crop in whole pixels; 422 when it reaches outside the picture."""
+    """Plan one crop in whole pixels; 422 if it reaches outside the picture."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
     return Plan(
         "crop", frame, [_upright_box(frame, Box(body.left, body.top, body.width, body.height))], [None]
@@ -36,7 +38,7 @@ def plan_crop(conn: Connection, document_id: str, body: CropParams) -> Plan:
 
 
 def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orient: bool) -> Plan:
-    """One crop given in fractions or pixels; 422 outside the picture or when it covers no whole pixel."""
+    """Plan one crop given in fractions or pixels; 422 outside the picture or if smaller than a pixel."""
     frame = frame_of(conn, document_id, 1, auto_orient=auto_orient)
     rect = [region.left, region.top, region.width, region.height]
     if region.unit == "pixel":
@@ -46,20 +48,20 @@ def plan_region(conn: Connection, document_id: str, region: Region, *, auto_orie
 
 
 def plan_split(conn: Connection, document_id: str, body: SplitParams) -> Plan:
-    """A split; 422 for regions that overlap or cover no whole pixel, 409 when the picture is split already."""
+    """Plan a split; 422 for regions that overlap or are too small, 409 if the picture is split already."""
     frame = frame_of(conn, document_id, body.page, auto_orient=body.auto_orient)
     return _split(conn, frame, body.regions)
 
 
 def plan_spec(conn: Connection, document_id: str, spec: CropSpec | SplitSpec) -> Plan:
-    """What a batch cuts from one of its pictures."""
+    """Plan what a batch cuts from one of its pictures."""
     if isinstance(spec, CropSpec):
         return plan_region(conn, document_id, spec.region, auto_orient=True)
     return _split(conn, frame_of(conn, document_id, 1, auto_orient=True), spec.regions)
 
 
 def cut_ahead(engine: Engine, library: Library | None, plan: Callable[[Connection], Plan]) -> None:
-    """Cut what *plan* says before the writer is asked for; what is refused here is told by the step itself."""
+    """Cut *plan* before the writer is taken; what is refused here is refused again by the step."""
     assert library is not None
     with suppress(ServiceError):
         with library.db.read() as conn:
@@ -68,7 +70,7 @@ def cut_ahead(engine: Engine, library: Library | None, plan: Callable[[Connectio
 
 
 def check_apart(regions: Sequence[SplitRegion]) -> None:
-    """Refuse regions of which two share a part of the picture."""
+    """Refuse regions of which two overlap."""
     rects: list[list[float]] = [region.bbox for region in regions]
     for second in range(len(rects)):
         for first in range(second):
@@ -81,7 +83,7 @@ def check_apart(regions: Sequence[SplitRegion]) -> None:
 
 def _split(conn: Connection, frame: Frame, regions: Sequence[SplitRegion]) -> Plan:
     check_apart(regions)
-    # The parts stand for the picture wherever pages are listed: a second set would list each page twice.
+    # The parts replace the picture wherever pages are listed: a second set would list each page twice.
     if parts := count_cuts(conn, frame.source_id, "split"):
         raise already_split(frame.name, parts)
     boxes = [_upright_box(frame, _pixels(frame, region.bbox, n)) for n, region in enumerate(regions, start=1)]
@@ -89,14 +91,16 @@ def _split(conn: Connection, frame: Frame, regions: Sequence[SplitRegion]) -> Pl
 
 
 def _size_asked(frame: Frame) -> tuple[int, int]:
-    """Width and height of the frame the request speaks of: upright, or as the bytes are stored."""
+    """Return the size of the frame that the request refers to: upright, or as stored."""
     if frame.as_stored and frame.orientation >= 5:
         return frame.height, frame.width
     return frame.width, frame.height
 
 
 def _pixels(frame: Frame, rect: Sequence[float], number: int) -> Box:
-    """Fractions as whole pixels; both edges are rounded alike, so that neighbours neither overlap nor leave a gap."""
+    """Convert fractions to whole pixels; both edges are rounded alike, so that neighbours neither overlap nor
+    gap.
+    """
     width, height = _size_asked(frame)
     left, top = round(rect[0] * width), round(rect[1] * height)
     right = min(width, round((rect[0] + rect[2]) * width))
@@ -108,7 +112,7 @@ def _pixels(frame: Frame, rect: Sequence[float], number: int) -> Box:
 
 
 def _upright_box(frame: Frame, box: Box) -> Box:
-    """*box* of the frame asked for as it lies in the upright picture; refused outside."""
+    """Map *box* from the requested frame to the upright picture; refused outside it."""
     width, height = _size_asked(frame)
     if box.left + box.width > width or box.top + box.height > height:
         raise outside_picture(width, height)
@@ -116,7 +120,7 @@ def _upright_box(frame: Frame, box: Box) -> Box:
 
 
 def rect_of(frame: Frame, box: Box) -> list[float]:
-    """*box* in fractions of the upright picture."""
+    """Return *box* in fractions of the upright picture."""
     return [
         box.left / frame.width,
         box.top / frame.height,
@@ -126,7 +130,7 @@ def rect_of(frame: Frame, box: Box) -> list[float]:
 
 
 def region_of(frame: Frame, box: Box, kind: str) -> dict[str, Any]:
-    """What the child says of its place in the source's picture."""
+    """Return what the child records about its place in the source's picture."""
     return {
         "rect": rect_of(frame, box),
         "rendition_id": frame.rendition_id,

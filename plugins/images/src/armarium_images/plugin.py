@@ -1,4 +1,4 @@
-"""What images bring to the engine: the only file with a hook."""
+"""The plugin of the images family: the only file with a hook."""
 
 from __future__ import annotations
 

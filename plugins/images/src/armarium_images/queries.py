@@ -1,4 +1,6 @@
-"""Reads of images: a source's picture, its live derived children, a folder's pictures, how a batch stands."""
+"""Reads of images: a source's picture, its live derived children, a folder's pictures, the state of a
+batch.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _SIBLINGS = (documents.c.sort_order, documents.c.name, documents.c.id)
 
 
 class Cut(NamedTuple):
-    """Where a derived child was cut. `transform` carries its fractions to those of the source."""
+    """Where a derived child was cut. `transform` maps its fractions to those of the source."""
 
     child_id: str
     source_id: str
@@ -34,21 +36,22 @@ class Cut(NamedTuple):
 
 
 def cut_of(conn: Connection, child_id: str) -> Cut | None:
-    """The cut that a document is, live or in the Trash; None for a document that was not cut from another."""
+    """Return the cut of a document, live or in the Trash; None if it was not cut from another."""
     row = CUTS.get(conn, child_id)
     return None if row is None else Cut(*(row[name] for name in Cut._fields))
 
 
 def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    """*columns* of the derived children that are not in the Trash."""
+    """Return the statement for *columns* of the derived children that are not in the Trash."""
     made = select(*columns).join_from(cuts, documents, documents.c.id == cuts.c.child_id)
     return made.where(documents.c.deleted_at.is_(None), *where)
 
 
 def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool) -> Frame:
-    """The picture to cut from: the document's own, or that of its page *page* when it is a file of several.
+    """Return the picture to cut from: the document's own, or that of page *page* of a multi-page file.
 
-    NotFound for an unknown document or one without a picture, Conflict in the Trash, Invalid for a page too many.
+    NotFound for an unknown document or one without a picture, Conflict in the Trash, Invalid for a page that
+    does not exist.
     """
     node = require_live(conn, document_id)
     pages = _pages_of(conn, document_id) if node.doc_type == "file" else []
@@ -70,7 +73,7 @@ def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool
 
 
 def _pages_of(conn: Connection, document_id: str) -> list[str]:
-    """The live pages of a file, in order, without what was cut from it."""
+    """Return the live pages of a file, in order, without those cut from it."""
     page = documents.c
     pages = select(page.id).where(
         page.parent_id == document_id,
@@ -82,9 +85,9 @@ def _pages_of(conn: Connection, document_id: str) -> list[str]:
 
 
 def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[str]]:
-    """The source and the live children that taking back at *document_id* removes: all of a source's, or one child.
+    """Return the source and the live children to remove at *document_id*: all of a source's, or one child.
 
-    A file of several pages stands for its pages. No children: there is nothing to take back.
+    A multi-page file stands for its pages. No children: there is nothing to remove.
     """
     sources = [document_id, *_pages_of(conn, document_id)]
     of_source = live_children(
@@ -99,26 +102,26 @@ def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[
 
 
 def boxes_cut(conn: Connection, source_id: str, kind: str) -> list[list[int]]:
-    """The boxes of a source's live children of *kind*."""
+    """Return the boxes of a source's live children of *kind*."""
     found = live_children(cuts.c.box, where=(cuts.c.source_id == source_id, cuts.c.kind == kind))
     return list(conn.execute(found).scalars())
 
 
 def count_cuts(conn: Connection, source_id: str, kind: str) -> int:
-    """How many live children of *kind* a source has."""
+    """Return the number of a source's live children of *kind*."""
     return len(boxes_cut(conn, source_id, kind))
 
 
 def has_cut(conn: Connection, source_id: str, kind: str, boxes: Sequence[Sequence[int]]) -> bool:
-    """Whether every one of *boxes* is cut from the source already and still there."""
+    """Return whether every one of *boxes* has a live child of the source."""
     there = boxes_cut(conn, source_id, kind)
     return all(list(box) in there for box in boxes)
 
 
 def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[str]:
-    """The live documents with a picture in a folder, in reading order, without those cut from others.
+    """Return the live documents with a picture in a folder, in reading order, without those cut from others.
 
-    A file of several pages counts its pages. *recursive* looks into folders and groups inside it.
+    A multi-page file counts its pages. *recursive* includes folders and groups inside it.
     """
     opened = "" if recursive else " AND down.doc_type NOT IN ('folder', 'group')"
     rows = raw_of(conn).execute(
@@ -136,7 +139,9 @@ def pictures_in(conn: Connection, folder_id: str, *, recursive: bool) -> list[st
 
 
 class Original(NamedTuple):
-    """The picture that renditions are made from. `transform` carries it to the primary's frame; None when not known."""
+    """The picture that renditions are made from. `transform` maps it to the primary's frame; None if
+    unknown.
+    """
 
     rendition_id: str
     name: str
@@ -145,7 +150,7 @@ class Original(NamedTuple):
 
 
 def original_of(conn: Connection, document_id: str) -> Original:
-    """A live document's archival original where its bytes are there, else its primary picture.
+    """Return a live document's archival original if its file exists, else its primary picture.
 
     NotFound for an unknown document or one without a picture, Conflict in the Trash.
     """
@@ -166,25 +171,25 @@ def original_of(conn: Connection, document_id: str) -> Original:
 
 
 def treated_rendition(conn: Connection, document_id: str, role: str, checksum: str) -> str | None:
-    """The document's rendition of that role with those bytes, where it has one."""
+    """Return the document's rendition of that role and checksum, or None."""
     r = renditions.c
     alike = select(r.id).where(r.document_id == document_id, r.role == role, r.checksum == checksum)
     return conn.execute(alike).scalar()
 
 
 def item_state(conn: Connection, batch_id: str, document_id: str) -> str | None:
-    """The stored state of one picture of a batch, or None when the batch does not have it."""
+    """Return the stored state of one picture of a batch, or None if the batch does not have it."""
     own = select(items.c.state).where(items.c.batch_id == batch_id, items.c.document_id == document_id)
     return conn.execute(own).scalar()
 
 
 def count_items(conn: Connection, batch_id: str) -> int:
-    """How many pictures a batch has."""
+    """Return the number of pictures of a batch."""
     return conn.execute(select(func.count()).where(items.c.batch_id == batch_id)).scalar_one()
 
 
 def waiting_items(conn: Connection, batch_id: str, after: int, limit: int) -> list[tuple[int, str]]:
-    """The next waiting pictures of a batch behind place *after*."""
+    """Return the next waiting pictures of a batch after position *after*."""
     waiting = select(items.c.sequence, items.c.document_id).where(
         items.c.batch_id == batch_id, items.c.sequence > after, items.c.state == "waiting"
     )
@@ -193,15 +198,15 @@ def waiting_items(conn: Connection, batch_id: str, after: int, limit: int) -> li
 
 @query(
     "/api/images/batch-apply/{batch_id}",
-    summary="How a batch stands, picture by picture",
+    summary="The state of a batch, picture by picture",
     answer=BatchAnswer,
     refusals=(404, 409),
     name="read_batch",
 )
 def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
-    """NotFound for an unknown or non-image batch."""
-    # Only what is final is stored of an item. Which one is in hand, and what an ended job never came to or an undo of
-    # its steps took back, follows from the job.
+    """Return the state; NotFound for an unknown or non-image batch."""
+    # Only final states are stored. Which item is in progress, and what an ended job did not reach or an undo
+    # reversed, follows from the job.
     job_id = BATCHES.require(conn, batch_id)["job_id"]
     row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
     state, why = row or ("done", None)
@@ -217,7 +222,7 @@ def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
             if running:
                 stored, running = "running", False
             elif state == "done":
-                stored, reason = "undone", "The step that cut it was taken back."
+                stored, reason = "undone", "The step that cut it was undone."
             elif state in ("cancelled", "failed"):
                 stored, reason = "skipped", f"The job ended before it ({why or state})."
         found.append(

@@ -1,4 +1,4 @@
-"""What images are asked and answer: crops in pixels, splits in fractions, batches over a folder."""
+"""Requests and answers of images: crops in pixels, splits in fractions, batches over a folder."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ class Region(Params):
             check_rect(numbers)
             return self
         if not all(math.isfinite(number) and number == int(number) for number in numbers):
-            raise ValueError("a region in pixels holds whole numbers")
+            raise ValueError("a region in pixels needs whole numbers")
         if min(self.left, self.top) < 0 or min(self.width, self.height) <= 0 or max(numbers) > 1e9:
-            raise ValueError("left and top are at least 0, width and height more than 0 pixels")
+            raise ValueError("left and top must be at least 0, width and height more than 0 pixels")
         return self
 
 
 class BatchCropParams(Params):
-    """ImageBatchCropRequest: one region laid over many documents."""
+    """ImageBatchCropRequest: one region for many documents."""
 
     document_ids: Annotated[
         list[Id],
@@ -130,7 +130,7 @@ Contrast = Annotated[float, Field(ge=1.0, le=8.0, allow_inf_nan=False)]
 
 
 class TreatItemParams(Params):
-    """What is made of one picture; `contrast` says how far `enhanced` lifts local contrast."""
+    """What to make of one picture; `contrast` is how far `enhanced` raises local contrast."""
 
     document_id: Id
     role: Treatment
@@ -138,7 +138,7 @@ class TreatItemParams(Params):
 
 
 class TreatParams(Params):
-    """What is made of the pages and pictures at and beneath the nodes named."""
+    """What to make of the pages and pictures at and below the nodes named."""
 
     scope_ids: Annotated[list[Id], Field(min_length=1, max_length=1000)]
     role: Treatment
@@ -146,14 +146,14 @@ class TreatParams(Params):
 
 
 class TreatResult(Message):
-    """The job, and how many pictures it has to do."""
+    """The job, and the number of pictures it will process."""
 
     job_id: str
     pictures: int
 
 
 class TreatItemResult(Message):
-    """The rendition that is there now, and whether it was made in this step."""
+    """The resulting rendition, and whether this step made it."""
 
     document_id: str
     rendition_id: str
@@ -180,7 +180,7 @@ class Child(Message):
 
 
 class CropResult(Message):
-    """A crop and its taking back."""
+    """The answers of a crop and of its removal."""
 
     document_id: str
     child: Child | None
@@ -222,7 +222,7 @@ class BatchItem(Message):
 
 
 class BatchAnswer(Message):
-    """How a batch stands, picture by picture."""
+    """The state of a batch, picture by picture."""
 
     batch_id: str
     job_id: str

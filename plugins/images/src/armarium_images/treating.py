@@ -1,6 +1,6 @@
-"""Renditions for the eye and for readers: evened light and more contrast, the paper taken away, ink alone (OpenCV).
+"""Renditions for people and readers: enhanced, background removed, binarised (OpenCV).
 
-Each has the pixels of the picture it is made from, upright, so that every shape measured on one lies right on the other.
+Each has the pixel size of its upright source, so that shapes measured on one are valid on the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from armarium_images.schemas import Treatment
 if TYPE_CHECKING:
     from PIL import Image
 
-    # OpenCV's own types say no more than that it is an array.
+    # OpenCV's own types only say that it is an array.
     Pixels = Any
 
 JPEG_QUALITY = 92
@@ -33,10 +33,10 @@ _DARKER = 1.5
 def treat_picture(
     library: Library, checksum: str, name: str, how: Treatment, contrast: float, *, max_pixels: int
 ) -> Piece:
-    """The picture *checksum* treated; made when it is not remembered.
+    """Return the picture *checksum* treated; made if it is not remembered.
 
-    *contrast* (1 to 8) is how far `enhanced` lifts local contrast. Raises Invalid in words for a damaged picture,
-    Unavailable when the project's disk will not take the new one.
+    *contrast* (1 to 8) is how far `enhanced` raises local contrast. Raises Invalid with the reason for a
+    damaged picture, Unavailable when the project's disk is full.
     """
     lift = f" {contrast:g}" if how == "enhanced" else ""
     told = f"{checksum} {how}{lift} q{JPEG_QUALITY}"
@@ -52,7 +52,7 @@ def treat_picture(
 
 
 def treat(source: Image.Image, how: Treatment, contrast: float = 2.0) -> Image.Image:
-    """*source* upright and treated: L or RGB, of mode 1 when binarised."""
+    """Return *source* upright and treated: L or RGB, mode 1 if binarised."""
     import numpy
     from PIL import Image, ImageOps
 
@@ -65,7 +65,7 @@ def treat(source: Image.Image, how: Treatment, contrast: float = 2.0) -> Image.I
 
 
 def plain(image: Image.Image) -> Image.Image:
-    """8 bits a channel, grey or RGB; what is transparent shows white paper."""
+    """Convert to 8 bits per channel, grey or RGB; transparency becomes white."""
     from PIL import Image
 
     if image.mode in ("L", "RGB"):
@@ -83,7 +83,7 @@ def plain(image: Image.Image) -> Image.Image:
 
 
 def _light(channel: Pixels) -> Pixels:
-    """The light on the paper behind the writing, as large as *channel*; nowhere 0."""
+    """Return the lightness of the paper behind the writing, as large as *channel*; nowhere 0."""
     import cv2
     import numpy
 
@@ -94,7 +94,7 @@ def _light(channel: Pixels) -> Pixels:
         (max(1, round(width * scale)), max(1, round(height * scale))),
         interpolation=cv2.INTER_AREA,
     )
-    # Strokes are dark and narrow: the lightest value around a place is its paper; the median takes specks away.
+    # Strokes are dark and narrow: the local maximum is the paper; the median removes specks.
     reach = max(3, max(small.shape) // 40 | 1)
     paper = cv2.medianBlur(
         cv2.dilate(small, numpy.ones((reach, reach), numpy.uint8)), min(2 * reach + 1, 101)
@@ -104,7 +104,7 @@ def _light(channel: Pixels) -> Pixels:
 
 
 def _even_light(channel: Pixels, to: float) -> Pixels:
-    """*channel* as if the same light had fallen everywhere: paper becomes *to*."""
+    """Return *channel* as if evenly lit: paper becomes *to*."""
     import cv2
 
     return cv2.divide(channel, _light(channel), scale=to)
@@ -128,7 +128,8 @@ def _without_paper(pixels: Pixels) -> Pixels:
     import numpy
 
     parts: list[Any] = list(cv2.split(pixels)) if pixels.ndim == 3 else [pixels]
-    # Lighter than `_WHITEST` is paper and becomes white; what is darker is darkened, so that faint ink stays legible.
+    # Anything lighter than `_WHITEST` is paper and becomes white; the rest is darkened, so that faint ink
+    # stays legible.
     values = numpy.minimum(numpy.arange(256) / _WHITEST, 1.0)
     curve = numpy.rint(255 * values**_DARKER).astype(numpy.uint8)
     whitened = [cv2.LUT(_even_light(part, 255.0), curve) for part in parts]
@@ -136,7 +137,7 @@ def _without_paper(pixels: Pixels) -> Pixels:
 
 
 def ink_of(pixels: Pixels) -> Pixels:
-    """The ink of a picture (rows by columns, grey or RGB, 8 bits): 0 where there is ink, 255 where there is none."""
+    """Return the ink of a picture (rows by columns, grey or RGB, 8 bits): 0 for ink, 255 elsewhere."""
     import cv2
 
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) if pixels.ndim == 3 else pixels
@@ -146,13 +147,15 @@ def ink_of(pixels: Pixels) -> Pixels:
 
 
 def store(library: Library, image: Image.Image, profile: bytes | None) -> Piece:
-    """Encode a made picture (1, L or RGB) and keep it among the project's files, with a colour profile where it fits."""
+    """Encode a derived picture (1, L or RGB) and store it in the project, with a colour profile if it
+    fits.
+    """
     file = io.BytesIO()
     if image.mode == "1" or max(image.size) > LONGEST_JPEG:
         image.save(file, "PNG")
         mime_type = "image/png"
     else:
-        # A profile of another kind of colour (CMYK, say) does not fit what was made RGB.
+        # A profile of another colour model (CMYK, say) does not fit a picture converted to RGB.
         fits = profile is not None and profile[16:20] == {"L": b"GRAY", "RGB": b"RGB "}[image.mode]
         image.save(
             file, "JPEG", quality=JPEG_QUALITY, subsampling=0, **({"icc_profile": profile} if fits else {})

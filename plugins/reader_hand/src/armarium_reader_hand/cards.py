@@ -1,4 +1,4 @@
-"""What is known of the shipped model: read by whoever lists readers, without the libraries that reading needs."""
+"""The card of the shipped model, readable without the libraries that reading needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_reader_hand import CARD
 
 
 def shipped_card() -> dict[str, Any]:
-    """The card of the model in this package."""
+    """Return the card of the model in this package."""
     card: dict[str, Any] = json.loads(
         files("armarium_reader_hand").joinpath(CARD).read_text(encoding="utf-8")
     )

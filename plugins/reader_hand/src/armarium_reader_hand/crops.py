@@ -1,4 +1,4 @@
-"""Cuts one line out of a page as the lines of the training were cut: level along its baseline, only its own area."""
+"""Cuts one line out of a page as in training: level along its baseline, only its own area."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ BLOCK = 64
 
 
 def cut_line(page: Grey, line: LineShape) -> Grey:
-    """The line's picture, level, in grey; paper where its outline leaves room."""
+    """Return the line's picture, level, in grey; paper outside its outline."""
     outline, along = _outline(line), _direction_of(line)
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
     width, height = (max(LOWEST, float(np.ptp(values))) for values in (lengths, heights))
     scale = min(1.0, TALLEST / height, 2 * WIDEST / width)
     size = max(1, round(width * scale)), max(1, round(height * scale))
-    # From the cut to the page: its axes are the line's direction and what is across it.
+    # From the cut to the page: its axes run along and across the line.
     corner = along * lengths.min() + across * heights.min()
     matrix = np.column_stack([along / scale, across / scale, corner])
     cut: Any = cv2.warpAffine(
@@ -57,7 +57,7 @@ def _outline(line: LineShape) -> Points:
 
 
 def _direction_of(line: LineShape) -> Points:
-    """The unit vector in which the line runs: that of its baseline, else level."""
+    """Return the unit vector of the line's direction: that of its baseline, else level."""
     if len(line.baseline) > 1:
         points = np.array(line.baseline, dtype=np.float64)
         slope = points[-1] - points[0] if len(points) == 2 else _principal(points)
@@ -74,7 +74,7 @@ def _principal(points: Points) -> Points:
 
 
 def _clear_outside(cut: Grey, outline: Points) -> None:
-    """Paper outside the outline, as light as the paper inside it nearby."""
+    """Replace everything outside the outline with paper as light as nearby."""
     mask = np.zeros(cut.shape, dtype=np.uint8)
     cv2.fillPoly(mask, [np.round(outline).astype(np.int32)], 1)
     if not mask.any():
@@ -86,7 +86,7 @@ def _clear_outside(cut: Grey, outline: Points) -> None:
 
 
 def _straight(cut: Grey, baseline: Points) -> Grey:
-    """Columns shifted so that a bent baseline lies level."""
+    """Shift columns so that a bent baseline becomes level."""
     order = np.argsort(baseline[:, 0])
     columns = np.arange(cut.shape[1], dtype=np.float64)
     heights = np.interp(columns, baseline[order, 0], baseline[order, 1])

@@ -1,8 +1,8 @@
-"""From the network's answer to texts: the best path, and the most likely texts over all their paths (CTC).
+"""Decodes the network's output: the best path, and the most likely texts over all their paths (CTC).
 
-An answer is an array (steps, classes) of natural logarithms of probabilities; class 0 is the blank, class n the n-th
-letter of the alphabet. A text's paths are all sequences of classes that become it when repetitions are drawn together
-and blanks taken out.
+The output is an array (steps, classes) of natural logarithms of probabilities; class 0 is the blank, class n
+the n-th letter of the alphabet. A text's paths are all sequences of classes that become it when repetitions
+are merged and blanks removed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ BEAM = 12
 
 
 def best_path(answer: Answer) -> tuple[Codes, float]:
-    """The letters along the likeliest class of each step, and how sure the network was of them, 0 to 1.
+    """Return the letters along the likeliest class of each step, and the network's confidence, 0 to 1.
 
-    Sure is the geometric mean, over the letters and one more, of the probability of the whole path.
+    The confidence is the geometric mean, over the letters and one more, of the probability of the whole path.
     """
     if not len(answer):
         return (), 0.0
@@ -44,7 +44,9 @@ def best_path(answer: Answer) -> tuple[Codes, float]:
 
 
 class _Beginning:
-    """The beginning of a text: its last letter, the beginning before it, and how likely its paths are so far, by their end."""
+    """A prefix of a text: its last letter, the prefix before it, and the probabilities of its paths by their
+    end.
+    """
 
     __slots__ = (
         "before",
@@ -65,7 +67,7 @@ class _Beginning:
         """Paths that end with a blank, or with the letter; at the step in hand, and at the next."""
 
     def codes(self) -> Codes:
-        """Its letters."""
+        """Return its letters."""
         found: list[int] = []
         at: _Beginning | None = self
         while at is not None and at.before is not None:
@@ -77,10 +79,10 @@ class _Beginning:
 def likeliest(
     answer: Answer, count: int, beam: int = BEAM, spelling: Spelling | None = None
 ) -> list[tuple[Codes, float]]:
-    """The *count* likeliest texts with the logarithm of their probability to the network, likeliest first (prefix beam search).
+    """Return the *count* likeliest texts with their log probabilities, likeliest first (prefix beam search).
 
-    With *spelling*, texts are weighed with what letters follow which. Only *beam* beginnings are followed from step to step, so
-    of many close texts some can be missed.
+    With *spelling*, texts are weighted by n-grams of letters. Only *beam* prefixes are kept from step to
+    step, so that some of many close texts may be missed.
     """
     beam = max(beam, count)
     behind, lost = (LEAST, math.inf) if spelling is None else (CLOSE, LOST)
@@ -105,7 +107,7 @@ def likeliest(
             if one.letter:
                 one.new_letter = _sum(one.new_letter, one.further + float(step[one.letter]))
             for code, likelihood in letters:
-                # After the same letter a new one begins only behind a blank.
+                # The same letter can be repeated only after a blank.
                 before = one.blank if code == one.letter else total
                 if before == -math.inf or before + likelihood + one.spelled < least:
                     continue
@@ -141,17 +143,19 @@ def _longer(one: _Beginning, code: int, spelling: Spelling | None) -> _Beginning
 
 
 def _reach(one: _Beginning, grown: list[_Beginning]) -> None:
-    """Note that a path leads to this beginning at the next step; once."""
+    """Record once that a path reaches this prefix at the next step."""
     if one.new_blank == one.new_letter == -math.inf:
         grown.append(one)
 
 
 def _sum(one: float, other: float) -> float:
-    """The logarithm of the sum of two probabilities given by their logarithms."""
+    """Return the logarithm of the sum of two probabilities given as logarithms."""
     high, low = (one, other) if one > other else (other, one)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 
 def expected_share(table: Any, sure: float) -> float:
-    """The share of right letters that *table*, rising pairs [how sure, share], gives for how *sure* the network was."""
+    """Interpolate the share of right letters for a confidence; *table* has rising pairs [confidence,
+    share].
+    """
     return float(np.interp(sure, [pair[0] for pair in table], [pair[1] for pair in table]))

@@ -1,4 +1,4 @@
-"""What lines look like, as vectors: from the convolutional part of the base model, before it remembers or spells.
+"""Embeds pictures of lines with the convolutional part of the base model, before its recurrent layers.
 
 Runs in a worker process, as the reader does; it never downloads.
 """
@@ -32,13 +32,13 @@ Vectors = NDArray[np.float32]
 
 
 class LineEyes:
-    """Pictures of lines (`picture.line_picture`) to vectors."""
+    """Converts pictures of lines (`picture.line_picture`) to vectors."""
 
     def __init__(self, threads: int) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        # Batches go on beside one another: threads within one batch spend much of their time waiting for each other.
+        # Batches run in parallel: threads within one batch spend much of their time waiting for each other.
         options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
         self.hands = ThreadPoolExecutor(max(1, threads))
         options.log_severity_level = 3
@@ -48,9 +48,9 @@ class LineEyes:
         )
 
     def vectors(self, pictures: Sequence[Grey]) -> Vectors:
-        """A vector of unit length for each picture: (pictures, LENGTH)."""
+        """Return a vector of unit length for each picture: (pictures, LENGTH)."""
         found = np.zeros((len(pictures), LENGTH), dtype=np.float32)
-        # Similar widths together: each is run as wide as the widest beside it.
+        # Similar widths together: each is padded to the widest of its batch.
         order = sorted(range(len(pictures)), key=lambda number: pictures[number].shape[1])
         batches = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
         for batch, seen in zip(
@@ -81,7 +81,7 @@ class Looking:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> dict[str, Handler]:
-        """The methods that the engine calls."""
+        """Return the methods that the engine calls."""
         return {"look": cls(context).look}
 
     def look(self, call: Call) -> dict[str, Any]:
@@ -93,14 +93,14 @@ class Looking:
 
         path = Path(str(call.params["image"]))
         if not path.is_file():
-            raise Refused("The page picture is not there any more; is the project's folder complete?")
+            raise Refused("The page picture no longer exists; is the project's folder complete?")
         if self.eyes is None:
             self.eyes = LineEyes(self.context.threads)
         with Image.open(path) as image:
             if image.width * image.height > int(call.params["max_pixels"]):
                 raise Refused("The page picture has more pixels than the engine allows.")
             if image.mode == "RGB":
-                # A JPEG's lightness is read alone; other formats take no notice.
+                # A JPEG's luminance is decoded alone; other formats ignore this.
                 image.draft("L", image.size)
             page = np.asarray(image.convert("L"))
 
@@ -114,10 +114,10 @@ class Looking:
 
 
 def _as_output(name: str) -> bytes:
-    """What makes the value *name* of a model an output when it is put after the model's bytes.
+    """Return bytes that, appended to a model's, make the value *name* an output.
 
-    An ONNX file is a message of protocol buffers, and of a field that comes twice both are taken together: this is the
-    graph (field 7) once more, with nothing in it but an output (field 12) of that name (field 1).
+    An ONNX file is a protocol buffers message, and repeated message fields are merged: this is the graph
+    (field 7) once more, containing only an output (field 12) of that name (field 1).
     """
     return _field(7, _field(12, _field(1, name.encode())))
 

@@ -1,4 +1,4 @@
-"""The model: its file, its card, and pictures of lines turned into texts."""
+"""The model: its file, its card, and recognition of pictures of lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARGIN = 40
 
 
 class Text(NamedTuple):
-    """A text with the share of its letters that is expected to be right, 0 to 1."""
+    """A text with its expected share of right letters, 0 to 1."""
 
     text: str
     confidence: float
@@ -38,11 +38,12 @@ class Text(NamedTuple):
 
 
 class LineModel:
-    """Pictures of lines (`picture.line_picture`) to texts.
+    """Recognises pictures of lines (`picture.line_picture`).
 
-    *session* is an onnxruntime session with inputs `lines` (lines, 1, 48, width; ink from 0 to 1) and `steps` (lines),
-    and the output of `decoding` for all lines together (steps, lines, classes). *card* gives `alphabet` and `calibration`, and
-    by `spelling`, where it is there, how n-grams of letters weigh (`Spelling.stated`).
+    *session* is an onnxruntime session with inputs `lines` (lines, 1, 48, width; ink from 0 to 1) and `steps`
+    (lines), and the output of `decoding` for all lines together (steps, lines, classes). *card* gives
+    `alphabet` and `calibration`, and optionally `spelling`, how n-grams of letters are weighted
+    (`Spelling.stated`).
     """
 
     def __init__(self, session: Any, card: dict[str, Any]) -> None:
@@ -54,13 +55,15 @@ class LineModel:
 
     @classmethod
     def load_shipped(cls, threads: int) -> LineModel:
-        """The model in this package."""
+        """Load the model in this package."""
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
         return cls(_session(weights, threads), shipped_card())
 
     @classmethod
     def of_file(cls, path: Path, threads: int) -> LineModel:
-        """A trained model: letters, calibration and the weight of spelling are properties of the file. Refused for another file."""
+        """Load a trained model; letters, calibration and spelling are properties of the file. Refused for
+        other files.
+        """
         try:
             session = _session(path.read_bytes(), threads)
             stated = session.get_modelmeta().custom_metadata_map
@@ -70,11 +73,11 @@ class LineModel:
             return cls(session, card)
         except Exception as error:
             raise Refused(
-                f"{path.name} is no model of the hand reader, or is damaged. It takes models that were trained from it."
+                f"{path.name} is not a model of the hand reader, or is damaged. It takes models that were trained from it."
             ) from error
 
     def answers(self, pictures: Sequence[Grey]) -> list[Answer]:
-        """The network's answer for each picture; they are run together, so similar widths cost least."""
+        """Return the network's output for each picture; batched, so similar widths are cheapest."""
         steps = [-(-picture.shape[1] // STEP) for picture in pictures]
         lines = np.zeros((len(pictures), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
         for line, picture in zip(lines, pictures, strict=True):
@@ -84,12 +87,13 @@ class LineModel:
         return [together[:count, number] for number, count in enumerate(steps)]
 
     def read(self, pictures: Sequence[Grey]) -> list[Text]:
-        """The likeliest text of each picture."""
+        """Return the likeliest text of each picture."""
         return [self.reading(answer) for answer in self.answers(pictures)]
 
     def read_all(self, batches: Iterable[Sequence[Grey]], others: int = 0) -> Iterator[Text]:
-        """The likeliest text of each picture, in order, with *others* beside it. The network is at the next batch while one
-        is decoded."""
+        """Yield the likeliest text of each picture, in order, paired with *others*. The next batch runs while
+        one is decoded.
+        """
         with ThreadPoolExecutor(1) as ahead:
             running: deque[Future[list[Answer]]] = deque()
             for batch in batches:
@@ -100,11 +104,11 @@ class LineModel:
                 yield from (self.reading(answer, others) for answer in last.result())
 
     def reading(self, answer: Answer, others: int = 0) -> Text:
-        """The text of an answer: the best path's or, with spelling, the likeliest of those near it."""
+        """Return the text of an output: the best path's or, with spelling, the likeliest near it."""
         codes, sure = best_path(answer)
         if not codes:
             return Text("", 0.0)
-        # Texts that differ in blanks alone are one.
+        # Texts that differ only in spaces are one.
         near = likeliest(answer, 2 * others + 1, spelling=self.spelling) if others or self.spelling else []
         if self.spelling is not None:
             codes = near[0][0]
@@ -118,7 +122,7 @@ class LineModel:
         return Text(text, expected_share(self.calibration, sure), tuple(found))
 
     def text(self, codes: Codes) -> str:
-        """Classes as text: composed characters, no white space at the ends."""
+        """Convert classes to text: composed characters, no white space at the ends."""
         text = "".join(self.alphabet[code - 1] for code in codes)
         return unicodedata.normalize("NFC", " ".join(text.split()))
 

@@ -1,7 +1,7 @@
-"""What a project's corrected text says of its spelling: the choice of what a trained model is weighed with.
+"""Chooses the spelling weights of a trained model from a project's corrected text.
 
-A trained model is weighed with n-grams only if lines that it was not taught are read better so: with the shipped ones, or with these
-and what the taught lines say. Pages that are held out are in neither.
+A trained model gets n-grams only if lines it was not trained on are read better with them: the shipped ones,
+or these plus those of the training lines. Pages that are held out are in neither.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ SMALLEST_GAIN = 0.005
 def fit(
     model: Any, taught: Sequence[str], checked: Sequence[tuple[Any, str]]
 ) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """The spelling, as a card states it, with which the lines *checked* (picture, text) are read best; None where none helps.
+    """Return the spelling, in card form, with which *checked* (picture, text) is read best; None if none
+    helps.
 
-    *model* is a `LineModel`. The second value says what was measured: the share of characters wrong without, with the shipped
-    n-grams, with these and those of the lines *taught*, and which was chosen.
+    *model* is a `LineModel`. The second value reports the measurement: the share of wrong characters without
+    n-grams, with the shipped ones, with these and those of the lines *taught*, and the choice.
     """
     measured: dict[str, Any] = {"lines": len(checked), "cer_without": None, "cer_with": {}, "chosen": None}
     if len(checked) < FEWEST:
@@ -56,13 +57,13 @@ def fit(
 
 
 def _in_letters(text: str, known: set[str]) -> str:
-    """A text in the letters of a model, which may know a letter and its marks apart only."""
+    """Return a text in a model's letters, which may contain a letter and its marks only separately."""
     whole = unicodedata.normalize("NFC", " ".join(text.split()))
     return "".join(one if one in known else unicodedata.normalize("NFD", one) for one in whole)
 
 
 def distance(one: str, other: str) -> int:
-    """Levenshtein's distance; the engine's own measure is not importable in a worker."""
+    """Return Levenshtein's distance; the engine's own measure cannot be imported in a worker."""
     before = list(range(len(other) + 1))
     for row, left in enumerate(one, 1):
         now = [row]

@@ -1,4 +1,4 @@
-"""The hand reader: reads given lines of handwriting in Latin script, with the weights of its own package.
+"""The hand reader: reads lines of handwriting in Latin script, with the weights in its own package.
 
 Runs in a worker process of the engine's own interpreter; it never downloads.
 """
@@ -28,13 +28,13 @@ class HandReader(Reader):
     label = "Armarium's hand reader"
     can = frozenset({"read_lines"})
     writing = frozenset({"hand"})
-    # Trained on the first seven; the others are written in the same letters. German hands (Kurrent) it cannot read.
+    # Trained on the first seven; the others use the same letters. It cannot read German hands (Kurrent).
     languages = ("fr", "frm", "fro", "la", "it", "es", "ca", "en", "oc", "pt")
     scripts = ("Latn",)
-    # Models trained further from the shipped one; they carry their letters in the file.
+    # Models trained further from the shipped one; the file contains their letters.
     model_kind = "hand"
     model_suffixes = (".onnx",)
-    # What it states is the share already.
+    # Its stated confidence is already the expected share of right letters.
     calibration = ((0.0, 0.0), (1.0, 1.0))
 
     def load(self) -> None:
@@ -55,7 +55,7 @@ class HandReader(Reader):
         return page
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Read given lines, some together."""
+        """Read the given lines, several per batch."""
         from armarium_reader_hand.crops import cut_line
         from armarium_reader_hand.picture import line_picture
 
@@ -68,24 +68,24 @@ class HandReader(Reader):
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
-        """A sentence where its weights are missing, or for a language it does not read."""
+        """Return a sentence if its weights are missing, or for a language it does not read."""
         if not _load_shipped(WEIGHTS).is_file():
-            return f"{cls.label} is here without its weights; take another reader."
+            return f"{cls.label} is installed without its weights; use another reader."
         return super().why_not(language)
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """The weights in this package, where it came with them, and trained models in the engine's folder."""
+        """Return the weights in this package, if included, and trained models in the engine's folder."""
         weights, trained = _load_shipped(WEIGHTS), super().models_here(folder, runtime_folder)
         if not weights.is_file():
             return trained
-        # Asked often; only weights inside an archive have to be read for it.
+        # Called often; only weights inside an archive have to be read for it.
         size = weights.stat().st_size if isinstance(weights, Path) else len(weights.read_bytes())
         return [ModelFile(MODEL, "Base model for hands", None, size, True, _read_figures()), *trained]
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of every reader, and those that a trainer of its models needs."""
+        """Return the methods of every reader, and those that a trainer of its models needs."""
         from armarium_reader_hand.teaching import base, fit_text, line_pictures
 
         taught = {"line_pictures": line_pictures, "base": base, "fit_text": fit_text}
@@ -94,7 +94,7 @@ class HandReader(Reader):
 
 @cache
 def _read_figures() -> dict[str, float]:
-    """What the evaluation in the card of the weights says of them, as the details of a model state it."""
+    """Return the evaluation figures in the card of the weights, as details of the model."""
     from armarium_reader_hand.cards import shipped_card
 
     found = shipped_card().get("evaluation")

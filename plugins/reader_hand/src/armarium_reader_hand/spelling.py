@@ -1,7 +1,8 @@
-"""Which letter follows which: a model of n-grams of letters, counted in transcriptions, that a reading is weighed with.
+"""A model of letter n-grams, counted in transcriptions, by which readings are weighted.
 
-A network sees shapes; where two readings of a shape are equally likely to it, what scribes write decides. Probabilities are
-interpolated after Witten and Bell (1991): an n-gram's own counts, and for what they do not say the shorter n-gram's.
+A network sees shapes; where two readings of a shape are equally likely, what scribes write decides.
+Probabilities are interpolated after Witten and Bell (1991): an n-gram's own counts, and the shorter n-gram's
+for the rest.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ END, UNKNOWN, START = 0, 254, 255
 
 
 class Ngrams:
-    """Counts of n-grams as a tree: a node for each, its children in a row, the root first, the shorter before the longer.
+    """Counts of n-grams as a tree in breadth-first order: the root first, the children of a node contiguous.
 
-    `letters[n - 1]` is the letter of code n. `codes` and `counts` have an entry a node, `children` (how many a node has) one
-    for each node but those of ORDER letters.
+    `letters[n - 1]` is the letter of code n. `codes` and `counts` have an entry per node, `children` (the
+    number of a node's children) one for each node but those of ORDER letters.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Ngrams:
             coded = bytes([START, *(code_of.get(letter, UNKNOWN) for letter in text), END])
             for length in range(1, ORDER + 1):
                 grams[length].update(coded[at : at + length] for at in range(len(coded) - length + 1))
-        grams[1][bytes([START])] = 0  # a beginning is known, never foretold
+        grams[1][bytes([START])] = 0  # a text's beginning is given, never predicted
         nodes, codes, counts, children = [b""], [0], [0], []
         for length in range(1, ORDER + 1):
             by_parent: dict[bytes, list[bytes]] = {}
@@ -91,7 +92,7 @@ class Ngrams:
 
     @classmethod
     def load(cls, file: IO[bytes] | Path) -> Ngrams:
-        """What `save` wrote."""
+        """Read what `save` wrote."""
         with np.load(file, allow_pickle=False) as kept:
             return cls(str(kept["letters"]), kept["codes"], kept["counts"], kept["children"])
 
@@ -112,7 +113,7 @@ class Ngrams:
         return cls.load(io.BytesIO(base64.b64decode(text)))
 
     def followers(self, context: bytes) -> tuple[int, int] | None:
-        """From where to where the nodes lie that follow *context* (codes); None where it never came."""
+        """Return the range of the nodes that follow *context* (codes); None if it never occurred."""
         start, end = 1, self._first[1]
         for code in context:
             node = self._flat.find(code, start, end)
@@ -123,10 +124,10 @@ class Ngrams:
 
 
 class Spelling:
-    """N-grams as a network's letters ask for them: class n is `alphabet[n - 1]`, class 0 a text's end.
+    """N-grams for a network's letters: class n is `alphabet[n - 1]`, class 0 the end of a text.
 
-    *counted* are n-grams with the share that each has in a probability; the shares add up to 1. A context is a text with a
-    character for each class, the number of classes for a text's beginning.
+    *counted* are n-grams with their shares of the probability; the shares add up to 1. A context is a text
+    with a character for each class; the number of classes stands for the beginning of a text.
     """
 
     def __init__(
@@ -147,11 +148,11 @@ class Spelling:
         return cls(counted, alphabet, float(weighed["weight"]), float(weighed["bonus"]))
 
     def after(self, context: str, number: int) -> str:
-        """The context behind another letter, given by its class."""
+        """Return the context after another letter, given by its class."""
         return (context + chr(number))[1 - ORDER :]
 
     def chances(self, context: str) -> Sequence[float]:
-        """The logarithm of the probability of each class behind *context*."""
+        """Return the log probability of each class after *context*."""
         found: Sequence[float] | None = self._known.get(context)
         if found is None:
             if len(self._known) >= MOST:
@@ -169,14 +170,14 @@ class _CodedNgrams:
         code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
         self._codes = [END, *(code_of.get(letter, UNKNOWN) for letter in alphabet), START]
         self._size = len(alphabet) + 1
-        # What is no class of the network is counted behind the last and left out.
+        # Letters that are no class of the network are counted after the last class and dropped.
         self._classes = np.full(256, self._size, dtype=np.intp)
         for number, code in enumerate(self._codes[:-1]):
             if code != UNKNOWN:
                 self._classes[code] = number
 
     def shares(self, context: str) -> NDArray[np.float64]:
-        """The probability of each class behind *context*."""
+        """Return the probability of each class after *context*."""
         coded = bytes(self._codes[ord(one)] for one in context)
         share = np.full(self._size + 1, 1 / self._size)
         for start in range(len(coded), -1, -1):

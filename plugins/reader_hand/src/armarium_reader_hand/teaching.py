@@ -1,4 +1,6 @@
-"""What a trainer of the hand reader's models asks its worker: lines cut as they are read, and the model to begin with."""
+"""What a trainer of the hand reader's models requests from its worker: lines cut as for reading, and the base
+model.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ from armarium_worker.shapes import unpack_shape
 
 
 def line_pictures(call: Call) -> dict[str, Any]:
-    """Params: image, lines[] as for `read_lines`, max_pixels. Result: widths[] in pixels; the pictures as bytes.
+    """Params: image, lines[] as for `read_lines`, max_pixels. Result: widths[] in pixels; the pictures as
+    bytes.
 
-    Each picture is (48, width) of ink, 0 to 255, row by row; one follows the other.
+    Each picture is (48, width) of ink, 0 to 255, row by row, one after the other.
     """
     page = Reader.open_page(Reader(), Path(str(call.params["image"])), int(call.params["max_pixels"]))
     grey = np.asarray(page.image.convert("L"))
@@ -37,10 +40,11 @@ def line_pictures(call: Call) -> dict[str, Any]:
 
 
 def fit_text(call: Call) -> dict[str, Any]:
-    """Params: folder of a training, model (a path in it). The spelling with which lines that were not taught are read best is put
-    into the model's file.
+    """Params: folder of a training, model (a path in it). Writes the spelling with which the checked lines
+    are read best into the model's file.
 
-    Result: {lines, cer_without, cer_with {"shipped" | "project": rate}, chosen}; chosen None: none helps, and the file stays as it is.
+    Result: {lines, cer_without, cer_with {"shipped" | "project": rate}, chosen}; chosen None: none helps, and
+    the file is unchanged.
     """
     folder, path = Path(str(call.params["folder"])), Path(str(call.params["model"]))
     model = LineModel.of_file(path, threads=1)
@@ -62,8 +66,9 @@ def fit_text(call: Call) -> dict[str, Any]:
 
 
 def onnx_property(name: str, value: str) -> bytes:
-    """A property of a model, to be put after the file's bytes: an ONNX file is a message of protocol buffers, and of a field
-    that comes again both are taken (field 14: a key, field 1, and its value, field 2)."""
+    """Return a model property to append to the file's bytes: an ONNX file is a protocol buffers message, and
+    repeated message fields are merged (field 14: a key, field 1, and its value, field 2).
+    """
     return _field(14, _field(1, name.encode()) + _field(2, value.encode()))
 
 
@@ -77,7 +82,7 @@ def _field(number: int, value: bytes) -> bytes:
 
 
 def base(call: Call) -> dict[str, Any]:
-    """Params: path? (none: the shipped model). Result: path, alphabet, calibration."""
+    """Params: path? (default: the shipped model). Result: path, alphabet, calibration."""
     path = call.params.get("path")
     if path is None:
         card = shipped_card()

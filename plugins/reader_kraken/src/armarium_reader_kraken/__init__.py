@@ -1,1 +1,1 @@
-"""A reader for hands: kraken in its own runtime."""
+"""A reader for handwriting: kraken in its own runtime."""

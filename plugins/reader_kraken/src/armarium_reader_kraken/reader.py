@@ -1,7 +1,7 @@
-"""kraken as a reader: finds the lines of written and printed pages, and reads them with any model file given.
+"""kraken as a reader: finds lines of written and printed pages, and reads them with any given model file.
 
-This module is looked at by the engine and run inside kraken's own runtime, where of Armarium only the worker
-distribution can be imported; so everything heavy is imported inside methods.
+The engine imports this module, and so does kraken's own runtime, where only the worker distribution of
+Armarium is available; everything heavy is therefore imported inside methods.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KRAKEN = Runtime(
     package="armarium_reader_kraken",
     requirements="requirements.txt",
     probe="kraken",
-    summary="kraken 7.1 with PyTorch: finds the lines of hands and prints, reads them with a trained model.",
+    summary="kraken 7.1 with PyTorch: finds the lines of handwritten and printed pages, reads them with a trained model.",
     size_mb=1600,
 )
 """The runtime of everything that uses kraken; a trainer of kraken models asks for the same."""
@@ -44,7 +44,7 @@ SHIPPED = "blla"
 
 
 class KrakenReader(Reader):
-    """Line finding with kraken's shipped model or one given, reading with a recognition model given."""
+    """Line finding with kraken's shipped model or another, reading with a given recognition model."""
 
     name = "kraken"
     label = "kraken"
@@ -55,7 +55,9 @@ class KrakenReader(Reader):
     reading_needs_model = True
 
     def load(self) -> None:
-        """Import torch and kraken and load the models of the given file; the shipped line finder comes when needed."""
+        """Import torch and kraken and load the models of the given file; the shipped line finder is loaded on
+        demand.
+        """
         import torch
 
         _define_missing_operators()
@@ -75,7 +77,7 @@ class KrakenReader(Reader):
             models = load_models(path)
         except Exception as error:
             raise Refused(
-                f"{path.name} is no kraken model that this kraken can load ({_first_line(error)}). "
+                f"{path.name} is not a kraken model that this kraken can load ({_first_line(error)}). "
                 "It takes .safetensors and .mlmodel files made with kraken 4 or later."
             ) from error
         if any("recognition" in model.model_type for model in models):
@@ -84,7 +86,9 @@ class KrakenReader(Reader):
             self.finder = SegmentationTaskModel(models)
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Baselines with their polygons, in kraken's reading order, and the regions that hold any of them."""
+        """Return baselines with polygons, in kraken's reading order, and the regions that contain any of
+        them.
+        """
         from kraken.configs import SegmentationInferenceConfig
         from kraken.tasks import SegmentationTaskModel
 
@@ -115,13 +119,13 @@ class KrakenReader(Reader):
             )
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Read given lines one after another; text in logical order, also for right-to-left writing."""
+        """Read lines one after another; text in logical order, also for right-to-left writing."""
         from kraken.configs import RecognitionInferenceConfig
         from kraken.containers import Segmentation
 
         if self.recogniser is None:
             raise Refused(
-                "kraken brings no model that reads. Give a recognition model: train one, or put a .safetensors or "
+                "kraken comes without a recognition model. Give a recognition model: train one, or put a .safetensors or "
                 ".mlmodel file among the engine's models."
             )
         boxes = self.recogniser.seg_type == "bbox"
@@ -150,14 +154,14 @@ class KrakenReader(Reader):
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of every reader, and those that a trainer of its models needs."""
+        """Return the methods of every reader, and those that a trainer of its models needs."""
         from armarium_reader_kraken.teaching import base, line_pictures
 
         return {**super().handlers(context), "line_pictures": line_pictures, "base": base}
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """Model files in the engine's folder, and the line finder inside the runtime when that is installed."""
+        """Return model files in the engine's folder, and the line finder in the runtime if installed."""
         shipped = []
         if runtime_folder is not None:
             for path in runtime_folder.glob("lib/python*/site-packages/kraken/blla.mlmodel"):
@@ -170,11 +174,11 @@ class KrakenReader(Reader):
 
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
-        """The file of a model published on Zenodo, named by its DOI (`10.5281/zenodo.…`) or record number."""
+        """Return the file of a model on Zenodo, given its DOI (`10.5281/zenodo.…`) or record number."""
         number = model.removeprefix("https://doi.org/").removeprefix("10.5281/zenodo.")
         if not number.isdigit():
             raise Refused(
-                f"{model!r} is no DOI of Zenodo (10.5281/zenodo.…), where kraken's models are published."
+                f"{model!r} is not a DOI of Zenodo (10.5281/zenodo.…), where kraken's models are published."
             )
         try:
             record = json.loads(fetch(f"{ZENODO}/api/records/{number}"))
@@ -190,7 +194,7 @@ class KrakenReader(Reader):
             raise Refused(f"Zenodo's record {number} is not as expected; is it a public record?") from None
         if not files:
             raise Refused(
-                f"Zenodo's record {number} holds no kraken model ({', '.join(cls.model_suffixes)})."
+                f"Zenodo's record {number} contains no kraken model ({', '.join(cls.model_suffixes)})."
             )
         name = str(files[0]["key"])
         return RemoteFile(
@@ -205,7 +209,9 @@ class KrakenReader(Reader):
 
 
 def _define_missing_operators() -> None:
-    """Let torchvision be imported beside a CPU build of torch: define the two operators its binary would bring."""
+    """Define the two operators of torchvision's binary, so that it can be imported beside a CPU build of
+    torch.
+    """
     import torch
 
     if torch.version.cuda is not None:
@@ -226,7 +232,7 @@ _kept: list[Any] = []
 
 
 def _has_ink(image: Any) -> bool:
-    """Whether the picture has any contrast at all; kraken's finder fails on a picture of one colour."""
+    """Return whether the picture has any contrast; kraken's finder fails on a single colour."""
     low, high = image.convert("L").getextrema()
     return bool(high > low)
 
@@ -236,14 +242,16 @@ def _points(points: Any) -> list[tuple[float, float]]:
 
 
 def _tag(line: Any) -> str | None:
-    """The line's type as the model names it; `default` says nothing."""
+    """Return the line's type as the model names it; None for `default`."""
     tags = (line.tags or {}).get("type") or []
     kind = tags[0].get("type") if tags else None
     return None if kind in (None, "default") else str(kind)
 
 
 def _baseline(key: str, line: LineShape, page: Page) -> Any:
-    """A line as kraken's baseline record; without a baseline one is laid along the lower quarter of its box."""
+    """Return a line as kraken's baseline record; without a baseline, one along the lower quarter of its
+    box.
+    """
     from kraken.containers import BaselineLine
 
     x, y, w, h = line.rect
@@ -267,7 +275,7 @@ def _box(key: str, line: LineShape, page: Page) -> Any:
 
 
 def _pixels(points: Sequence[tuple[float, float]], page: Page) -> list[tuple[int, int]]:
-    """Whole pixels inside the picture; kraken refuses a line that touches its edge from outside."""
+    """Return whole pixels inside the picture; kraken refuses a line that touches its edge."""
     return [
         (min(max(round(x), 0), page.width - 1), min(max(round(y), 0), page.height - 1)) for x, y in points
     ]

@@ -1,4 +1,6 @@
-"""What a trainer of kraken's models asks its reader's worker: lines cut as kraken cuts them, and the model to begin with."""
+"""What a trainer of kraken's models requests from its reader's worker: lines as kraken cuts them, and the
+base model.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,10 @@ WIDEST = 12_000
 
 
 def line_pictures(call: Call) -> dict[str, Any]:
-    """Params: image, lines[] as for `read_lines`, max_pixels. Result: widths[] in pixels; the pictures as bytes.
+    """Params: image, lines[] as for `read_lines`, max_pixels. Result: widths[] in pixels; the pictures as
+    bytes.
 
-    Each picture is (120, width) of grey, 0 to 255, row by row; one follows the other.
+    Each picture is (120, width) of grey, 0 to 255, row by row, one after the other.
     """
     from kraken.containers import Segmentation
     from kraken.lib.segmentation import extract_polygons
@@ -40,7 +43,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
             ((cut, _),) = extract_polygons(page.image, told)
         except (ValueError, IndexError) as error:
             raise Refused(
-                f"kraken cannot cut line {number + 1} of the page out of its picture; look at its shape."
+                f"kraken cannot cut line {number + 1} of the page out of its picture; check its shape."
             ) from error
         width = min(WIDEST, max(1, round(cut.width * HEIGHT / max(1, cut.height))))
         pictures.append(cut.convert("L").resize((width, HEIGHT)).tobytes())
@@ -51,10 +54,10 @@ def line_pictures(call: Call) -> dict[str, Any]:
 
 
 def base(call: Call) -> dict[str, Any]:
-    """Params: path. Result: path; whether it reads is seen when it is loaded."""
+    """Params: path. Result: path; whether it can read is found out when it is loaded."""
     path = call.params.get("path")
     if path is None:
         raise Refused(
-            "kraken brings no model that reads, so none can be trained further; leave the base out."
+            "kraken comes without a recognition model, so there is none to train further; leave the base out."
         )
     return {"path": str(path)}

@@ -1,7 +1,8 @@
-"""The worker that trains kraken's recognition models, as `ketos train` does: one epoch a call, its state in a checkpoint.
+"""The worker that trains kraken's recognition models like `ketos train`: one epoch per call, state in a
+checkpoint.
 
-It answers what every trainer of lines answers (`armarium_training.trainers.Trainer`). The lines come from `teaching`: cut along
-their baselines, so the model is told that it reads such.
+It has the methods of every line trainer (`armarium_training.trainers.Trainer`). The lines come from
+`teaching`, cut along their baselines, and the model is marked accordingly.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
                 module = VGSLRecognitionModel(stated)
         except Exception as error:
             raise Refused(
-                f"The base is no kraken model that reads lines and can be trained further ({_first_line(error)})."
+                f"The base is not a kraken model that reads lines and can be trained further ({_first_line(error)})."
             ) from error
         fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
         told = fitting.callback_metrics
@@ -144,7 +145,9 @@ class KrakenTrainer(EpochTrainer[Ready]):
         ready.epochs.append(outcome)
 
     def _save(self, fitting: Any, folder: Path, done: list[dict[str, Any]], *, is_best: bool) -> None:
-        """The list of epochs goes last: what is in it is on the disk. Killed before that, the epoch is done again."""
+        """Save, the list of epochs last: what it lists is on disk. After an earlier kill the epoch is
+        repeated.
+        """
         beside = folder / f"part-{LAST}"
         try:
             fitting.save_checkpoint(beside)
@@ -165,7 +168,7 @@ def _read_epochs(folder: Path) -> list[dict[str, Any]]:
 
 
 def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
-    """The lines as pictures with their texts beside them, as kraken takes them: those taught, those for validation."""
+    """Return the lines as pictures and texts in kraken's form: those for training, those for validation."""
     from PIL import Image
 
     told = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
@@ -183,5 +186,5 @@ def _laid_out(folder: Path) -> tuple[list[str], list[str]]:
                 os.replace(beside, path)
             parts[bool(one["for_validation"])].append(str(path))
     taught, validation = parts
-    # Too few lines for validation: it is told by those that are taught.
+    # Too few lines for validation: the training lines are used.
     return taught, validation or taught

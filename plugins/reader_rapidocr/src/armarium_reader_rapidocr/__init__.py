@@ -1,1 +1,1 @@
-"""The default reader: RapidOCR, print in many languages, works right after install."""
+"""The default reader: RapidOCR, for print in many languages, ready after installation."""

@@ -1,4 +1,6 @@
-"""Cuts the picture of one line out of a decoded page: straightened along its baseline, neighbours left out."""
+"""Cuts the picture of one line out of a decoded page, straightened along its baseline, without its
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ TALL = 1.5
 
 
 def cut_line(image: Image, line: LineShape) -> Image:
-    """The line's picture; its box is turned so that the baseline (or, without one, the shape) lies level."""
+    """Return the line's picture; its box is rotated so that the baseline (or the shape) is level."""
     import cv2
     import numpy as np
 
@@ -27,7 +29,7 @@ def cut_line(image: Image, line: LineShape) -> Image:
     height = max(LOWEST, round(float(max(_length(corners[0], corners[3]), _length(corners[1], corners[2])))))
     target = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
     matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
-    # The whole page need not be touched: only the part around the line is.
+    # Only the part around the line is processed, not the whole page.
     cut = cv2.warpPerspective(
         image, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
@@ -35,7 +37,7 @@ def cut_line(image: Image, line: LineShape) -> Image:
 
 
 def line_box(line: LineShape) -> Image:
-    """The four corners, clockwise from the upper left, of the turned box around a line."""
+    """Return the four corners, clockwise from the upper left, of the rotated box around a line."""
     import numpy as np
 
     x, y, w, h = line.rect
@@ -55,7 +57,7 @@ def line_box(line: LineShape) -> Image:
 
 
 def _direction(line: LineShape) -> Image:
-    """The unit vector in which the writing runs: that of the baseline, else of the shape's longer side."""
+    """Return the unit vector of the writing: that of the baseline, else of the shape's longer side."""
     import cv2
     import numpy as np
 
@@ -74,7 +76,7 @@ def _direction(line: LineShape) -> Image:
 
 
 def _clockwise(points: Image) -> Image:
-    """Four corners in the order upper left, upper right, lower right, lower left."""
+    """Return four corners in the order upper left, upper right, lower right, lower left."""
     import numpy as np
 
     by_x = points[np.argsort(points[:, 0], kind="stable")]

@@ -1,4 +1,4 @@
-"""RapidOCR as a reader: finds the lines of printed and typed pages and reads them, with the weights in its wheel.
+"""RapidOCR as a reader: finds and reads lines of printed and typed pages with the weights in its wheel.
 
 Runs in a worker process of the engine's own interpreter. It never downloads: each model is given by its file.
 """
@@ -48,7 +48,7 @@ class RapidOcrReader(Reader):
         "pt", "qu", "rm", "ro", "rs", "sk", "sl", "sq", "sv", "sw", "tl", "tr", "uz", "vi",
     )  # fmt: skip
     scripts = ("Latn", "Hans", "Hant", "Jpan")
-    # Measured on 400 lines by hand and 400 of print by `training/calibrate_rapidocr.py` of reader_hand.
+    # Measured on 400 handwritten and 400 printed lines by `training/calibrate_rapidocr.py` of reader_hand.
     calibration = (
         (0.0, 0.0924), (0.4529, 0.1847), (0.5648, 0.3159), (0.6198, 0.4118), (0.6682, 0.4285), (0.7147, 0.5411),
         (0.7615, 0.6379), (0.8146, 0.7427), (0.8492, 0.7948), (0.8821, 0.8205), (0.9112, 0.8552), (0.9422, 0.9098),
@@ -56,14 +56,14 @@ class RapidOcrReader(Reader):
     )  # fmt: skip
 
     def load(self) -> None:
-        """Start RapidOCR on the weights of its wheel, with as many threads as the engine allows."""
+        """Start RapidOCR with the weights of its wheel, and as many threads as the engine allows."""
         from rapidocr import RapidOCR
 
         folder = weights_folder()
         missing = [name for name in WEIGHTS.values() if not (folder / name).is_file()]
         if missing:
             raise Refused(
-                f"The rapidocr package does not carry {missing[0]}. Install rapidocr 3.10 or a later 3."
+                f"The rapidocr package does not contain {missing[0]}. Install rapidocr 3.10 or a later 3."
             )
         self.ocr: Any = RapidOCR(
             params={
@@ -75,19 +75,19 @@ class RapidOcrReader(Reader):
         )
 
     def open_page(self, path: Path, max_pixels: int) -> Page:
-        """Decode the page to the colour order RapidOCR's models were trained with."""
+        """Decode the page in the colour order RapidOCR's models were trained with."""
         page = super().open_page(path, max_pixels)
         page.image = self.ocr.load_img(page.image)
         return page
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Boxes of text, each a line or a part of one."""
+        """Return boxes of text, each a line or a part of one."""
         found = self.ocr(page.image, use_det=True, use_cls=False, use_rec=False)
         for box, score in zip(_list(found.boxes), _list(found.scores), strict=True):
             yield _line(box, score)
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Read given lines in one go, upside-down ones turned."""
+        """Read given lines in one call, rotating those that are upside down."""
         if not lines:
             return
         from armarium_reader_rapidocr.crops import cut_line
@@ -99,26 +99,26 @@ class RapidOcrReader(Reader):
             yield LineReading(str(text), float(score))
 
     def read_page(self, page: Page) -> Iterator[ReadLine]:
-        """Find and read in RapidOCR's own way, which decodes and scales the page once."""
+        """Find and read as RapidOCR itself does, which decodes and scales the page once."""
         read = self.ocr(page.image, use_det=True, use_cls=True, use_rec=True)
         for box, text, score in zip(_list(read.boxes), _list(read.txts), _list(read.scores), strict=True):
             yield ReadLine(_line(box, score), LineReading(str(text), float(score)))
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """The weights in the wheel, shown as one model."""
+        """Return the weights in the wheel, presented as one model."""
         files = [weights_folder() / name for name in WEIGHTS.values()]
         size = sum(file.stat().st_size for file in files if file.is_file())
         return [ModelFile("PP-OCRv6-small", "PP-OCRv6 small", None, size, shipped=True)]
 
 
 def weights_folder() -> Path:
-    """Where the rapidocr package keeps its weights; found without importing it."""
+    """Return where the rapidocr package keeps its weights, without importing it."""
     from importlib.util import find_spec
 
     spec = find_spec("rapidocr")
     if spec is None or spec.origin is None:
-        raise Refused("The package rapidocr is not installed. Install armarium-reader-rapidocr anew.")
+        raise Refused("The package rapidocr is not installed. Reinstall armarium-reader-rapidocr.")
     return Path(spec.origin).parent / "models"
 
 
@@ -127,7 +127,9 @@ def _list(values: Any) -> list[Any]:
 
 
 def _line(box: numpy.ndarray[Any, Any], score: Any) -> FoundLine:
-    """A box of four corners, clockwise from the upper left, as a line whose baseline runs near its lower edge."""
+    """Convert a box of four corners, clockwise from the upper left, to a line with a baseline near its lower
+    edge.
+    """
     corners: list[Point] = [(float(x), float(y)) for x, y in box]
     upper_left, upper_right, lower_right, lower_left = corners
     baseline = (_middle_of(lower_left, upper_left), _middle_of(lower_right, upper_right))

@@ -1,4 +1,4 @@
-"""Where Tesseract's language data lies on this machine, and which of it reads a BCP 47 language."""
+"""Where Tesseract's language data is on this machine, and which of it reads a BCP 47 language."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PUBLISHED = frozenset([*_LANGUAGES.split(), *(f"script/{name}" for name in _SCRI
 
 
 def places(folder: Path) -> Iterator[Path]:
-    """The folders that may hold language data: the engine's own, the one TESSDATA_PREFIX names, the usual ones."""
+    """Return the folders that may have language data: the engine's own, TESSDATA_PREFIX, the usual ones."""
     yield folder
     prefix = os.environ.get("TESSDATA_PREFIX")
     if prefix:
@@ -72,7 +72,9 @@ def places(folder: Path) -> Iterator[Path]:
 
 
 def list_installed(folder: Path) -> dict[str, Path]:
-    """Name of each language data file on this machine (`spa`, `script/Latin`) and its path; the first place wins."""
+    """Return the name of each language data file on this machine (`spa`, `script/Latin`) and its path; the
+    first wins.
+    """
     found: dict[str, Path] = {}
     for place in places(folder):
         if not place.is_dir():
@@ -85,7 +87,7 @@ def list_installed(folder: Path) -> dict[str, Path]:
 
 
 def names_for(language: str) -> tuple[str, ...]:
-    """The names Tesseract's data for a BCP 47 tag may have, best first; a Tesseract name is taken as it stands."""
+    """Return possible names of Tesseract's data for a BCP 47 tag, best first; a Tesseract name is kept."""
     tag = language.replace("_", "-").lower()
     primary = tag.split("-")[0]
     wanted = [*VARIANTS.get(tag, ()), *VARIANTS.get(primary, ())]

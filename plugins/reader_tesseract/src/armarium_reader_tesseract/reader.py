@@ -1,7 +1,7 @@
 """Tesseract as a reader: print in more than a hundred languages, with language data that this machine has.
 
-Runs in a worker process of the engine's own interpreter; the engine is inside the tesserocr wheel, its language
-data is not and is never downloaded from here.
+Runs in a worker process of the engine's own interpreter; Tesseract is inside the tesserocr wheel, its
+language data is not and is never downloaded from here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TesseractReader(Reader):
     model_suffixes = (SUFFIX,)
 
     def load(self) -> None:
-        """Make Tesseract ready: with the language data of `model`, or for finding lines alone without one."""
+        """Start Tesseract with the language data of `model`, or without any for finding lines alone."""
         from tesserocr import PSM, PyTessBaseAPI
 
         self.segmentation = PSM
@@ -55,11 +55,11 @@ class TesseractReader(Reader):
             self.api = PyTessBaseAPI(path=str(data.parent), lang=data.name.removesuffix(SUFFIX))
         except RuntimeError as error:
             raise Refused(
-                f"Tesseract cannot use {data.name}; it may be cut short or of another version. Get it anew."
+                f"Tesseract cannot use {data.name}; it may be truncated or of another version. Download it again."
             ) from error
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Lines with the boxes and baselines that Tesseract's layout analysis gives."""
+        """Return lines with the boxes and baselines of Tesseract's layout analysis."""
         self._show(page)
         self.api.SetPageSegMode(self.segmentation.AUTO_ONLY)
         layout = self.api.AnalyseLayout()
@@ -125,7 +125,9 @@ class TesseractReader(Reader):
 
     @classmethod
     def model_for(cls, *, reading: bool, language: str | None, folder: Path) -> Path | None:
-        """The language data that reads *language*; Refused says what is here and how to get what is not."""
+        """Return the language data that reads *language*; Refused says what is installed and how to get the
+        rest.
+        """
         if not reading:
             return None
         here = list_installed(folder)
@@ -143,7 +145,7 @@ class TesseractReader(Reader):
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """Every language this machine has data for."""
+        """Return every language this machine has data for."""
         return [
             ModelFile(name, name, path, path.stat().st_size)
             for name, path in sorted(list_installed(folder).items())
@@ -151,7 +153,7 @@ class TesseractReader(Reader):
 
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
-        """The best data Tesseract's makers publish for a language, by its name there or its BCP 47 tag."""
+        """Return the best official data for a language, by its Tesseract name or BCP 47 tag."""
         name = next((one for one in names_for(model) if one in PUBLISHED), None)
         if name is None:
             raise Refused(
@@ -169,7 +171,7 @@ class TesseractReader(Reader):
 
     @classmethod
     def why_not(cls, language: str | None) -> str | None:
-        """Which languages it reads is a matter of the data here; `model_for` says."""
+        """Return None: which languages it reads depends on the data here; `model_for` decides."""
         return None
 
 
@@ -182,7 +184,7 @@ def _how_to_get(name: str) -> str:
 
 
 def _line(iterator: Any, level: Any) -> FoundLine | None:
-    """The line an iterator stands on; None where it has no box or is no text."""
+    """Return the line an iterator points at; None if it has no box or is not text."""
     from tesserocr import PT
 
     box = iterator.BoundingBox(level)
@@ -196,7 +198,7 @@ def _line(iterator: Any, level: Any) -> FoundLine | None:
 
 
 def _is_text(kind: Any, kinds: Any) -> bool:
-    """Whether a block is writing: pictures, rules and noise are not."""
+    """Return whether a block is writing: pictures, rules and noise are not."""
     return kind in (
         kinds.FLOWING_TEXT,
         kinds.HEADING_TEXT,

@@ -1,4 +1,4 @@
-"""Whole pages read by a chat model that takes pictures; looked at by the engine, run inside the runtime."""
+"""Reads whole pages with a chat model that takes pictures; imported by the engine, run inside the runtime."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ PLACE_UNKNOWN = "place-unknown"
 
 
 class VisionPages(VisionReader):
-    """Reads a page in one go. A chat model says no places: its lines share the page's height evenly, in their order."""
+    """Reads a page in one call. A chat model gives no positions: its lines share the page's height evenly."""
 
     name = "vision-pages"
     label = "Chat model with pictures"
     can = frozenset({"read_page"})
 
     def load(self) -> None:
-        """As for lines; Refused for a model that reads single lines alone."""
+        """As for lines; Refused for a model that reads single lines only."""
         super().load()
         if not self.chats:
             raise Refused(
-                f"{Path(str(self.model)).parent.name} reads single lines and cannot be told to read a page. Use it with the "
+                f"{Path(str(self.model)).parent.name} reads single lines and cannot be instructed to read a page. Use it with the "
                 "reader vision, or choose a chat model that takes pictures."
             )
 
     def read_page(self, page: Page) -> Iterator[ReadLine]:
-        """The lines that the model wrote; none on a page of one colour, which it is not shown."""
+        """Return the lines that the model wrote; none for a page of one colour, which it is not shown."""
         if all(low == high for low, high in page.image.getextrema()):
             return
         inputs = self.inputs(page.image, read_page(self.language))

@@ -1,7 +1,7 @@
 """Image-text models of transformers as a reader: TrOCR, and chat models that take pictures.
 
-This module is looked at by the engine and run inside a runtime, where of Armarium only the worker distribution can be
-imported; so everything heavy is imported inside methods.
+The engine imports this module, and so does a runtime where only the worker distribution of Armarium is
+available; everything heavy is therefore imported inside methods.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_NEW_TOKENS = 256
 
 
 class VisionReader(Reader):
-    """Reads given lines with a model of this machine that takes pictures."""
+    """Reads given lines with an image-text model on this machine."""
 
     name = "vision"
     label = "Image-text model"
@@ -44,7 +44,7 @@ class VisionReader(Reader):
 
     def load(self) -> None:
         """Import torch and transformers, and load the model of the given `config.json`'s folder."""
-        # Read when transformers is imported: what is not in the folder is not looked for elsewhere.
+        # Read when transformers is imported: files missing from the folder are not looked up elsewhere.
         os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
         import torch
         import transformers
@@ -67,15 +67,17 @@ class VisionReader(Reader):
             self.network = kind.from_pretrained(folder, use_safetensors=True, **stated)
         except Exception as error:
             raise Refused(
-                f"{folder.name} is no image-text model that this transformers can load ({type(error).__name__}). It takes "
+                f"{folder.name} is not an image-text model that this transformers can load ({type(error).__name__}). It takes "
                 "the folder of a model with config.json, weights as safetensors and the files of its processor."
             ) from error
         if self.chats and not getattr(self.processor, "chat_template", None):
-            raise Refused(f"{folder.name} has no chat template, so it cannot be told what to read.")
+            raise Refused(f"{folder.name} has no chat template, so it cannot be instructed.")
         self.network = self.network.to("cuda" if wants_gpu else "cpu").eval()
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Each line's picture on its own; how sure the model is, is the mean share of the letters it wrote."""
+        """Read each line's picture on its own; the confidence is the mean probability of the written
+        tokens.
+        """
         for line in lines:
             picture = page.image.crop(box_of(line, page.width, page.height))
             inputs = self.inputs(picture, read_line(self.language))
@@ -84,7 +86,7 @@ class VisionReader(Reader):
             yield LineReading(bare_line(text) if self.chats else text.strip(), sure)
 
     def inputs(self, picture: Any, instruction: str) -> Any:
-        """What the model is given: *picture*, and to a chat model the *instruction*."""
+        """Return what the model is given: *picture*, and for a chat model the *instruction*."""
         if not self.chats:
             return self.processor(images=picture, return_tensors="pt").to(self.network.device)
         content = [{"type": "image", "image": picture}, {"type": "text", "text": instruction}]
@@ -97,7 +99,7 @@ class VisionReader(Reader):
         ).to(self.network.device)
 
     def write(self, inputs: Any, start: int, most: int) -> tuple[str, float | None]:
-        """What the model writes after its first *start* tokens, *most* tokens at most, and how sure it is."""
+        """Return what the model writes after its first *start* tokens, at most *most*, and its confidence."""
         import torch
 
         with torch.inference_mode():
@@ -118,7 +120,7 @@ class VisionReader(Reader):
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """The folders of models: each by its own name."""
+        """Return the folders of models, each by its own name."""
         found = []
         for config in sorted(folder.glob(f"*/{CONFIG}")) if folder.is_dir() else ():
             size = sum(path.stat().st_size for path in config.parent.rglob("*") if path.is_file())
@@ -127,7 +129,9 @@ class VisionReader(Reader):
 
 
 def box_of(line: LineShape, width: int, height: int) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of what is shown of a line: its box with a margin, inside the page, never empty."""
+    """Return left, top, right, bottom of the shown part of a line: its box with a margin, inside the page,
+    not empty.
+    """
     x, y, w, h = line.rect
     margin = h * MARGIN
     left, top = max(0, round(x - margin)), max(0, round(y - margin))

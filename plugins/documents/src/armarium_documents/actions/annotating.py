@@ -39,14 +39,14 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: AnnotationCreateParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown document or note, Conflict in the Trash, Forbidden by a lock, Invalid for an
-    anchor that lacks what its kind needs."""
+    """Raises NotFound for an unknown document or note, Conflict in the Trash, Forbidden by a lock, Invalid for
+    an anchor that lacks what its kind needs.
+    """
     require_live(ctx.conn, p.document_id)
     row = {"id": new_id(), **p.model_dump(), **ctx.provenance()}
     _check(ctx, row)
-    ctx.conn.execute(annotation_table.insert().values(row))
     _say(ctx, row["id"], p.document_id)
-    return ANNOTATIONS.require(ctx.conn, row["id"])
+    return ANNOTATIONS.insert(ctx.conn, row)
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def delete(ctx: ActionContext, p: AnnotationDeleteParams) -> dict[str, Any]:
     """Raises NotFound, Conflict when the document is in the Trash, Forbidden by a lock."""
     found = ANNOTATIONS.require(ctx.conn, p.annotation_id)
     require_live(ctx.conn, found["document_id"])
-    ctx.conn.execute(annotation_table.delete().where(annotation_table.c.id == p.annotation_id))
+    ANNOTATIONS.delete(ctx.conn, p.annotation_id)
     _say(ctx, p.annotation_id, found["document_id"])
     return {"status": "deleted", "id": p.annotation_id}
 

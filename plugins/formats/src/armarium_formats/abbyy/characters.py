@@ -46,7 +46,7 @@ class _Word:
 
 
 class Characters:
-    """The formatting elements of one line, in order."""
+    """Collects the formatting elements of one line, in order."""
 
     def __init__(self, notes: Notes, line: PageSegment) -> None:
         self.notes = notes
@@ -58,7 +58,7 @@ class Characters:
         self.languages: list[str] = []
 
     def formatting(self, element: etree._Element) -> None:
-        """Take in one formatting element: characters with their boxes, or bare text."""
+        """Add one formatting element: characters with their boxes, or bare text."""
         stated = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
         if stated.get("lang"):
             self.languages.append(stated["lang"])
@@ -119,7 +119,7 @@ class Characters:
             word.variants.append([at, others])
 
     def finish(self) -> None:
-        """Give the line its text, its language and its words."""
+        """Set the line's text, language and words."""
         text = " ".join("".join(self.text).split())
         if text:
             self.line.texts.append(PageText(text))
@@ -157,7 +157,7 @@ class Characters:
 
 
 def _char(element: etree._Element) -> str:
-    """A character: its own text without what the variants in it say. One of nothing but white space is a blank."""
+    """Return a character: its own text without that of its variants; white space alone becomes a space."""
     text = (element.text or "") + "".join(child.tail or "" for child in element)
     return text.strip("\t\r\n ") or " "
 

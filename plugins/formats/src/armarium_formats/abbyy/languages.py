@@ -1,4 +1,6 @@
-"""Languages as FineReader names them ("EnglishUnitedStates", "GermanNewSpelling", "OldFrench") in BCP 47."""
+"""Maps FineReader's names of languages ("EnglishUnitedStates", "GermanNewSpelling", "OldFrench") to BCP
+47.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _OWN: Final = {
 
 
 def language_of(name: str) -> str | None:
-    """BCP 47 for FineReader's name of a language; None for several at once and for one that is not known."""
+    """Return BCP 47 for FineReader's name of a language; None for several at once and for an unknown one."""
     return _tag_of(name) if len(name) <= 100 else None
 
 

@@ -1,4 +1,4 @@
-"""Reading FineReader XML 6 to 10: blocks with paragraphs and lines, tables with cells, pictures, separators."""
+"""Reads FineReader XML 6 to 10: blocks with paragraphs and lines, tables with cells, pictures, separators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOX: Final = frozenset({"l", "t", "r", "b"})
 
 
 def read(data: bytes, name: str) -> list[PageModel]:
-    """The pages of a FineReader file, or `Invalid` with a sentence about it."""
+    """Return the pages of a FineReader file; Invalid with the reason."""
     root = parse_xml(data, name=name)
     tag = str(root.tag)
     if local_name(tag) != "document":
@@ -62,7 +62,7 @@ def read(data: bytes, name: str) -> list[PageModel]:
 
 
 class _Page:
-    """One page while it is read."""
+    """One page while it is being read."""
 
     def __init__(self, element: etree._Element) -> None:
         self.notes = Notes()
@@ -106,7 +106,7 @@ class _Page:
         return found
 
     def _unique_id(self, kind: str, stated: str | None = None) -> str:
-        """The id that a file states, where it is the first of that name; else one made of the kind and a number."""
+        """Return the stated id if it is the first of that name, else one made from the kind and a number."""
         if stated and stated not in self.taken:
             self.taken.add(stated)
             return stated
@@ -124,7 +124,7 @@ class _Page:
             segment.extras["abbyy"][key] = value
 
     def _add(self, segment: PageSegment, key: str, value: dict[str, str]) -> None:
-        """One more of several things of a kind."""
+        """Append to a list of several things of a kind."""
         known = ((segment.extras or {}).get("abbyy") or {}).get(key)
         if known is None:
             self._keep(segment, key, [value])
@@ -174,7 +174,7 @@ class _Page:
         return found
 
     def _separator(self, element: etree._Element, found: PageSegment) -> None:
-        """A ruled line from its start to its end; its thickness makes the outline where the block draws none."""
+        """Read a ruled line from start to end; its thickness gives the outline if the block draws none."""
         ends: list[tuple[float, float]] = []
         for child in element:
             x, y = number_of(child.get("x")), number_of(child.get("y"))
@@ -191,7 +191,9 @@ class _Page:
             )
 
     def _row(self, element: etree._Element, table: PageSegment, row: int, held: dict[int, int]) -> None:
-        """The cells of a row; `held` says for how many more rows a column is taken by a cell from above."""
+        """Read the cells of a row; `held` says for how many more rows a column is occupied by a cell
+        above.
+        """
         column = 0
         self._count(len(held))
         for child in element:
@@ -217,7 +219,7 @@ class _Page:
             self._pass_by(held, later)
 
     def _count(self, places: int) -> None:
-        """Places of tables that were walked through: bounded, for a span is a number that anybody can write."""
+        """Count the table positions walked: bounded, because a span is an arbitrary number."""
         self.cells += places
         if self.cells > MAX_CELLS:
             raise Invalid(

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def number_of(value: str | None) -> float | None:
-    """A number, whole where it is; None for anything else and for what is endless or above a thousand million."""
+    """Return a number, whole if it is; None for anything else, infinities, and more than a thousand
+    million.
+    """
     found: float
     try:
         found = int(value or "")
@@ -28,7 +30,7 @@ def number_of(value: str | None) -> float | None:
 
 
 def box_of(element: etree._Element) -> Box | None:
-    """The l, t, r, b of an element whichever way round, None when one of them is no number."""
+    """Return the l, t, r, b of an element in either order; None if one is not a number."""
     left, top, right, bottom = (number_of(element.get(key)) for key in ("l", "t", "r", "b"))
     if left is None or top is None or right is None or bottom is None:
         return None
@@ -36,13 +38,13 @@ def box_of(element: etree._Element) -> Box | None:
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
-    """The corners of the rectangles that blocks are made of."""
+    """Yield the corners of the rectangles that make up blocks."""
     for region in root.iter("{*}region"):
         yield 4 * sum(1 for _ in region.iter("{*}rect")), line_of(region)
 
 
 def outline_of(boxes: list[Box]) -> list[Point]:
-    """One outline around rectangles that stand on each other, down the right side and up the left; else their box."""
+    """Return one outline around stacked rectangles, down the right side and up the left; else their box."""
     stack = sorted(boxes, key=lambda box: box[1])
     joined = all(
         abs(above[3] - below[1]) <= 1 and above[0] < below[2] and below[0] < above[2]

@@ -1,1 +1,1 @@
-"""The writes of formats, one file a subject."""
+"""The actions of formats, one file per subject."""

@@ -1,7 +1,7 @@
-"""Files that come in together: pictures become documents, layout files passes of the pictures they are of.
+"""Imports files together: pictures become documents, layout files passes of the pictures they describe.
 
-All of it is one step, so one undo takes a batch back. Pictures are decoded and layout files read before the step takes
-the writer; the step itself adds rows.
+All of it is one step, so one undo reverses a batch. Pictures are decoded and layout files read before the
+step takes the writer; the step itself only adds rows.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _look_through_named(engine: Engine, library: Library | None, p: IngestFiles)
 
 
 def _refuse_place(library: Library, parent_id: str | None) -> None:
-    """Refuse a place that takes no documents before anything is looked through."""
+    """Refuse a parent that cannot hold documents before any file is read."""
     if parent_id is not None:
         with library.db.read() as conn:
             require_parent(conn, parent_id, "folder")
@@ -111,8 +111,9 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     prepare=_look_through_sent,
 )
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
-    """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable when
-    the disk is full. Folders that the files' names state are mirrored where they hold pictures."""
+    """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable
+    when the disk is full. Folders in the files' names are mirrored where they contain pictures.
+    """
     return _take_in(ctx, p, p.staged_batch or _stage_sent(ctx.engine, ctx.project, p))
 
 
@@ -133,8 +134,9 @@ def _files_example(ex: Example) -> dict[str, Any]:
     prepare=_look_through_named,
 )
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
-    """Raises what `ingest.batch` does; a path that may not be taken is refused by itself. With `link` a picture stays
-    where it is and the project keeps a link to it; layout files are kept byte for byte in any case."""
+    """Raises what `ingest.batch` does; a path that is not allowed is refused by itself. With `link` a picture
+    stays where it is and the project stores a link to it; layout files are always stored byte for byte.
+    """
     return _take_in(ctx, p, p.staged_batch or _stage_named(ctx.engine, ctx.project, p))
 
 
@@ -151,7 +153,7 @@ NODES_AT_ONCE = 20_000
 
 
 def _live_child(parent_id: str) -> Select[Any]:
-    """The ids of what lies in a folder or a file and not in the Trash."""
+    """Return the statement for the ids of the live children of a folder or file."""
     return select(documents.c.id).where(documents.c.parent_id == parent_id, documents.c.deleted_at.is_(None))
 
 
@@ -223,7 +225,7 @@ class _Step:
         self.documents.append({"id": file["id"], "name": file["name"], "path": file["path"]})
 
     def _existing_document(self, parent_id: str, name: str, checksum: str) -> list[str]:
-        """The live document of this name and these bytes in a folder, with its pages; empty when there is none."""
+        """Return the live document of this name and these bytes in a folder, with its pages, or nothing."""
         if parent_id in self.made:
             return []
         node = documents.c
@@ -236,7 +238,7 @@ class _Step:
         return [found, *self.ctx.conn.execute(pages).scalars()]
 
     def _folder(self, mirrored: Folder) -> str:
-        """The folder that files of these folders come into: one of that name that is there, else a new one."""
+        """Return the folder for files of these folders: an existing one of that name, else a new one."""
         if mirrored not in self.folders:
             above = self._folder(mirrored[:-1])
             name = clean_name(mirrored[-1])
@@ -254,7 +256,9 @@ class _Step:
         return self.folders[mirrored]
 
     def _mets(self, staged: StagedMets) -> None:
-        """Use a METS file for the pages that came in or were here; one that is kept already says only what is new."""
+        """Use a METS file for the imported or existing pages; one that is stored already reports only what is
+        new.
+        """
         params = staged.params
         if params is None:
             return
@@ -288,7 +292,7 @@ class _Step:
             known = pass_of_file(conn, document_id, staged.digest)
             if known is not None:
                 raise AlreadyAPass(staged.given.name, *known)
-            # What one file cannot bring in leaves the others as they are.
+            # What one file cannot contribute does not affect the others.
             picture = picture_of(conn, document_id)
             name = printable_name(staged.given.name)[:500]
             opened = OpenedFile(staged.driver, name, staged.digest, [self.staged.page(staged)])

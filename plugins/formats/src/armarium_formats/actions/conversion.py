@@ -1,4 +1,4 @@
-"""Start the conversion of older results; a person has seen what it did."""
+"""Starts the conversion of older results, and records that a person has seen its report."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def _start_example(ex: Example) -> dict[str, Any]:
     after_undo=cancel_with_undo,
 )
 def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
-    """Each page is a step of its own; they share the run's id as their set. Raises Conflict while one runs, and when
-    nothing is left to convert."""
+    """Each page is a step of its own; they share the run's id as their set id. Raises Conflict while a run is
+    active, and if there is nothing left to convert.
+    """
     row = (
         raw_of(ctx.conn)
         .execute(
@@ -83,7 +84,7 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     example=_seen_example,
 )
 def mark_seen(ctx: ActionContext, p: SeenConversion) -> dict[str, Any]:
-    """Raises NotFound for an unknown run, Conflict while it is under way. Seen twice stays as it was first seen."""
+    """Raises NotFound for an unknown run, Conflict while it is active. Marking it again changes nothing."""
     found = status(ctx.conn, p.run_id)
     if found["state"] in ("waiting", "running"):
         raise Conflict(

@@ -1,4 +1,4 @@
-"""Reading a layout file into a page as a new pass, and what every import of a pass writes."""
+"""Reads a layout file into a page as a new pass, and writes what every imported pass stores."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _example(ex: Example) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class PreparedPage:
-    """A page of a file, read and placed: what is left to do is to write it. Its segments stand in `placed` alone."""
+    """A page of a file, read and placed, ready to be written. Its segments are in `placed` only."""
 
     driver: FormatDriver
     page: PageModel
@@ -63,10 +63,12 @@ def make_ready(
     *,
     beyond: Beyond = "clip",
 ) -> PreparedPage:
-    """The page asked for, its shapes in fractions of the page's picture. Raises ShapesOutside, NoPageSize, Invalid."""
+    """Return the requested page with its shapes in fractions of the picture. Raises ShapesOutside,
+    NoPageSize, Invalid.
+    """
     page, left_out = choose_page(opened.pages, asked)
     if wants_turning(page, picture.size, picture.orientation):
-        # What was placed ahead has no shapes of its own any more: whoever reads ahead asks first.
+        # A page placed ahead has no shapes of its own any more, so this is checked by whoever reads ahead.
         assert opened.placed is None
         page = turn_page(page, picture.orientation)
     elif leaves_open(page, picture.size, picture.orientation) and (opened.placed or has_shapes(page)):
@@ -79,7 +81,9 @@ def make_ready(
 
 
 def _read_ahead(engine: Engine, library: Library | None, p: ImportFile) -> None:
-    """Read the file and keep its bytes before the writer is taken; what cannot be imported is refused here."""
+    """Read the file and store its bytes before the writer is taken; what cannot be imported is refused
+    here.
+    """
     assert library is not None
     with library.db.read() as conn:
         require_live(conn, p.document_id)
@@ -125,10 +129,10 @@ def _prepare_page(
     prepare=_read_ahead,
 )
 def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
-    """One step. The original is kept byte for byte; the pass never becomes the working pass by itself.
+    """One step. The original is stored byte for byte; the pass never becomes the working pass by itself.
 
-    Raises NotFound (no such document), AlreadyAPass, NotRecognised, NotReadable, ShapesOutside, NoPageSize, Invalid for
-    a file its driver refuses.
+    Raises NotFound (no such document), AlreadyAPass, NotRecognised, NotReadable, ShapesOutside, NoPageSize,
+    Invalid for a file its driver refuses.
     """
     with collector_waits():
         return _import(ctx, p)[0]
@@ -161,7 +165,7 @@ def _several_example(ex: Example) -> dict[str, Any]:
 def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSeveral) -> None:
     assert library is not None
     objects = library.objects
-    # Most of keeping a file is waiting for the disk; those that were read ahead are there.
+    # Storing a file is mostly waiting for the disk; files read ahead are stored already.
     with ThreadPoolExecutor(HANDS, "keep") as hands, collector_waits():
         kept = [hands.submit(objects.put_bytes, one.data) for one in p.files if not objects.holds(one.digest)]
         with library.db.read() as conn:
@@ -187,19 +191,19 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     prepare=_read_several_ahead,
 )
 def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:
-    """A bounded batch of an import. Raises what `format.import` does, for the first file that is refused."""
+    """Import a bounded batch. Raises what `format.import` does, for the first file that is refused."""
     with collector_waits():
         if len({(one.document_id, one.digest) for one in p.files}) == len(p.files):
             items = _import(ctx, *p.files)
         else:
-            # The second of two files that are one meets the pass of the first.
+            # The second of two identical files finds the pass of the first.
             items = [made for one in p.files for made in _import(ctx, one)]
     return {"items": items, "count": len(items)}
 
 
 @dataclass(frozen=True, slots=True)
 class ToKeep:
-    """A page that is ready, the document that it is of, and the file that it came in; whose bytes are in the store."""
+    """A page that is ready, its document, and its file, whose bytes are stored already."""
 
     document_id: str
     ready: PreparedPage
@@ -210,12 +214,12 @@ class ToKeep:
 
     @property
     def pass_name(self) -> str:
-        """What its pass is called."""
+        """Return the name of its pass."""
         return self.name or f"{self.ready.driver.label}: {self.filename}"
 
 
 def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, Any]]:
-    """Pages that are ready as new passes with their segments and readings. Raises what `create_pass` does."""
+    """Write pages as new passes with their segments and readings. Raises what `create_pass` does."""
     made = create_passes(
         ctx,
         [
@@ -291,7 +295,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
 
 
 def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
-    """What the file says of the page's lines beyond their texts, by the ids that they have in the project."""
+    """Return what the file states about the page's lines beyond their texts, by their ids in the project."""
     placed, page = one.ready.placed, one.ready.page
     if not placed.marked and not placed.hands:
         return ReadMarks(one.document_id, {}, {}, (), ())
@@ -307,7 +311,7 @@ def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
 
 
 def _page_statements(ready: PreparedPage, marks_taken: bool) -> dict[str, Any]:
-    """What a file says of its page as a whole, for the way back."""
+    """Return what a file states about its page as a whole, for export."""
     page = ready.page
     extras = page.extras
     if marks_taken and "tei" in extras:

@@ -1,4 +1,4 @@
-"""Using a METS file: the order and labels of pages that came in, and what it says beyond them, kept with their folder."""
+"""Uses a METS file: sets the order and labels of imported pages, and stores the rest with their folder."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
     prepare=_read_before,
 )
 def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
-    """The same file of the same folder is kept once. Pages that a person put in their places stay there, and labels that are there stay; both are noted.
+    """The same file is stored once per folder. Pages placed by hand and existing labels are kept; both are
+    noted.
 
-    Raises NotFound for an unknown document, Conflict for one in the Trash, Invalid for a file that is no METS, for a page
-    that it does not have and for pages that no folder holds, Forbidden by a lock.
+    Raises NotFound for an unknown document, Conflict for one in the Trash, Invalid for a file that is not
+    METS, for a page that it does not have and for pages without a common folder, Forbidden by a lock.
     """
     mets: Mets = p.mets or read_mets(p.data, p.filename)
     numbers = {one.number for one in p.pages}
@@ -146,8 +147,9 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
 def use_mets_once(
     ctx: ActionContext, p: UseMets, pages: Sequence[tuple[int, Sequence[str]]], is_new: Callable[[str], bool]
 ) -> dict[str, Any] | None:
-    """`ingest.mets` for these pages of a file, inside another step; None when the very file is kept with their folder and
-    no page *is_new*: then what people changed since stays as it is."""
+    """Run `ingest.mets` for these pages within another step; None if the file is already stored with their
+    folder and no page *is_new*: then later changes by people are kept.
+    """
     here = [(number, list(ids)) for number, ids in pages if ids]
     ids = [identity for _, found in here for identity in found]
     if not ids:
@@ -161,8 +163,9 @@ def use_mets_once(
 
 
 def _describe_folder(ctx: ActionContext, folder: str, ids: Sequence[str], said: dict[str, Any]) -> None:
-    """Give the folder what the file says of the work, where nothing of that name is said of it; not Sources, and no folder
-    that holds pages of something else as well."""
+    """Give the folder the file's description of the work where it has none; not Sources, nor a folder that
+    also contains pages of something else.
+    """
     if not set(pages_under(ctx.conn, [folder])) <= set(pages_under(ctx.conn, ids)):
         return
     there = document(ctx.conn, folder)

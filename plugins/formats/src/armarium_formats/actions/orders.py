@@ -1,4 +1,6 @@
-"""The order that a layout file states as a reading order of the project: to follow, to look at, to mend."""
+"""Copies the order of an imported file into a reading order of the project, which can be followed and
+edited.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,11 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
-    """Regions with what is inside them, in the order that exports have; words follow their lines and have no entries.
+    """Adds regions with their contents, in the order of exports; words follow their lines and have no
+    entries.
 
-    Raises NotFound for an unknown pass and one that no file made, Conflict where the pass has an order as written.
+    Raises NotFound for an unknown pass and one that no file made, Conflict if the pass has an as-written
+    order.
     """
     found = get_pass(ctx.conn, p.pass_id)
     row = ctx.conn.execute(select(format_imports).where(format_imports.c.pass_id == p.pass_id)).first()

@@ -1,4 +1,4 @@
-"""What the examples of the actions read."""
+"""The files that the examples of the actions read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAMPLE_METS = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def sample_picture() -> bytes:
-    """A picture of the size that the sample page declares."""
+    """Return a picture of the size that the sample page declares."""
     import io
 
     from PIL import Image

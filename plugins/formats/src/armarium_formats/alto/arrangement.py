@@ -1,6 +1,6 @@
-"""How a neutral page is brought into ALTO's order of things: blocks of text hold lines and nothing else, lines hold words.
+"""Arranges a neutral page for ALTO: blocks of text contain only lines, lines contain words.
 
-What is put around something to get there is marked, so that the reader takes it away again.
+Elements that are added to achieve this are marked, so that the reader removes them again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Lose: TypeAlias = Callable[..., None]
 
 @dataclass(slots=True)
 class Block:
-    """A region as the element it becomes, with its type and what stands in it; `segment` is None for one put around."""
+    """A region as the element it becomes, with its type and contents; `segment` is None for an added one."""
 
     element: str
     kind: str
@@ -29,12 +29,12 @@ class Block:
 
 
 def holds_text(block: Block) -> bool:
-    """Whether a block is one of text, or one that holds such."""
+    """Return whether a block is one of text, or contains one."""
     return block.element == "TextBlock" or any(map(holds_text, block.blocks))
 
 
 def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
-    """Top-level segments as blocks; runs of lines without a region get one around."""
+    """Return top-level segments as blocks; lines without a region are put into an added one."""
     found: list[Block] = []
     run: list[PageSegment] = []
 
@@ -73,7 +73,7 @@ def _region(segment: PageSegment, lose: Lose) -> Block:
 
 
 def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
-    """What stands in a ComposedBlock: its regions, and its lines in a block of text of their own."""
+    """Return the contents of a ComposedBlock: its regions, and its lines in a text block of their own."""
     found: list[Block] = []
     run: list[PageSegment] = []
 
@@ -96,7 +96,7 @@ def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Los
 
 
 def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list[PageSegment]:
-    """Lines with nothing but words in them; loose words get a line, regions inside lines go to *astray*."""
+    """Return lines that contain only words; loose words get a line, regions inside lines go to *astray*."""
     found: list[PageSegment] = []
     words: list[PageSegment] = []
 

@@ -1,4 +1,4 @@
-"""An ALTO file as a whole: its version, its Layouts with what stands before each, how it writes its words."""
+"""An ALTO file as a whole: its version, its Layouts with the parts before each, and how it writes words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARTS = frozenset({"Description", "Styles", "Tags", "ReadingOrder", "Layout"})
 
 
 def version_of(root: etree._Element, notes: Notes) -> str | None:
-    """The version of ALTO that a file states, in its attribute, the place of its schema or its namespace."""
+    """Return the ALTO version that a file states in its attribute, schema location or namespace."""
     tag = str(root.tag)
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
     found = _SPACE.search(namespace)
@@ -41,9 +41,9 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
 
 
 def volumes_of(root: etree._Element, reading: Reading) -> tuple[list[dict[str, etree._Element]], list[str]]:
-    """The parts of a file by their names, once for each Layout, and what else stands in it as fragments.
+    """Return the parts of a file by name, once per Layout, and the rest as fragments.
 
-    Files that were pasted into one have several of each. What one lacks is that of the one before it.
+    Concatenated files have several of each; a missing part is inherited from the previous one.
     """
     volumes: list[dict[str, etree._Element]] = []
     parts: dict[str, etree._Element] = {}
@@ -69,7 +69,7 @@ def volumes_of(root: etree._Element, reading: Reading) -> tuple[list[dict[str, e
 
 
 def has_blanks_between_strings(root: etree._Element, reading: Reading) -> bool:
-    """Whether the file says blanks by SP, so that Strings without one between them are of one word."""
+    """Return whether the file marks spaces by SP, so that adjacent Strings are one word."""
     parted = unparted = 0
     for line in root.iter("{*}TextLine"):
         names = [reading.name_of(child) for child in line]
@@ -80,7 +80,9 @@ def has_blanks_between_strings(root: etree._Element, reading: Reading) -> bool:
 
 
 def has_words_without_ids(root: etree._Element, reading: Reading) -> bool:
-    """Whether lines of the file have several Strings and these no ids: then one alone is a word too."""
+    """Return whether lines of the file have several Strings without ids: then a single String is a word
+    too.
+    """
     for line in root.iter("{*}TextLine"):
         strings = [child for child in line if reading.name_of(child) == "String"]
         if len(strings) > 1 and strings[0].get("ID") is None:

@@ -1,4 +1,4 @@
-"""Reading a TextLine: its strings, blanks and hyphens as one text, and as words where they are words."""
+"""Reads a TextLine: its strings, spaces and hyphens as one text, and as words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_THE_TEXT = ("CC", "SUBS_TYPE", "SUBS_CONTENT")
 
 
 def read_line(element: etree._Element, reading: Reading) -> PageSegment:
-    """A line: its outline, baseline and text, with a word for each String that is one."""
+    """Read a line: its outline, baseline and text, with a word for each String that is one."""
     attributes = reading.attributes(element)
     found = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
     strings: list[etree._Element] = []
@@ -70,7 +70,7 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
 def _is_the_line(
     element: etree._Element, line: PageSegment, attributes: dict[str, str], reading: Reading
 ) -> bool:
-    """Whether the only String of a line is its whole text and no word: it has no id and no place but the line's."""
+    """Return whether a line's only String is its whole text and not a word: no id, no box of its own."""
     if element.get("ID") is not None:
         return False
     content = element.get("CONTENT") or ""
@@ -145,7 +145,9 @@ def _take_words(
 def _space(
     space: etree._Element | None, words: list[PageSegment], index: int, reading: Reading
 ) -> dict[str, str] | None:
-    """What an SP says that its neighbours do not say already; an empty one behind the last word says that it is there."""
+    """Return what an SP states beyond its neighbours; an empty one after the last word records its
+    existence.
+    """
     if space is None:
         return None
     attributes = _keep_measures(reading.attributes(space), reading)
@@ -155,7 +157,7 @@ def _space(
 
 
 def derived_space(before: PageSegment, after: PageSegment) -> dict[str, str]:
-    """The blank between two words as their boxes have it; empty when it has no room there."""
+    """Return the space between two words according to their boxes; empty if there is no room for one."""
     if not before.points or not after.points:
         return {}
     left = round(max(x for x, _ in before.points))
@@ -195,7 +197,7 @@ def _word(element: etree._Element, reading: Reading) -> PageSegment:
 
 
 def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading) -> list[PageText]:
-    """The text of a String with its confidence and what belongs to it, then its alternatives."""
+    """Return the text of a String with its confidence and extras, then its alternatives."""
     content = attributes.pop("CONTENT", None)
     if content is None and (
         content := "".join([one.get("CONTENT") or "" for one in element.iter("{*}Glyph")])

@@ -1,4 +1,4 @@
-"""Writing a TextLine: its words as Strings where they make up its text, else the text as one String."""
+"""Writes a TextLine: its words as Strings if they make up its text, else the text as one String."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ class Textlines(Writing):
 
     @cache  # noqa: B019 - a writer lives for one file
     def says_blanks(self) -> bool:
-        """Whether a reader sees in the file that it says blanks by SP."""
+        """Return whether a reader can see from the file that it marks spaces by SP."""
         splits = [split for line in self.page.of_kind("line") if (split := split_line(line)) and split.blanks]
         parted = sum(1 for split in splits if any(split.blanks))
         return says_blanks(parted, len(splits) - parted)
 
     def _measures(self, name: str, stated: dict[str, str]) -> str:
-        """The attributes of an SP or HYP that ALTO has as they are; their ids stand once."""
+        """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
         known = elements()[name].attributes
         found = {
             key: value
@@ -141,7 +141,7 @@ class Textlines(Writing):
         return attributes_of(found)
 
     def _whole_line(self, line: PageSegment, box: dict[str, str], entry: dict[str, Any], indent: str) -> str:
-        """The line's text as one String without an id, its alternatives inside."""
+        """Write the line's text as one String without an id, its alternatives inside."""
         first = line.texts[0] if line.texts else PageText("")
         attributes: dict[str, str] = {"CONTENT": first.text}
         kept = (first.extras or {}).get("alto") or {}
@@ -221,7 +221,7 @@ class Textlines(Writing):
     def _inside_string(
         self, first: PageText, others: list[PageText], attributes: dict[str, str], entry: dict[str, Any]
     ) -> str:
-        """Alternatives and glyphs of a String; what belongs to its very text goes into the attributes."""
+        """Write alternatives and glyphs of a String; facts about its own text become attributes."""
         kept = (first.extras or {}).get("alto") or {}
         known = elements()["String"].attributes
         for key, value in (kept.get("attributes") or {}).items():
@@ -249,7 +249,7 @@ class Textlines(Writing):
     # ------------------------------------------------------------------------- texts that strings do not say
 
     def _texts_of_words(self, line: PageSegment, split: Split, entry: dict[str, Any]) -> None:
-        """The line's own texts where they are more or other than what its words say."""
+        """Write the line's own texts where they differ from what its words say."""
         first = line.texts[0] if line.texts else None
         simple = (
             first is not None
@@ -284,7 +284,7 @@ class Textlines(Writing):
         entry["texts"] = {"of": of, "all": [self._text_as_kept(text, split.text) for text in line.texts]}
 
     def _texts_as_read(self, segment: PageSegment, read: str | None, entry: dict[str, Any]) -> None:
-        """What of the texts a String and its alternatives do not say."""
+        """Store what a String and its alternatives cannot express about the texts."""
         texts = segment.texts
         plain = all(
             text.kind == "transcription"
@@ -328,5 +328,5 @@ def _ratio(value: float) -> str:
 
 
 def _lawful(text: str) -> str:
-    """A text as it comes back from a file."""
+    """Return a text as it comes back from a file."""
     return "".join(one for one in text if not illegal_characters(one)) if illegal_characters(text) else text

@@ -1,4 +1,4 @@
-"""Reading the order of an ALTO file: the groups of 4.3, or the chain of IDNEXT before."""
+"""Reads the order of an ALTO file: the groups of 4.3, or the older IDNEXT chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GROUPS = ("OrderedGroup", "UnorderedGroup")
 def read_order(
     element: etree._Element, known: set[str], elsewhere: set[str], reading: Reading
 ) -> PageOrder | None:
-    """The ReadingOrder over the segments *known*; those of other pages (*elsewhere*) are passed over in silence."""
+    """Read the ReadingOrder over the segments *known*; those of other pages (*elsewhere*) are ignored."""
     groups = [_node(child, known, elsewhere, reading) for child in element if isinstance(child.tag, str)]
     found = [group for group in groups if group is not None]
     if len(found) > 1:
@@ -55,7 +55,7 @@ def _node(
 
 
 def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
-    """The order that IDNEXT makes of the page's blocks; it takes the attribute off them, as the order says it."""
+    """Return the order that IDNEXT makes of the page's blocks, and remove that attribute from them."""
     following: dict[str, str] = {}
     blocks: dict[str, PageSegment] = {one.id: one for one in page.walk() if one.kind == "region"}
     for block in blocks.values():

@@ -1,7 +1,7 @@
-"""What ALTO 4.4 has no place for, in a tag of ours: one JSON text inside an XmlData, by the ids of what it belongs to.
+"""Stores what ALTO 4.4 has no place for in a tag of ours: JSON inside an XmlData, keyed by ids.
 
-ALTO lets a tag hold any XML. Programs that know nothing of ours see an unused tag; this reader takes it up again. A file
-from elsewhere may say anything there, so everything is checked before it is believed.
+ALTO lets a tag contain any XML. Other programs see an unused tag; this reader restores its contents. A
+foreign file may contain anything there, so everything is validated first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FACTS = ("language", "script", "direction", "kind_raw")
 
 
 def write_tag(identity: str, own: dict[str, Any]) -> str:
-    """The tag that carries *own*."""
+    """Return the tag that carries *own*."""
     text = json.dumps(own, ensure_ascii=False, separators=(",", ":"))
     return (
         f'<OtherTag ID="{identity}" TYPE="{TYPE}" LABEL="kept" DESCRIPTION="what ALTO has no place for">'
@@ -44,7 +44,9 @@ def write_tag(identity: str, own: dict[str, Any]) -> str:
 
 
 def read_tag(tag: etree._Element) -> dict[str, Any] | None:
-    """What a tag of ours carries: page, segments and groups, each checked. None when it is not to be understood."""
+    """Return the contents of a tag of ours: page, segments and groups, each validated; None if it is
+    invalid.
+    """
     for holder in tag.iter():
         if isinstance(holder.tag, str) and local_name(holder.tag) == "kept":
             text = holder.text or ""
@@ -121,7 +123,7 @@ def _segment(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> list[Any] | None:
-    """A text as [text or null for the one that the strings make, confidence, kind, extras]."""
+    """Return a text as [text or null for the one the strings make, confidence, kind, extras]."""
     if not isinstance(value, list) or len(value) != 4:
         return None
     text, sure, kind, extras = value
@@ -144,16 +146,16 @@ def _is_ratio(value: Any) -> bool:
 
 
 def clean_extras(value: Any) -> dict[str, Any]:
-    """Extras by driver, each with what that driver understands; the rest is left out."""
+    """Return extras by driver, keeping only what each driver understands."""
     return {
         key: found for key, stated in _items(value) if key != "alto" and (found := clean_extra(stated, key))
     }
 
 
 def clean_extra(value: Any, driver: str = "alto") -> dict[str, Any]:
-    """One driver's extras, each key in the shape that its driver reads: a string where none is told.
+    """Return one driver's extras, each key in the type that its driver reads (default: a string).
 
-    Of drivers that are not ours, strings, lists of strings and strings by name pass.
+    For other drivers, strings, lists of strings and strings by name are accepted.
     """
     shapes = _SHAPES.get(driver)
     found: dict[str, Any] = {}

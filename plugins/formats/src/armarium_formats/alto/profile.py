@@ -1,4 +1,4 @@
-"""ALTO 4.4 as a table: which elements and attributes stand where, and which values they take.
+"""ALTO 4.4 as a table: which elements and attributes may occur where, and their values.
 
 Written from the published format, in our own words, in the notation of `markup.profile`.
 """

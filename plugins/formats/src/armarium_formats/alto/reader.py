@@ -1,4 +1,4 @@
-"""Reading ALTO 1 to 4.4: lenient with what real programs write, and every leniency noted."""
+"""Reads ALTO 1 to 4.4, tolerating what real programs write and noting every deviation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NOMINAL = 300.0
 
 
 def sniff(data: bytes) -> float:
-    """1 for an alto root in a namespace of ALTO, 0.8 for the root alone, else 0."""
+    """Return 1 for an alto root in an ALTO namespace, 0.8 for the root alone, else 0."""
     head = head_of(data)
     found = _ROOT.search(head)
     if not found or head[: found.start()].count(b"<") > head[: found.start()].count(b"<!") + head[
@@ -58,7 +58,7 @@ def sniff(data: bytes) -> float:
 
 
 def read(data: bytes, context: ReadContext) -> list[PageModel]:
-    """The pages of an ALTO file, or `Invalid` with a sentence about it."""
+    """Return the pages of an ALTO file; Invalid with the reason."""
     name = context.filename
     root = parse_xml(data, name=name)
     require_countable(name, lambda: shapes_of(root))
@@ -70,7 +70,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
 
 
 class _File(Reading):
-    """One file while it is read; its pages stand in `pages`."""
+    """One file while it is being read; its pages are in `pages`."""
 
     def __init__(self, root: etree._Element, context: ReadContext) -> None:
         super().__init__(context.filename)
@@ -97,7 +97,9 @@ class _File(Reading):
             page.notes = self.sentences()
 
     def _volume(self, parts: dict[str, etree._Element]) -> None:
-        """The pages of one Layout, with ids of their own; what it shares with the one before it was read there."""
+        """Read the pages of one Layout, with ids of their own; shared parts were read with the previous
+        one.
+        """
         self.ids, self.restored, self.given_back = set(), set(), {}
         if self.heads.get("Description") is not (description := parts.get("Description")) or not self.pages:
             self.unit, self.image, self.resolution = "pixel", "", None
@@ -252,7 +254,7 @@ class _File(Reading):
             page.segments = self.resequence(page.segments, sequence)
 
     def _measure(self, attributes: dict[str, str]) -> tuple[int, int]:
-        """The page's size in pixels; sets the scale by which the file's units become pixels."""
+        """Return the page's size in pixels; sets the scale from the file's units to pixels."""
         width, height = (
             self._length(attributes.pop("WIDTH", None), "WIDTH"),
             self._length(attributes.pop("HEIGHT", None), "HEIGHT"),
@@ -315,7 +317,7 @@ class _File(Reading):
     # ------------------------------------------------------------------------------------------ blocks
 
     def _block(self, element: etree._Element, into: list[PageSegment], space: str | None) -> str | None:
-        """A block, or what else stands where blocks stand; an element that is neither is answered as a fragment."""
+        """Read a block or another element at its place; any other element is returned as a fragment."""
         name = self.name_of(element)
         if name == "TextLine":
             into.append(read_line(element, self))
@@ -363,7 +365,7 @@ class _File(Reading):
         return None
 
     def _loose_strings(self, name: str, into: list[PageSegment]) -> None:
-        """Strings that stand where lines belong: one line is put around them."""
+        """Read Strings where lines belong: one line is put around them."""
         from lxml import etree
 
         self.note(f"Strings stand in a {name} itself; one TextLine was put around them")

@@ -1,4 +1,4 @@
-"""What the parts of the ALTO reader share while one file is read: names, ids, tags, units, notes, what is kept."""
+"""The state shared by the parts of the ALTO reader: names, ids, tags, units, notes, extras."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DIRECTIONS = frozenset({"ltr", "rtl", "ttb", "btt"})
 
 
 def checksum(text: str) -> int:
-    """A mark by which the reader sees whether the strings still make the text that was written."""
+    """Return a checksum by which the reader sees whether the strings still make up the written text."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 class Reading(Notes):
-    """One file while it is read."""
+    """One file while it is being read."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Reading(Notes):
         """The language of a segment where a tag says it and no attribute does."""
 
     def name_of(self, element: etree._Element) -> str:
-        """The element's name without its namespace."""
+        """Return the element's name without its namespace."""
         tag = element.tag
         found = self.names.get(tag)
         if found is None:
@@ -51,7 +51,7 @@ class Reading(Notes):
         return found
 
     def attributes(self, element: etree._Element) -> dict[str, str]:
-        """Its attributes; those of XLink keep their prefix, others of a namespace lose it."""
+        """Return its attributes; those of XLink keep their prefix, others lose their namespace."""
         found: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
         for key in [key for key in found if key[0] == "{"]:
             space, _, local = key[1:].partition("}")
@@ -61,7 +61,7 @@ class Reading(Notes):
         return found
 
     def identity(self, stated: str | None, kind: str) -> str:
-        """The id as it stands; a missing one is made, one that stands twice is made unique and noted."""
+        """Return the id as stated; a missing one is made, a duplicate is made unique and noted."""
         if stated and stated not in self.ids:
             self.ids.add(stated)
             return stated
@@ -75,7 +75,7 @@ class Reading(Notes):
                 return made
 
     def read_tags(self, element: etree._Element) -> list[Tag]:
-        """The tags of the file; those without a label get one, as ALTO asks for it."""
+        """Read the tags of the file; those without a label get one, as ALTO requires it."""
         for child in element:
             name = self.name_of(child)
             if name not in TAG_ELEMENTS:
@@ -92,7 +92,7 @@ class Reading(Notes):
         return list(self.tags.values())
 
     def interpret(self, found: PageSegment, attributes: dict[str, str], name: str) -> str | None:
-        """Take language, direction and the label of its type out of the attributes; the label is answered."""
+        """Consume language, direction and type from the attributes; return the type's label."""
         if attributes:
             stated = attributes.get("LANG") or attributes.get("language")
             if stated:
@@ -119,7 +119,9 @@ class Reading(Notes):
         attributes: dict[str, str],
         elements: list[str],
     ) -> None:
-        """What is left over goes into the segment's extras, counted; what an earlier export of ours kept comes back."""
+        """Store the rest in the segment's extras, counted, and restore what an earlier export of ours
+        stored.
+        """
         if attributes:
             extras["attributes"] = attributes
             for key in attributes:
@@ -135,7 +137,7 @@ class Reading(Notes):
             self.restore(found, entry)
 
     def restore(self, found: PageSegment, entry: dict[str, Any]) -> None:
-        """What a tag of ours says of a segment."""
+        """Apply what a tag of ours states about a segment."""
         self.restored.add(found.id)
         for key in entry.get("inherited", ()):
             setattr(found, key, None)
@@ -159,7 +161,7 @@ class Reading(Notes):
             found.id = entry["id"]
 
     def resequence(self, segments: list[PageSegment], sequence: list[str]) -> list[PageSegment]:
-        """Brothers in the sequence that a tag of ours states, when it names every one of them."""
+        """Order siblings as a tag of ours states, if it names every one of them."""
         places = {self.given_back.get(identity, identity): place for place, identity in enumerate(sequence)}
         if any(segment.id not in places for segment in segments):
             return segments
@@ -180,7 +182,7 @@ class Reading(Notes):
 
 
 def merge(extras: dict[str, Any], leftover: dict[str, Any]) -> None:
-    """Put back what ALTO 4.4 had no place for; lists of references grow together."""
+    """Restore what ALTO 4.4 had no place for; lists of references are merged."""
     for key, value in leftover.items():
         if key == "attributes":
             attributes = extras.setdefault("attributes", {})

@@ -1,4 +1,4 @@
-"""The RELAX NG of the ALTO that we write, and the check that every export passes before it is given out."""
+"""The RELAX NG schema of the ALTO that we write; every export is validated against it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POINT = rf"{_NUMBER}[ ,]{_NUMBER}"
 
 @cache
 def schema() -> Schema:
-    """The schema of ALTO 4.4, made when it is first asked for."""
+    """Return the schema of ALTO 4.4, built on first use."""
     return Schema(
         NAMESPACE,
         "alto",
@@ -31,5 +31,5 @@ def schema() -> Schema:
 
 
 def fits(kind: str, value: str) -> bool:
-    """Whether *value* is of the profile's type *kind*; never says yes where the schema says no."""
+    """Return whether *value* is of the profile's type *kind*; never true if the schema says no."""
     return schema().fits(kind, value)

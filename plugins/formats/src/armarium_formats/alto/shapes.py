@@ -1,4 +1,4 @@
-"""Shapes of ALTO in pixels: boxes, polygons, circles, baselines and the units they are measured in."""
+"""Shapes of ALTO in pixels: boxes, polygons, circles, baselines and their units."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(slots=True)
 class Scale:
-    """How many pixels a unit of the file is, across and down; whole pixels come of it unless it is 1."""
+    """Pixels per unit of the file, across and down; results are whole pixels unless it is 1."""
 
     across: float = 1.0
     down: float = 1.0
@@ -82,7 +82,7 @@ class Scale:
 
 
 def unit_of(stated: str) -> str | None:
-    """The unit that a word means in whatever letters it stands; None for one that is not known."""
+    """Return the unit a word means, in any case; None for an unknown one."""
     word = " ".join(stated.casefold().split())
     word = _SPELLED.get(word, word)
     return word if word in UNITS or word in STRANGE_UNITS else None
@@ -96,7 +96,7 @@ def resolution_in(settings: str) -> float | None:
 
 
 def number(value: str | None) -> float | None:
-    """A finite number; whole ones stay whole. None for more than a thousand million: no page has such a one."""
+    """Return a finite number, whole if possible. None for more than a thousand million."""
     if not value:
         return None
     try:
@@ -115,12 +115,12 @@ def number(value: str | None) -> float | None:
 
 
 def plain(value: float) -> str:
-    """A number as ALTO has it: no exponent, no needless decimals."""
+    """Format a number as ALTO requires: no exponent, no superfluous decimals."""
     return str(value) if isinstance(value, int) else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def parse_points(value: str) -> list[Point] | None:
-    """Points in any of the ways programs write them: "x,y x,y", "x y x y", "x,y,x,y". None: no pairs of numbers."""
+    """Parse points in any common notation: "x,y x,y", "x y x y", "x,y,x,y"; otherwise None."""
     parts = value.replace(",", " ").replace(";", " ").split()
     if len(parts) % 2:
         return None
@@ -135,19 +135,19 @@ def parse_points(value: str) -> list[Point] | None:
 
 
 def points_as(points: Any) -> str:
-    """Points as eScriptorium and kraken write and expect them: blanks only."""
+    """Format points as eScriptorium and kraken expect them: separated by spaces only."""
     return " ".join([f"{plain(x)} {plain(y)}" for x, y in points])
 
 
 def box_of(points: Sequence[Point]) -> Box:
-    """The box around points, in whole pixels."""
+    """Return the box around points, in whole pixels."""
     xs, ys = [round(x) for x, _ in points], [round(y) for _, y in points]
     left, top = min(xs), min(ys)
     return left, top, max(xs) - left, max(ys) - top
 
 
 def corners(box: Box) -> list[Point]:
-    """A box as its four corners, from top left with the clock."""
+    """Return the four corners of a box, clockwise from top left."""
     left, top, width, height = box
     return [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
 
@@ -160,7 +160,9 @@ def read_shape(
     scale: Scale,
     notes: Notes,
 ) -> tuple[list[Point], dict[str, Any]]:
-    """The outline of an element and what has to be remembered of its box and shape; its measures are taken out of *attributes*."""
+    """Return the outline of an element, and what to store of its box and shape; removes these from
+    *attributes*.
+    """
     extras: dict[str, Any] = {}
     points: list[Point] = []
     box = _read_box(name, attributes, scale, notes)
@@ -216,14 +218,14 @@ def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes)
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
-    """What a file states as points, and the corners that its round shapes come to have."""
+    """Yield a file's points, and the corners that its round shapes will have."""
     yield from stated_points(root)
     for element in root.iter("{*}Ellipse", "{*}Circle"):
         yield _CORNERS, line_of(element)
 
 
 def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point]:
-    """A circle or ellipse as a polygon of many corners."""
+    """Return a circle or ellipse as a polygon of many corners."""
     x, y = number(element.get("HPOS")), number(element.get("VPOS"))
     if kind == "Circle":
         across = down = number(element.get("RADIUS"))
@@ -244,7 +246,7 @@ def _round_shape(kind: str, element: etree._Element, scale: Scale) -> list[Point
 
 
 def read_baseline(value: str, box: Sequence[Point], scale: Scale, notes: Notes) -> list[Point]:
-    """A baseline: points, or the one height of ALTO before 4.2, which runs from side to side of the line's box."""
+    """Return a baseline: points, or the single height of ALTO before 4.2, across the line's box."""
     points = parse_points(value)
     if points is not None:
         return points if scale.is_plain else [scale.point(x, y) for x, y in points]

@@ -1,4 +1,4 @@
-"""How the text of a line becomes Strings, SP and HYP, and whether those say it letter by letter."""
+"""Converts the text of a line to String, SP and HYP, and checks whether these reproduce it exactly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TOUCHING = 0.1
 
 
 def says_blanks(parted: int, unparted: int) -> bool:
-    """Whether a file has an SP wherever there is a blank: more of its lines of several Strings have some than have none."""
+    """Return whether a file marks every space by SP: judged by its lines of several Strings."""
     return parted > unparted
 
 
 def touch(words: Sequence[PageSegment]) -> bool:
-    """Whether words stand so close that there is no blank between them, as far as they have places."""
+    """Return whether words are so close that there is no space between them, as far as they have boxes."""
     for before, after in pairwise(words):
         if before.points and after.points:
             one, other = _span(before), _span(after)
@@ -51,7 +51,7 @@ class Split:
 
 
 def split_line(line: PageSegment) -> Split | None:
-    """The line as its words; None when it has none, or when they do not make up its text."""
+    """Split the line into its words; None if it has none, or if they do not make up its text."""
     words = order_siblings(line.children)
     if not words:
         return None

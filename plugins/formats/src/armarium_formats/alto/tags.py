@@ -1,4 +1,4 @@
-"""Tags of ALTO: what is said of blocks, lines and strings by reference, and which of them names what a thing is."""
+"""Tags of ALTO: what blocks, lines and strings reference, and which of them names a type."""
 
 from __future__ import annotations
 
@@ -69,19 +69,19 @@ class Tag:
 
     @property
     def names_a_kind(self) -> bool:
-        """Whether its label says what the thing is that points at it; a tag of layout always does."""
+        """Return whether its label is a type of what references it; always so for a layout tag."""
         if self.element == "LayoutTag":
             return not self.names_a_language and not self.is_ours
         return self.element != "NamedEntityTag" and self.attributes.get("TYPE", "").casefold() in _KIND_WORDS
 
     @property
     def names_a_language(self) -> bool:
-        """Whether its label is the language of what points at it."""
+        """Return whether its label is the language of what references it."""
         return self.attributes.get("TYPE", "").casefold() in _LANGUAGE_WORDS
 
 
 def kind_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
-    """The label of the first tag among *refs* that names a kind, of those of layout before others."""
+    """Return the label of the first tag among *refs* that names a type, layout tags first."""
     found: str | None = None
     for ref in refs.split():
         tag = tags.get(ref)
@@ -93,7 +93,7 @@ def kind_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
 
 
 def language_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
-    """The language that the first tag of one among *refs* names, in BCP 47."""
+    """Return the language of the first language tag among *refs*, in BCP 47."""
     for ref in refs.split():
         tag = tags.get(ref)
         if tag is not None and tag.names_a_language and (found := _language(tag.label)):
@@ -102,13 +102,13 @@ def language_in(refs: str, tags: Mapping[str, Tag]) -> str | None:
 
 
 def _language(label: str) -> str | None:
-    """BCP 47 of "lat", "la" or "Latin"; None for what is undetermined or no language."""
+    """Return BCP 47 for "lat", "la" or "Latin"; None for an undetermined or unknown language."""
     found = languages().get(label) or language_and_script(label)[0]
     return None if found == "und" else found
 
 
 class Tagging:
-    """The tags of one file while it is written: those that were kept, and new ones for kinds that have none yet."""
+    """The tags of one file while it is written: existing ones, and new ones for types without a tag."""
 
     def __init__(self, kept: list[Any], ids: Identities, renamed: dict[str, str]) -> None:
         self.ids = ids
@@ -128,7 +128,7 @@ class Tagging:
         self.numbers = {"BT": 0, "LT": 0, "WT": 0}
 
     def refs(self, kind: str, label: str | None, stated: str) -> str:
-        """The references of a block, line or word: those it had, with the one that names its kind set right."""
+        """Return the references of a block, line or word: the existing ones, with the type's corrected."""
         refs = stated.split()
         if kind_in(stated, self.tags) != label:
             for ref in refs:

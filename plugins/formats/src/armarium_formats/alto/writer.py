@@ -1,4 +1,4 @@
-"""Writing ALTO 4.4: strict, from a page model, as one string; what ALTO cannot say is counted as a loss."""
+"""Writes ALTO 4.4 from a page model, strictly; what ALTO cannot express is counted as a loss."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Facts: TypeAlias = tuple[str | None, str | None]
 
 
 def write(page: PageModel, context: WriteContext) -> WrittenPage:
-    """*page* as ALTO 4.4 with the losses counted."""
+    """Return *page* as ALTO 4.4 with its losses."""
     return _File(page, context).write()
 
 
@@ -33,7 +33,7 @@ class _File(Textlines):
     # ------------------------------------------------------------------------------------------ the file
 
     def write(self) -> WrittenPage:
-        """The whole file. Tags, styles and the body first: what they use up is then known to what points at it."""
+        """Write the file. Tags, styles and the body come first, so that references to their ids are known."""
         page = self.page
         description = self._description()
         styles = [
@@ -303,7 +303,9 @@ class _File(Textlines):
             entry["furniture"] = segment.is_furniture
 
     def _region_texts(self, segment: PageSegment, entry: dict[str, Any]) -> None:
-        """A region's own text: ALTO has none, so it stands in our tag; one that only repeats its lines is no loss."""
+        """Write a region's own text: ALTO has none, so it goes into our tag; one that repeats its lines is no
+        loss.
+        """
         if not segment.texts:
             return
         lines = [part.text for part in segment.walk() if part.kind == "line" and part.text]
@@ -356,5 +358,5 @@ class _File(Textlines):
 
 
 def _holder(name: str, parts: list[str]) -> str:
-    """An element with its parts, a line each; nothing when it has none."""
+    """Return an element with its parts, one per line; nothing if there are none."""
     return f"\n  <{name}>" + "".join(f"\n    {part}" for part in parts) + f"\n  </{name}>" if parts else ""

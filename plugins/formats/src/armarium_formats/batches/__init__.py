@@ -1,1 +1,1 @@
-"""Files that come in together: which picture and which layout file make a page, and what is read of each."""
+"""Files imported together: which picture and which layout file form a page, and what is read of each."""

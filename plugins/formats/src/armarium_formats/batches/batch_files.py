@@ -1,6 +1,6 @@
-"""Where the files of a batch come from: paths on the engine's disk, files that were sent, members of ZIP archives.
+"""The sources of a batch: paths on the engine's disk, uploads, members of ZIP archives.
 
-What a caller named was checked where it was named, and no name that a sender chose is used as a path.
+Paths named by a caller were checked where they were named; no file name chosen by a sender is used as a path.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[ReceivedFile]:
-    """The files that *paths* name on this machine; one that cannot be taken is refused by itself, in words."""
+    """Return the files that *paths* name on this machine; one that cannot be used is refused by itself."""
     found: list[ReceivedFile] = []
     seen: set[Path] = set()
     for stated in paths:
@@ -50,7 +50,7 @@ def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[Rece
 
 
 def on_disk(stated: MaterialPath) -> ReceivedFile:
-    """The file that a path names on this machine; Invalid in words where there is none."""
+    """Return the file that a path names on this machine; Invalid if there is none."""
     path, real = Path(os.path.expanduser(stated)), stated.real
     try:
         status = real.stat()
@@ -68,7 +68,7 @@ def on_disk(stated: MaterialPath) -> ReceivedFile:
 
 
 def received_files(files: Iterable[tuple[str, Path]]) -> list[ReceivedFile]:
-    """Files that were sent and lie in scratch folders: (the name they were sent with, where)."""
+    """Return uploaded files in scratch folders: (the name they were sent with, path)."""
     found = []
     for filename, path in files:
         folder, name = sent_place(filename)
@@ -79,9 +79,10 @@ def received_files(files: Iterable[tuple[str, Path]]) -> list[ReceivedFile]:
 def unpack_archives(
     files: Iterable[ReceivedFile], folder: Path, staged: BatchPlan, is_closed: IsClosed
 ) -> list[ReceivedFile]:
-    """The files with each ZIP archive replaced by what is in it, laid into the scratch *folder*.
+    """Return the files with each ZIP archive replaced by its members, extracted into the scratch *folder*.
 
-    An archive with a harmful name, too many or too large members is refused whole; one within another is not opened.
+    An archive with a harmful name, or too many or too large members, is refused as a whole; nested ones are
+    not opened.
     """
     found: list[ReceivedFile] = []
     for given in files:
@@ -133,7 +134,7 @@ def _unpack(
     ]
     if not wanted:
         staged.refuse(given.place, "The archive is empty: there is no file in it to take in.")
-    # An archive is a folder: the one that all of it lies in, else one of its own name.
+    # An archive counts as a folder: the one that contains all of it, else one of its own name.
     tops = {inner[:1] for _, inner, _ in wanted}
     own: Folder = () if len(tops) == 1 and () not in tops else (PurePath(given.name).stem or given.name,)
     for number, (member, inner, name) in enumerate(wanted, start):

@@ -1,4 +1,4 @@
-"""METS files among files that come in together: which documents their pages are, and which files they miss."""
+"""METS files in a batch: the documents of their pages, and the files that are missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MARK_BYTES = 8192
 
 @dataclass(slots=True)
 class StagedMets:
-    """A METS file that was read; what is to be done with it, whose documents are the pictures' nodes."""
+    """A METS file that was read, and what to do with it, by the pictures' documents."""
 
     given: ReceivedFile
     mets: Mets
@@ -33,7 +33,9 @@ class StagedMets:
 
 @dataclass(slots=True)
 class MetsPages:
-    """The pages of METS files as pictures that came in, each picture in the first page that names it."""
+    """The pages of METS files matched with imported pictures, each picture in the first page that names
+    it.
+    """
 
     pictures: Pictures
     delivered: Iterable[tuple[Folder, str]]
@@ -42,7 +44,7 @@ class MetsPages:
     _there: set[tuple[Folder, str]] | None = None
 
     def pages(self, folder: Folder, mets: Mets) -> list[tuple[MetsPage, list[str]]]:
-        """Each page that has pictures here, with their keys, best first."""
+        """Return each page that has pictures here, with their keys, best first."""
         found = []
         for page in mets.pages:
             keys = [one.key for one in self.pictures.of_page(folder, page) if one.key not in self._claimed]
@@ -52,8 +54,9 @@ class MetsPages:
         return found
 
     def missing(self, folder: Folder, mets: Mets) -> list[str]:
-        """The files that its pages name and that did not come in, as it names them: by their places, or by their names
-        where none of them came in the folder that it is named in."""
+        """Return the files that its pages name and that were not imported: compared by path, or by name if
+        none of them is in the folder named.
+        """
         if self._there is None:
             pictures = ((one.folder, one.name) for one in self.pictures.items)
             self._there = {
@@ -71,7 +74,9 @@ class MetsPages:
     def as_params(
         self, folder: Folder, name: str, data: bytes, mets: Mets, document: Callable[[str], str | None]
     ) -> UseMets | None:
-        """What `ingest.mets` is to do; None when no page has a picture here. *document* gives a picture's, if it is here."""
+        """Return the parameters of `ingest.mets`; None if no page has a picture here. *document* returns a
+        picture's document.
+        """
         here: list[dict[str, Any]] = []
         for page, keys in self.pages(folder, mets):
             ids = [one for one in map(document, keys) if one is not None]
@@ -90,8 +95,9 @@ class MetsPages:
 
 
 def mets_at(open_file: Callable[[], BinaryIO], name: str) -> Mets | None:
-    """What the METS file that *open_file* opens says; None for any other, which its first bytes tell whatever it is called, and for one
-    that cannot be read, which is told when its turn comes."""
+    """Return the METS file that *open_file* opens; None for any other, judged by its first bytes, and for an
+    unreadable one, which is reported later.
+    """
     try:
         with open_file() as file:
             head = file.read(MARK_BYTES)
@@ -101,12 +107,14 @@ def mets_at(open_file: Callable[[], BinaryIO], name: str) -> Mets | None:
 
 
 def pass_name(group: str, filename: str) -> str | None:
-    """What the pass of a layout file is called that a METS file has in *group*, so that those of a page are told apart."""
+    """Return the pass name for a layout file in *group* of a METS file, so that passes of a page are
+    distinguishable.
+    """
     return f"{group}: {filename}"[:500] if group else None
 
 
 def without_pages(mets: Mets) -> str:
-    """Why a METS file is of no use to what came in, in words."""
+    """Return in words why a METS file is of no use to the batch."""
     pages = f"{len(mets.pages)} pages" if len(mets.pages) != 1 else "one page"
     remote = (
         f" {mets.elsewhere:,} of the files it names are not below its own folder (nothing is fetched, and no other folder "
@@ -123,7 +131,7 @@ def without_pages(mets: Mets) -> str:
 def use_mets(
     staged: BatchPlan, pictures: Pictures, delivered: Iterable[tuple[Folder, str]], is_closed: IsClosed
 ) -> None:
-    """What the METS files of a batch are to do, into each; one without a page here is left over, in words."""
+    """Plan what the METS files of a batch do; one without a page here is reported as unused."""
     pages = MetsPages(pictures, delivered)
     for one in staged.mets:
         with one.given.open(is_closed) as file:

@@ -1,4 +1,4 @@
-"""The project's disk while files are taken in: a scratch folder on it, and what is answered when it refuses."""
+"""The project's disk during an import: a scratch folder on it, and the refusals when it is full or fails."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def scratch(library: Library) -> Iterator[Path]:
-    """A folder on the project's disk for what is being taken in; gone afterwards, and after a kill when next opened.
+    """Yield a scratch folder on the project's disk; removed afterwards, or after a kill when next opened.
 
-    Raises Unavailable when the disk does not take it.
+    Raises Unavailable if it cannot be made.
     """
     place = library.objects.root / "tmp"
     try:
@@ -35,7 +35,7 @@ def scratch(library: Library) -> Iterator[Path]:
 
 
 def disk_refuses(error: OSError) -> ServiceError | OSError:
-    """What to answer when the project's disk does not take what is being brought in."""
+    """Return the refusal for an error of the project's disk."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(
             "The disk that holds the project is full; nothing was taken in. Free some space and try again.",

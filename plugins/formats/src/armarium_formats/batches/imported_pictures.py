@@ -1,4 +1,4 @@
-"""Which documents the pictures of an import are: those in their place below the folder that was imported into."""
+"""Finds the documents of an import's pictures at their places below the imported folder."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Place = tuple[str, ...]
 def brought_in(
     raw: sqlite3.Connection, parent_id: str, above: Place, files: Iterable[tuple[FoundEntry, Folder]]
 ) -> list[PictureFile]:
-    """The documents that *files* are, each with the folder that pairing sees it in; one that did not come in has none.
-    *above*: the folder beneath the parent that the imported folder became.
+    """Return the documents of *files*, each with its folder for pairing; a file that was not imported has
+    none. *above*: the folder below the parent that the imported folder became.
 
-    A document in a file's place is it when it came from the file's path, else when it is called like it; of several,
+    A document at a file's place matches if it came from the file's path, else if it has its name; of several,
     the newest.
     """
     found: list[PictureFile] = []
@@ -43,7 +43,7 @@ def brought_in(
 
 
 def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], before: str) -> bool:
-    """Whether the bytes of this digest are a live pass of one of *pictures* that was made before the step *before*."""
+    """Return whether this digest is a live pass of one of *pictures*, made before the step *before*."""
     rows = raw.execute(
         f"SELECT document_id FROM {passes} WHERE import_checksum = ? AND deleted_at IS NULL AND id < ?",
         (digest, before),
@@ -52,7 +52,7 @@ def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], b
 
 
 def _folders_at(raw: sqlite3.Connection, names: Place, known: dict[Place, list[str]]) -> list[str]:
-    """The live folders at this place: several where folders of a name stand side by side."""
+    """Return the live folders at this place: several if sibling folders share a name."""
     if names not in known:
         known[names] = [
             row[0]
@@ -66,7 +66,7 @@ def _folders_at(raw: sqlite3.Connection, names: Place, known: dict[Place, list[s
 
 
 def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, PictureFile]:
-    """The pictures in these folders by their names and by the paths they came from; the newest of those alike."""
+    """Return the pictures in these folders by name and by original path; the newest of equal ones."""
     rows = raw.execute(
         "SELECT d.name, d.path, d.id, json_extract(d.metadata, '$.width'), json_extract(d.metadata, '$.height'),"
         f" (SELECT count(*) FROM {documents} p WHERE p.parent_id = d.id AND p.doc_type = 'page'"
@@ -87,7 +87,7 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
 def companions_of(
     companions: Mapping[Folder, Sequence[Path]], folder: Folder, opened: Callable[[Path], BinaryIO]
 ) -> dict[str, bytes]:
-    """Files that say what the label files of a folder mean: those beside them and in the folders above."""
+    """Return the files that explain a folder's label files: those beside them and in the folders above."""
     found: dict[str, bytes] = {}
     for place, paths in companions.items():
         if folder[: len(place)] == place:

@@ -1,4 +1,6 @@
-"""Names of files as pairing compares them: Unicode form and case apart, endings taken off, folders that mean something."""
+"""Normalises file names for pairing: ignores Unicode form and case, strips endings, knows meaningful
+folders.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _MADE = frozenset({"bin", "nrm", "raw", "dew", "deskew", "cropped"})
 
 
 def plain(name: str) -> str:
-    """A name as it is compared: composed, without case."""
+    """Return a name as it is compared: composed, without case."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
@@ -55,15 +57,18 @@ _IIIF = re.compile(
 
 
 def last_part(path: str) -> str:
-    """The file that a path or address names, whatever its slashes; it is only ever compared. Of an address of the IIIF
-    Image API, whose own end is `default.jpg` for every page, the picture's identifier."""
+    """Return the file that a path or address names, only for comparison. For a IIIF Image API address, which
+    always ends in `default.jpg`, the picture's identifier.
+    """
     if "/" in path and (found := _IIIF.search(path.split("?")[0])):
         path = unquote(found.group(1))
     return path.replace("\\", "/").split("?")[0].rstrip("/").rpartition("/")[2]
 
 
 def layout_stems(name: str) -> list[str]:
-    """What a picture of this layout file may be called, likeliest first: `a.jpg.xml` is of `a.jpg`, else of `a`."""
+    """Return possible picture names for this layout file, likeliest first: `a.jpg.xml` is for `a.jpg`, else
+    for `a`.
+    """
     stem = _without_ending(plain(name))
     stems = [stem]
     while "." in stem and stem.rpartition(".")[2] in _INNER:
@@ -73,7 +78,9 @@ def layout_stems(name: str) -> list[str]:
 
 
 def picture_keys(name: str) -> list[str]:
-    """Names under which a picture is found: its own, its stem, and that of the scan it was made from (`a.bin.png`)."""
+    """Return the names under which a picture is found: its own, its stem, and that of its scan
+    (`a.bin.png`).
+    """
     own = plain(name)
     keys = [own, _without_ending(own)]
     if keys[1].rpartition(".")[2] in _MADE:
@@ -82,17 +89,17 @@ def picture_keys(name: str) -> list[str]:
 
 
 def called_picture(name: str) -> bool:
-    """Whether a name ends like a picture's."""
+    """Return whether a name ends like a picture's."""
     return plain(name).rpartition(".")[2] in _PICTURE_ENDINGS and "." in name
 
 
 def is_companion(name: str) -> bool:
-    """Whether a file of this name says what the classes of label files mean."""
+    """Return whether a file of this name lists the classes of label files."""
     return is_names_file(name)
 
 
 def picture_folders(folder: Folder) -> list[Folder]:
-    """Where the pictures of a layout file in *folder* lie, likeliest first."""
+    """Return where the pictures of a layout file in *folder* are, likeliest first."""
     found = [folder, *((*folder, one) for one in PICTURE_FOLDERS)]
     if folder:
         above = folder[:-1]
@@ -100,13 +107,13 @@ def picture_folders(folder: Folder) -> list[Folder]:
             found.append(above)
         found += [(*above, one) for one in PICTURE_FOLDERS]
         if len(folder) > 1 and plain(above[-1]) in LAYOUT_FOLDERS:
-            # labels/train/1.txt is of images/train/1.jpg.
+            # labels/train/1.txt belongs to images/train/1.jpg.
             found += [(*above[:-1], one, folder[-1]) for one in PICTURE_FOLDERS]
     return list(dict.fromkeys(found))
 
 
 def sent_place(filename: str) -> tuple[Folder, str]:
-    """The folders and the name that a sent file's name states, without any that lead upwards or are empty."""
+    """Return the folders and the name in a sent file's name, without empty or upward parts."""
     parts = [
         part for part in filename.replace("\\", "/").split("/") if part.strip() and part not in (".", "..")
     ]
@@ -114,7 +121,7 @@ def sent_place(filename: str) -> tuple[Folder, str]:
 
 
 def printable_name(name: str) -> str:
-    """A name that can be answered in JSON, whatever bytes it had."""
+    """Return a name that can be sent as JSON, whatever its bytes."""
     return name.encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,8 @@
-"""Which picture a layout file is of: through METS, by the name it declares, by its own, by size when names fail.
+"""Pairs layout files with pictures: by METS, by the name declared, by the file's own name, by size if names
+fail.
 
-Pure: names and sizes in, pairs and reasons out. A name that a file declares is only ever compared with the names of
-pictures that came in with it, never opened.
+Pure: names and sizes in, pairs and reasons out. A name declared in a file is only compared with the names of
+imported pictures, never opened.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ How: TypeAlias = Literal["declared", "name", "mets", "size"]
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
-    """A picture that came in: `pages` is how many it holds beneath it (a PDF), 0 for a single picture."""
+    """An imported picture: `pages` is the number of pages below it (a PDF), 0 for a single picture."""
 
     key: str
     folder: Folder
@@ -38,7 +39,7 @@ class PictureFile:
 
 @dataclass(frozen=True, slots=True)
 class LayoutPage:
-    """What a page of a layout file says of its picture."""
+    """What a page of a layout file states about its picture."""
 
     image: str = ""
     size: Size | None = None
@@ -46,7 +47,7 @@ class LayoutPage:
 
 @dataclass(frozen=True, slots=True)
 class LayoutFile:
-    """A layout file that came in and was read."""
+    """An imported layout file that was read."""
 
     folder: Folder
     name: str
@@ -54,13 +55,13 @@ class LayoutFile:
 
     @property
     def place(self) -> str:
-        """What it is called in reports."""
+        """Return its name in reports."""
         return "/".join((*self.folder, self.name))
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Page `page` of a layout file is of the picture `picture`, or of its page `part` (both from 0)."""
+    """Page `page` of a layout file belongs to the picture `picture`, or to its page `part` (both from 0)."""
 
     page: int
     picture: PictureFile
@@ -73,7 +74,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class UnpairedPage:
-    """A page of a layout file that found no picture, and why; `size` when its size may still find one."""
+    """A page of a layout file without a picture, and why; `size` if its size may still find one."""
 
     page: int
     why: str
@@ -86,7 +87,7 @@ _Place: TypeAlias = tuple[Folder, str]
 
 @dataclass(frozen=True, slots=True)
 class _MetsStatement:
-    """What METS says of a layout file: the pictures of its page, best first, and the fileGrp it is in."""
+    """What METS states about a layout file: the pictures of its page, best first, and its fileGrp."""
 
     pictures: tuple[PictureFile, ...]
     group: str
@@ -94,7 +95,7 @@ class _MetsStatement:
 
 @dataclass(slots=True)
 class Pictures:
-    """The pictures of a batch, found by name, by place and by size."""
+    """The pictures of a batch, found by name, place and size."""
 
     items: list[PictureFile]
     mets: dict[_Place, _MetsStatement] = field(default_factory=dict)
@@ -110,7 +111,7 @@ class Pictures:
                 self._far.setdefault(key, []).append(item)
 
     def take_mets(self, folder: Folder, pages: Iterable[MetsPage]) -> None:
-        """Take in the pages of a METS file in *folder*; of two that name a layout file the first is believed."""
+        """Add the pages of a METS file in *folder*; if two name the same layout file, the first counts."""
         for page in pages:
             pictures = tuple(self.of_page(folder, page))
             for path, group in zip(page.layouts, page.groups, strict=True):
@@ -119,9 +120,9 @@ class Pictures:
                 self._mets_far.setdefault(plain(last_part(path)), []).append(told)
 
     def of_page(self, folder: Folder, page: MetsPage) -> list[PictureFile]:
-        """The pictures of a METS file's page that came with it, best first.
+        """Return the imported pictures of a METS file's page, best first.
 
-        A picture that came without the folders it stood in is known by its name, when no other has that.
+        A picture imported without its folders is found by name if that is unique.
         """
         found: list[PictureFile] = []
         for path in page.images:
@@ -134,7 +135,7 @@ class Pictures:
         return list(dict.fromkeys(found))
 
     def find_named(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
-        """The pictures that one of *keys* names, nearest to *folder*; several where that leaves it open."""
+        """Return the pictures that one of *keys* names, nearest to *folder*; several if ambiguous."""
         for key in keys:
             for place in picture_folders(folder):
                 if found := self._near.get((_plain(place), key)):
@@ -145,7 +146,7 @@ class Pictures:
         return []
 
     def pair(self, layout: LayoutFile) -> list[Pair | UnpairedPage]:
-        """For each page of a layout file its picture by names and METS, or why there is none."""
+        """Return, for each page of a layout file, its picture by name and METS, or why there is none."""
         if len(layout.pages) == 1:
             told = self._mets_statement(layout)
             single = self._single(layout, layout.pages[0], told.pictures)
@@ -164,14 +165,15 @@ class Pictures:
         return found
 
     def hint(self, folder: Folder, name: str) -> PictureFile | None:
-        """The one picture that a layout file's own name points at, before it was read."""
+        """Return the one picture that a layout file's own name suggests, before it is read."""
         found = self.find_named(folder, layout_stems(name))
         return found[0] if len(found) == 1 and not found[0].pages else None
 
     def _single(
         self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]
     ) -> Pair | UnpairedPage:
-        # METS says it of just these files, so that it goes before names, unless the proportions contradict it.
+        # METS names exactly these files, so it takes precedence over names, unless the proportions contradict
+        # it.
         for one in told:
             if page.size is None or one.size is None or are_alike(page.size, one.size):
                 return self._check_pair(0, page, one, "mets", layout)
@@ -195,7 +197,7 @@ class Pictures:
     def _check_pair(
         self, number: int, page: LayoutPage, picture: PictureFile, how: How, layout: LayoutFile
     ) -> Pair | UnpairedPage:
-        """A pair, unless the file says it is of another picture and the proportions say so too."""
+        """Return the pair, unless both the file's stated picture and its proportions contradict it."""
         if picture.pages:
             return Pair(number, picture, 0 if picture.pages else None, how, _first_of(picture))
         foreign = (
@@ -235,11 +237,11 @@ class Pictures:
             return []
         name = plain(last_part(page.image))
         found = self.find_named(folder, [name])
-        # The page of book.tif may lie here as book.jpg.
+        # The page of book.tif may be here as book.jpg.
         return found or (self.find_named(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
     def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
-        """What METS says of a layout file, by its place, else by its name where only one it names has that."""
+        """Return what METS states about a layout file, by path, else by name if that is unique."""
         found = self.mets.get((_plain(layout.folder), plain(layout.name)))
         if found is None:
             far = self._mets_far.get(plain(layout.name), ())
@@ -250,9 +252,9 @@ class Pictures:
 def pair_by_size(
     alone: Sequence[tuple[str, UnpairedPage]], pictures: Iterable[PictureFile]
 ) -> dict[str, PictureFile | str]:
-    """For pages that names left alone (key, Alone) the one picture of just their size, or why there is none.
+    """Pair the remaining pages (key, Alone) with the only picture of exactly their size, or say why not.
 
-    *pictures*: those that nothing is of yet. Two pages or two pictures of one size leave it open.
+    *pictures*: those not paired yet. Two pages or two pictures of one size are ambiguous.
     """
     free: dict[Size, list[PictureFile]] = {}
     for picture in pictures:
@@ -298,6 +300,6 @@ def _plain(folder: Folder) -> Folder:
 
 
 def locate_path(folder: Folder, path: str) -> tuple[Folder, str]:
-    """The place of a path that a file in *folder* names, as it is compared."""
+    """Return the normalised path that a file in *folder* names."""
     parts = path.split("/")
     return _plain((*folder, *parts[:-1])), plain(parts[-1])

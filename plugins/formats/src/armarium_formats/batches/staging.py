@@ -1,5 +1,6 @@
-"""Look through files that came in together before anything is written: pictures are taken into the store, layout files
-read and paired, each refusal put into a sentence. What was read waits in a spool on disk, not in memory."""
+"""Examines a batch before anything is written: stores pictures, reads and pairs layout files, collects
+refusals. What was read is spooled to disk, not held in memory.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ HANDS = 2
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """A file that came in: where its bytes are now, what it is called, and the folders that pairing sees it in.
+    """An imported file: where its bytes are, its name, and the folders used for pairing.
 
-    `kept_at`: where it lies on this machine, None when it was sent. `mirrored`: the folders it gets in the project.
-    `scratch`: the engine's own folder that it was received into, None when it lies where its owner put it.
+    `kept_at`: its path on this machine, None if it was sent. `mirrored`: the folders it gets in the project.
+    `scratch`: the engine's folder that received it, None if it is at its owner's place.
     """
 
     path: Path
@@ -57,18 +58,18 @@ class ReceivedFile:
     scratch: Path | None = None
 
     def open(self, is_closed: IsClosed) -> BinaryIO:
-        """Its bytes for reading; the refusals of `open_plain`."""
+        """Open its bytes for reading; refuses as `open_plain` does."""
         return open_plain(self.path, is_closed, within=self.scratch)
 
     @property
     def place(self) -> str:
-        """What it is called in reports."""
+        """Return its name in reports."""
         return "/".join((*self.mirrored, self.name))
 
 
 @dataclass(slots=True)
 class StagedPicture:
-    """A picture in the store, with the nodes it is to become (the file, then its pages)."""
+    """A stored picture, with the nodes it will become (the file, then its pages)."""
 
     given: ReceivedFile
     nodes: list[dict[str, Any]]
@@ -77,7 +78,7 @@ class StagedPicture:
 
 @dataclass(slots=True)
 class StagedPass:
-    """A page of a layout file that found its picture."""
+    """A page of a layout file with its picture."""
 
     given: ReceivedFile
     driver: FormatDriver
@@ -87,13 +88,13 @@ class StagedPass:
 
     @property
     def node_id(self) -> str:
-        """The picture's own node; `pair.part` says which of its pages."""
+        """Return the picture's node; `pair.part` names one of its pages."""
         return self.pair.picture.key
 
 
 @dataclass(slots=True)
 class BatchPlan:
-    """All that a batch is going to write, and what it leaves out and why."""
+    """Everything a batch will write, and what it leaves out and why."""
 
     pictures: list[StagedPicture] = field(default_factory=list)
     passes: list[StagedPass] = field(default_factory=list)
@@ -103,11 +104,11 @@ class BatchPlan:
     spool: IO[bytes] | None = None
 
     def refuse(self, what: str, why: str) -> None:
-        """Note a file that is not taken, and why."""
+        """Record a refused file and the reason."""
         self.refused.append({"file": printable_name(what), "why": why})
 
     def page(self, staged: StagedPass) -> PageModel:
-        """The page as it was read."""
+        """Return the page as it was read."""
         assert self.spool is not None
         self.spool.seek(staged.spooled)
         page = pickle.load(self.spool)
@@ -115,13 +116,13 @@ class BatchPlan:
         return page
 
     def close(self) -> None:
-        """Let go of what was read."""
+        """Release what was read."""
         if self.spool is not None:
             self.spool.close()
 
 
 def looks_like_picture(head: bytes) -> bool:
-    """Whether bytes begin like a picture or a PDF; what it really is, its opening shows."""
+    """Return whether bytes begin like a picture or a PDF; opening it decides."""
     return (
         head.startswith(
             (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8", b"\xff\x4f\xff")
@@ -136,9 +137,9 @@ def looks_like_picture(head: bytes) -> bool:
 def stage(
     engine: Engine, library: Library, files: Iterable[ReceivedFile], staged: BatchPlan, *, link: bool = False
 ) -> None:
-    """Look through *files* and pair them, into *staged*; refusals of single files are noted there.
+    """Examine *files* and pair them, into *staged*, with the refusals of single files.
 
-    Raises Unavailable when the project's disk takes nothing more; then nothing of it is used.
+    Raises Unavailable when the project's disk is full; then none of it is used.
     """
     pictures: list[ReceivedFile] = []
     layouts: list[ReceivedFile] = []
@@ -150,7 +151,7 @@ def stage(
             staged.refuse(given.place, refusal.detail)
             continue
         if looks_like_picture(head) or called_picture(given.name):
-            # What is called a picture and is none is refused where it is opened.
+            # A file named like a picture that is none is refused when it is opened.
             pictures.append(given)
         elif is_companion(given.name):
             companions.append(given)
@@ -234,9 +235,10 @@ def read_layout(
     asked: str | None = None,
     likely: str | None = None,
 ) -> tuple[OpenedFile, bytes] | Mets:
-    """Read one file that is no picture: a layout file with its bytes, or a METS file. Refusals as of `open_layout`.
+    """Read a file that is not a picture: a layout file with its bytes, or a METS file. Refuses as
+    `open_layout` does.
 
-    *file* was opened from its beginning.
+    *file* was opened at its beginning.
     """
     data = file.read(MAX_FILE_BYTES + 1)
     if sniff_mets(data):
@@ -246,7 +248,7 @@ def read_layout(
                 code="file_too_large",
             )
         return read_mets(data, name)
-    # Label files count in fractions or in pixels of a picture they do not name: theirs is the one called like them.
+    # Label files count in fractions or in pixels of a picture that they do not name: the one with their name.
     hint = pictures.hint(folder, name)
     size = hint.size if hint is not None else None
     opened = open_layout(
@@ -256,7 +258,7 @@ def read_layout(
 
 
 def as_layout(folder: Folder, name: str, opened: OpenedFile) -> LayoutFile:
-    """What pairing needs to know of a file that was read."""
+    """Return what pairing needs to know of a file that was read."""
     return LayoutFile(
         folder,
         name,
@@ -340,12 +342,12 @@ NO_LABELS = "It names classes of layout-detection labels, and no label file came
 
 
 def is_label(one: _Read) -> bool:
-    """Whether a file is of the kind that class names lie beside."""
+    """Return whether a file is of the kind that has class names beside it."""
     return one.given.path.suffix.casefold() in (".txt", ".json")
 
 
 def paired_by_size(picture: PictureFile) -> str:
-    """The note of a pass whose file was paired with a picture by nothing but its size."""
+    """Return the note for a file paired by size alone."""
     assert picture.size is not None
     return (
         f"No name told its picture; {picture.name} is the only one of just its size, "
@@ -354,7 +356,7 @@ def paired_by_size(picture: PictureFile) -> str:
 
 
 def page_place(layout: LayoutFile, page: int, place: str) -> str:
-    """How a page of a layout file at *place* is called in a report."""
+    """Return the name of a page of the layout file at *place* in a report."""
     return place if len(layout.pages) == 1 else f"{place}, page {page + 1}"
 
 
@@ -372,7 +374,7 @@ def _picture(one: StagedPicture) -> PictureFile:
 
 
 def _keep(staged: BatchPlan, pages: list[PageModel]) -> list[int]:
-    """Put pages that were read into the spool; where each lies."""
+    """Spool pages that were read; return their positions."""
     if staged.spool is None:
         staged.spool = tempfile.SpooledTemporaryFile(max_size=SPOOLED)  # noqa: SIM115 (closed with the batch)
     places = []

@@ -31,7 +31,9 @@ class Hocr(Format):
     aliases: ClassVar[tuple[str, ...]] = ("html", "xhtml")
 
     def sniff(self, data: bytes) -> float:
-        """1 for an element of class ocr_page, 0.9 for another of hOCR's, 0.7 for its meta elements alone."""
+        """Return 1 for an element of class ocr_page, 0.9 for another hOCR class, 0.7 for its meta elements
+        alone.
+        """
         text = decode(data[:_HEAD]).text
         for pattern, sure in ((_PAGE, 1.0), (_PART, 0.9), (_META, 0.7)):
             if pattern.search(text):

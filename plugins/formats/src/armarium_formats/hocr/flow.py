@@ -1,4 +1,6 @@
-"""The text of an hOCR line as it runs through its elements: words, characters, alternatives, and what does not belong in it."""
+"""Reads the text of an hOCR line through its elements: words, characters, alternatives, misplaced
+elements.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ MAX_ALTERNATIVES: Final = 20
 
 
 def flat(text: str) -> str:
-    """Text with the white space of its source collapsed as a browser does; other spaces and soft hyphens stay."""
+    """Collapse white space as a browser does; other spaces and soft hyphens stay."""
     return _SPACE.sub(" ", text).strip(" ")
 
 
 class Reader(Protocol):
-    """What the flow asks of the reader it works for."""
+    """What the flow needs from its reader."""
 
     notes: Notes
 
@@ -43,7 +45,7 @@ class Reader(Protocol):
 
 
 class _Run:
-    """The text of one segment while it grows, with the places where there is a choice."""
+    """The growing text of one segment, with the places where there is a choice."""
 
     def __init__(self, segment: PageSegment) -> None:
         self.segment = segment
@@ -68,7 +70,7 @@ class _Run:
 
 
 class Flow:
-    """One line while it is read; `strays` are lines and regions that an unclosed tag left inside it."""
+    """Reads one line; `strays` are lines and regions that an unclosed tag left inside it."""
 
     def __init__(self, reader: Reader, line: PageSegment) -> None:
         self.reader = reader
@@ -81,7 +83,7 @@ class Flow:
         self.nested: list[tuple[etree._Element, str]] = []
 
     def run(self, element: etree._Element) -> None:
-        """Read the line; its words become its children, its text is what stands in it."""
+        """Read the line: words become its children, its text is its content."""
         self._read_inside(element, _of_characters(element))
         if self.words > 1 and not self.spaced and not _UNSPACED.search("".join(self.line.pieces)):
             self.reader.notes.note(
@@ -92,12 +94,12 @@ class Flow:
         self.line.finish(self.reader)
 
     def read_lone_word(self, element: etree._Element, name: str) -> list[PageSegment]:
-        """A word that stands in no line, and the words that an unclosed tag left inside it."""
+        """Read a word outside of lines, and the words that an unclosed tag left inside it."""
         self._word(element, name)
         return self.line.segment.children
 
     def _add(self, text: str | None, *, of_characters: bool = False) -> None:
-        """Running text; white space between the elements of single characters is that of the source only."""
+        """Append running text; white space between elements of single characters is only formatting."""
         if not text or (of_characters and text.isspace()):
             return
         self.line.pieces.append(text)
@@ -137,7 +139,9 @@ class Flow:
             self._read_inside(element, _of_characters(element))
 
     def _word(self, element: etree._Element, name: str) -> None:
-        """A word. One inside it was left there by an unclosed tag and comes after it, not deeper: depth stays bounded."""
+        """Read a word. One inside it, left there by an unclosed tag, is placed after it, so that depth stays
+        bounded.
+        """
         if self.word is not None:
             self.nested.append((element, name))
             return
@@ -170,7 +174,9 @@ class Flow:
         self._add(text)
 
     def _alternatives(self, element: etree._Element) -> None:
-        """The inserted text counts, the deleted ones are other readings; `nlp` is a negative logarithm."""
+        """Read alternatives: inserted text counts, deleted ones are other readings; `nlp` is a negative
+        logarithm.
+        """
         options = [child for child in element if isinstance(child.tag, str) and _text(child)]
         if not options:
             self._read_inside(element, False)

@@ -1,4 +1,6 @@
-"""Reading hOCR: the tree of classes becomes regions, lines and words; every leniency is noted, what has no field is kept."""
+"""Reads hOCR into regions, lines and words; deviations are noted, and what the model cannot hold is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ _DIRECTIONS: Final = {"ltr": "ltr", "rtl": "rtl", "ttb": "ttb", "btt": "btt"}
 
 
 def read(data: bytes, context: ReadContext) -> list[PageModel]:
-    """The pages of an hOCR file, or `Invalid` with a sentence about it."""
+    """Return the pages of an hOCR file; Invalid with the reason."""
     decoded = decode(data, declared_encoding(data))
     root = parse_html(decoded.text, name=context.filename)
     reading = _Reading(context)
@@ -72,7 +74,7 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
 
 
 def _find_framed(root: etree._Element) -> str | None:
-    """hOCR that stands as text in an element whose content a browser does not read, as demonstrations have it."""
+    """Find hOCR inside an element whose content a browser does not parse, as in demonstrations."""
     for element in root.iter("{*}iframe", "{*}noscript", "{*}textarea", "{*}template", "{*}script"):
         if element.text and "ocr_page" in element.text:
             return str(element.text)
@@ -80,7 +82,7 @@ def _find_framed(root: etree._Element) -> str | None:
 
 
 class _Place:
-    """Where segments go while the tree is walked: a list, the class it belongs to and the place above."""
+    """Where segments go during the walk: a list, its class, and the place above."""
 
     def __init__(self, into: list[PageSegment], name: str, above: _Place | None) -> None:
         self.into = into
@@ -88,7 +90,9 @@ class _Place:
         self.above = above
 
     def find_outside(self, *names: str) -> _Place:
-        """The nearest place that is not inside an element of one of these classes; unclosed tags nest what are brothers."""
+        """Return the nearest place outside elements of these classes; unclosed tags nest what are
+        siblings.
+        """
         place: _Place = self
         found = self
         while place.above is not None:
@@ -99,7 +103,7 @@ class _Place:
 
 
 class _Reading:
-    """One file while it is read."""
+    """One file while it is being read."""
 
     def __init__(self, context: ReadContext) -> None:
         self.context = context
@@ -114,7 +118,7 @@ class _Reading:
         self.place = _Place([], "", None)
 
     def pages_of(self, root: etree._Element) -> list[PageModel]:
-        """The pages found; lines outside of any stand on the page before them, or on one of their own."""
+        """Return the pages; lines outside of any go on the previous page, or on one of their own."""
         meta = {
             str(element.get("name")): str(element.get("content"))
             for element in root.iter("{*}meta")
@@ -178,7 +182,7 @@ class _Reading:
         self.notes = Notes()
 
     def _page(self) -> None:
-        """A page must be there before anything is put on it."""
+        """Make sure there is a page before anything is placed on it."""
         if not self.pages:
             self._open_page(None)
             self.notes.note("Lines stand outside of any ocr_page; they are on a page of their own")
@@ -186,7 +190,9 @@ class _Reading:
     # --------------------------------------------------------------------------------------------- walk
 
     def _walk(self, element: etree._Element) -> None:
-        """The children of an element. What an unclosed tag left inside a line comes next, not deeper: depth stays bounded."""
+        """Walk the children of an element. What an unclosed tag left inside a line comes after it: depth
+        stays bounded.
+        """
         waiting: deque[etree._Element] = deque(element)
         strays: set[etree._Element] = set()
         while waiting:
@@ -218,7 +224,9 @@ class _Reading:
             self.loose.append(text)
 
     def _is_line(self, element: etree._Element) -> bool:
-        """Whether a header, caption or float is a line: no line or paragraph stands in it, but words or text do."""
+        """Return whether a header, caption or float is a line: it contains words or text, but no line or
+        paragraph.
+        """
         for part in element.iter():
             if part is not element and isinstance(part.tag, str):
                 name = class_of(part)
@@ -251,7 +259,7 @@ class _Reading:
         self.loose = before + self.loose
 
     def _line(self, element: etree._Element, name: str) -> list[etree._Element]:
-        """Put a line in its place; the elements inside it that are none of its parts."""
+        """Add a line, and the elements inside it that do not belong to it."""
         self._page()
         line = self._segment(element, "line", name)
         line.is_furniture = name == "ocr_pageno"
@@ -277,7 +285,7 @@ class _Reading:
         return properties(title)
 
     def segment(self, element: etree._Element, name: str) -> PageSegment:
-        """A word of a line."""
+        """Return a word of a line as a segment."""
         return self._segment(element, "word", name)
 
     def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
@@ -327,7 +335,7 @@ class _Reading:
         return found
 
     def _confidence(self, segment: PageSegment, stated: dict[str, str]) -> None:
-        """Take the confidence of the text out of a title; those of single characters stay there too."""
+        """Take the confidence of the text from a title; those of single characters are kept there too."""
         for key in _CONFIDENCES:
             if key in stated:
                 found = numbers(stated[key])
@@ -338,19 +346,19 @@ class _Reading:
                 return
 
     def keep(self, segment: PageSegment, key: str, value: Any) -> None:
-        """Set something aside that the model has no field for."""
+        """Store something that the model has no field for."""
         if segment.extras is None:
             segment.extras = {"hocr": {}}
         segment.extras["hocr"][key] = value
 
     def state_confidence(self, segment: PageSegment) -> None:
-        """Note what was said of the text that counts; of how many hundredths it speaks is known at the end."""
+        """Record the confidence of the text; its scale is known only at the end."""
         said = self.said.pop(id(segment), None)
         if said is not None and segment.texts:
             self.confidences.append((segment.texts[0], said))
 
     def _settle_confidences(self) -> None:
-        """Hundredths by the standard; a file whose every figure is at most 1 counts in wholes."""
+        """Scale confidences: hundredths by the standard; if none exceeds 1, they are fractions."""
         values = [value for _, value in self.confidences]
         whole = bool(values) and max(values) <= 1 and any(value != int(value) for value in values)
         if whole:
@@ -365,7 +373,7 @@ class _Reading:
             self.of_file.append(f"{outside} confidences of the file lie outside 0 to 100")
 
     def _identity(self, stated: str | None, kind: str) -> str:
-        """The id as it stands; one that is missing or stands twice is made unique, the latter noted."""
+        """Return the id; a missing or duplicate one is made unique, the latter noted."""
         if stated and stated not in self.ids:
             self.ids.add(stated)
             return stated

@@ -1,4 +1,4 @@
-"""The `title` of an hOCR element: its properties, and the boxes, polygons and baselines among them."""
+"""Parses the `title` of an hOCR element: its properties, including boxes, polygons and baselines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CURVE_STEPS = 8
 
 
 def class_of(element: etree._Element) -> str | None:
-    """The first class of hOCR that an element has; None for a comment too."""
+    """Return the first hOCR class of an element; None for a comment."""
     stated = element.get("class") if isinstance(element.tag, str) else None
     return _class_in(str(stated)[:LONGEST_CLASS]) if stated else None
 
@@ -38,12 +38,12 @@ def _class_in(stated: str) -> str | None:
 
 
 def semicolons(title: str) -> str:
-    """A title whose bbox is parted from what follows by a comma, as older programs do, with the semicolon of the standard."""
+    """Replace the comma after a bbox, as older programs write, with the standard's semicolon."""
     return _COMMA.sub(r"\1; ", title)
 
 
 def properties(title: str) -> dict[str, str]:
-    """`bbox 1 2 3 4; image "a;b.png"` as a dictionary; the first of two properties of a name counts."""
+    """Parse `bbox 1 2 3 4; image "a;b.png"` into a dictionary; the first property of a name counts."""
     found: dict[str, str] = {}
     for part in _PART.findall(title) if '"' in title else title.split(";"):
         name, _, value = part.strip().partition(" ")
@@ -53,7 +53,7 @@ def properties(title: str) -> dict[str, str]:
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
-    """The outlines and baselines of a file as their titles state them."""
+    """Yield the outlines and baselines that titles state."""
     for element in root.iter():
         title = element.get("title")
         for stated in _SHAPE.findall(title) if title and ("poly" in title or "baseline" in title) else ():
@@ -61,7 +61,7 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
 
 
 def numbers(value: str) -> list[float] | None:
-    """Numbers parted by blanks or commas, whole ones whole; None when some of it is none, endless or above a thousand million."""
+    """Parse numbers separated by spaces or commas, whole if possible; None if one is invalid or too large."""
     try:
         return [_number(part) for part in value.replace(",", " ").split()]
     except ValueError:
@@ -80,7 +80,7 @@ def _number(part: str) -> float:
 
 
 def box_of(value: str | None) -> Box | None:
-    """A bbox whose corners stand in any order; None when it is none."""
+    """Return a bbox with its corners in any order; None if invalid."""
     stated = numbers(value) if value else None
     if stated is None or len(stated) != 4:
         return None
@@ -91,7 +91,7 @@ def box_of(value: str | None) -> Box | None:
 
 
 def polygon_of(value: str | None) -> list[Point] | None:
-    """The points of a `poly`; None when it is no list of pairs."""
+    """Return the points of a `poly`; None if it is not a list of pairs."""
     stated = numbers(value) if value else None
     if not stated or len(stated) % 2 or len(stated) < 6:
         return None
@@ -99,10 +99,11 @@ def polygon_of(value: str | None) -> list[Point] | None:
 
 
 def baseline_of(value: str, box: Box | None) -> list[Point] | None:
-    """A baseline in pixels, or None.
+    """Return a baseline in pixels, or None.
 
-    hOCR has a polynomial, its coefficients from the highest down, counted from the bottom left corner of the box: mostly
-    slope and offset. Some programs write the points themselves; numbers that lie as pairs in the box are taken for them.
+    hOCR has a polynomial, coefficients from the highest down, relative to the bottom left corner of the box:
+    mostly slope and offset. Some programs write points; numbers that are pairs inside the box are taken as
+    such.
     """
     stated = numbers(value)
     if not stated:
@@ -126,7 +127,7 @@ def baseline_of(value: str, box: Box | None) -> list[Point] | None:
 
 
 def is_near(points: Sequence[Point], box: Box) -> bool:
-    """Whether a baseline runs through its box, or no further above or below than the box is high."""
+    """Return whether a baseline is in its box, or at most the height of the box above or below it."""
     room = max(box[3] - box[1], 8)
     return all(box[1] - room <= y <= box[3] + room for _, y in points)
 

@@ -1,1 +1,1 @@
-"""The long work of formats, one file a kind."""
+"""The jobs of formats, one file per kind."""

@@ -1,4 +1,4 @@
-"""The job `convert-older-results`: each page's older geometry becomes segments, a step a page."""
+"""The job `convert-older-results`: converts each page's older geometry to segments, one step per page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium_formats.schemas.conversion import StartConversion
 
 
 def run_conversion(ctx: JobContext) -> dict[str, Any]:
-    """Convert page by page in the order of their ids. Killed and run again, no page is converted twice."""
+    """Convert page by page in the order of ids. Killed and run again, no page is converted twice."""
     kept: dict[str, Any] = deepcopy(ctx.checkpoint) or {"after": "", "problems": []}
     if "total" not in kept:
         with ctx.library.db.read() as conn:
@@ -45,7 +45,7 @@ def run_conversion(ctx: JobContext) -> dict[str, Any]:
 
 
 def _next(ctx: JobContext, after: str) -> tuple[str, list[str]] | None:
-    """The next page with older geometry, and the artifacts that hold it."""
+    """Return the next page with older geometry, and the artifacts that contain it."""
     with ctx.library.db.read() as conn:
         raw = raw_of(conn)
         row = raw.execute(f"SELECT min(a.document_id) {OLD} AND a.document_id > ?", (after,)).fetchone()

@@ -1,4 +1,4 @@
-"""What the job `ingest-layouts` is given, and how far it has come: its checkpoint."""
+"""The arguments and the checkpoint of the job `ingest-layouts`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LayoutJobArgs(Message):
 
 @dataclass
 class Progress:
-    """The checkpoint: how many files are done with, those that wait for their size, and what was found."""
+    """The checkpoint: how many files are done, those that wait for their size, and the results."""
 
     number: int = 0
     page: int = 0
@@ -55,24 +55,24 @@ class Progress:
     """Kinds of regions that have no counterpart here, with how many files have them."""
 
     def answer(self) -> dict[str, Any]:
-        """What the job answers."""
+        """Return the job's result."""
         inner = ("number", "page", "waiting", "settled")
         return {name: value for name, value in asdict(self).items() if name not in inner}
 
     def refuse(self, place: str, why: str) -> None:
-        """Count a file that is not taken."""
+        """Count a refused file."""
         self.refused_count += 1
         if len(self.refused) < MAX_LISTED:
             self.refused.append({"file": place, "why": why})
 
     def leave(self, place: str, why: str) -> None:
-        """Count a page of a file that found no picture."""
+        """Count a page without a picture."""
         self.unpaired_count += 1
         if len(self.unpaired) < MAX_LISTED:
             self.unpaired.append({"file": place, "why": why})
 
     def note(self, place: str, notes: Iterable[str], unknown: Iterable[str]) -> None:
-        """Count what was noted of a file."""
+        """Count the notes on a file."""
         count_remarks(self.notes, place, notes, most=MAX_NOTES)
         for word in dict.fromkeys(unknown):
             if word in self.unknown_classes or len(self.unknown_classes) < MAX_LISTED:

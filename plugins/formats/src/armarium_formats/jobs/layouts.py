@@ -1,7 +1,8 @@
-"""The job `ingest-layouts`: after a folder's pictures came in, its layout files become passes of theirs.
+"""The job `ingest-layouts`: after a folder's pictures were imported, its layout files become their passes.
 
-Files are written in batches, each one step with the checkpoint in its transaction; all steps belong to the import's own
-set, so the whole import is one undo. Files that no name pairs wait for the end, where the size may tell.
+Files are written in batches, each one step with the checkpoint in its transaction; all steps belong to the
+import's own set, so the whole import is one undo. Files that no name pairs wait for the end, when their size
+may decide.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Layouts:
         """The driver of the file before."""
 
     def run(self) -> dict[str, Any]:
-        """Read and pair all of it; answers counts and what was left."""
+        """Read and pair everything; return the counts and what was left."""
         self._look()
         total = len(self.files) or 1
         self.ahead = self._reading_ahead()
@@ -97,7 +98,7 @@ class Layouts:
         return kept.answer()
 
     def _look(self) -> None:
-        """Which pictures came in and which layout files lie beside them; METS files are read here."""
+        """Find the imported pictures and the layout files beside them; METS files are read here."""
         places: list[tuple[FoundEntry, Folder]] = []
         found_mets: list[tuple[Folder, Mets]] = []
         for found in self._walk():
@@ -121,7 +122,7 @@ class Layouts:
         self.mets_pages = MetsPages(self.pictures, [(folder, name) for folder, name, _ in self.files])
 
     def _reading_ahead(self) -> ReadAhead:
-        """Of nothing where files need others to be read, or a format was asked for."""
+        """Return the reader ahead; inactive if files need others, or a format was requested."""
 
         def describe_file(number: int) -> FileToRead:
             folder, name, path = self.files[number]
@@ -145,7 +146,7 @@ class Layouts:
         return open_plain(path, self.ctx.library.is_closed)
 
     def _read_before(self, digest: str) -> bool:
-        """Whether a file that no name pairs is a pass of one of these pictures since an earlier import."""
+        """Return whether a file that no name pairs is already a pass of one of these pictures."""
         with self.ctx.library.db.read() as conn:
             raw = raw_of(conn)
             return not self.args.again and known_among(
@@ -153,7 +154,7 @@ class Layouts:
             )
 
     def _file(self, folder: Folder, name: str, path: Path) -> None:
-        """Read one file and import what of it is paired; the rest waits or is told why."""
+        """Read one file and import its paired pages; the rest waits or is reported."""
         place = printable_name("/".join((*folder, name)) if self.root is not None else str(path))
         number = self.kept.number
         try:
@@ -174,7 +175,7 @@ class Layouts:
             self.ctx.save(asdict(self.kept))
 
     def _use_mets(self, place: str, folder: Folder, name: str, path: Path, mets: Mets) -> None:
-        """Order and label the pages of a METS file, as a step of its own, when no batch waits."""
+        """Order and label the pages of a METS file, in a step of its own, when no batch is pending."""
         self._commit()
         with self._open(path) as file:
             params = self.mets_pages.as_params(
@@ -191,7 +192,7 @@ class Layouts:
                 self.kept.already += 1
                 return
         try:
-            # Without a checkpoint: what it did, it finds done when it is asked again after a kill.
+            # Without a checkpoint: repeated after a kill, it finds its work done.
             outcome = self.ctx.act("ingest.mets", params, set_id=self.args.set_id)
         except ServiceError as refusal:
             if refusal.status >= 500:
@@ -239,12 +240,12 @@ class Layouts:
                 waits = {"file": number, "page": result.page, "why": result.why, "place": place}
                 self.kept.waiting.append({**waits, "size": list(result.size)})
             self.kept.page = index + 1
-            # A file of many pages may be more than a batch.
+            # A file of many pages may exceed a batch.
             if index + 1 < len(results):
                 self._commit_when_full()
 
     def _import(self, place: str, name: str, opened: OpenedFile, data: bytes, pair: Pair) -> None:
-        """Put a page of a file into the batch; what it would be refused for is found here."""
+        """Add a page of a file to the batch; refusals are found here."""
         document_id = self._document(pair)
         if document_id is None:
             self._refuse(place, "The page it is of is not there any more.")
@@ -285,7 +286,7 @@ class Layouts:
         self.kept.passes += 1
 
     def _commit(self) -> None:
-        """Write the batch as one step with the checkpoint; file by file where one of it is refused after all."""
+        """Write the batch as one step with the checkpoint; file by file if one of it is refused after all."""
         batch, self.batch, self.bytes = self.batch, [], 0
         self.since = time.monotonic()
         if not batch:
@@ -328,7 +329,7 @@ class Layouts:
             return conn.execute(pages.order_by(page.sequence).limit(1).offset(pair.part)).scalar()
 
     def _by_size(self) -> None:
-        """Pair what waits with the pictures that nothing is of yet, by size alone."""
+        """Pair the waiting files with unpaired pictures, by size alone."""
         if not self.kept.waiting:
             return
         with self.ctx.library.db.read() as conn:
@@ -338,7 +339,7 @@ class Layouts:
             (str(number), UnpairedPage(one["page"], one["why"], (one["size"][0], one["size"][1])))
             for number, one in enumerate(self.kept.waiting)
         ]
-        # What an earlier run of this job already settled stays settled: its picture counts as free for the counting.
+        # What an earlier run of this job settled stays settled: its picture counts as unpaired.
         settled = {one.get("document_id") for one in self.kept.waiting}
         free = [one for one in self.pictures.items if one.key not in taken or one.key in settled]
         paired = pair_by_size(waiting, free)
@@ -378,7 +379,7 @@ class Layouts:
 
 
 def run_layouts(ctx: JobContext) -> dict[str, Any]:
-    """The job's body."""
+    """Run the job."""
     return Layouts(ctx).run()
 
 

@@ -1,4 +1,4 @@
-"""How many files the next step of an import takes: as many as the last one shows to be written in a bounded time."""
+"""Chooses how many files the next step of an import takes, so that a step is written in a bounded time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ SECONDS = 0.15
 
 
 class Pace:
-    """Steps grow while they are quick, and shrink where pages are large, the disk is slow or people write as well."""
+    """Steps grow while they are fast, and shrink if pages are large, the disk is slow or people write as
+    well.
+    """
 
     def __init__(self, first: int = FIRST) -> None:
         self.files = first
 
     def note_step(self, files: int, seconds: float) -> None:
-        """A step of *files* files took so long, its wait for the writer among it."""
+        """Record that a step of *files* files took *seconds*, including its wait for the writer."""
         fitting = int(files * SECONDS / max(seconds, 0.001))
-        # At most twice as many at once: these may have been small ones.
+        # At most double: these may have been small ones.
         self.files = max(1, min(fitting, 2 * files, MOST))

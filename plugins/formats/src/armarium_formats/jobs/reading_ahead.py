@@ -1,4 +1,4 @@
-"""Reading layout files ahead of the import that writes them: worker processes read and place, the writer writes.
+"""Reads layout files ahead of their import: worker processes read and place, the writer writes.
 
 It makes the import of layout files 1.33 times faster on two cores. Nothing depends on it: a file that is large, strange
 or refused is read where it is needed, and so is one that is not ready in time, every file on a machine with one core,
@@ -59,7 +59,7 @@ LONGEST = 1 << 20
 
 
 class FileToRead(NamedTuple):
-    """A file that may be read ahead: where it lies, what it is called, the size of the picture called like it."""
+    """A file that may be read ahead: its path, its name, the size of the picture of that name."""
 
     path: Path
     name: str
@@ -67,7 +67,7 @@ class FileToRead(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A file of one page as the worker read it: its bytes, the page without its segments, and these in fractions."""
+    """A one-page file read by the worker: its bytes, the page without segments, and these in fractions."""
 
     data: bytes
     digest: str
@@ -76,16 +76,16 @@ class _Read(NamedTuple):
 
 
 class ReadingAhead:
-    """What runs in the worker process."""
+    """The code that runs in the worker process."""
 
     @staticmethod
     def handlers(context: Any) -> dict[str, Any]:
-        """The methods that the engine calls."""
+        """Return the methods that the engine calls."""
         return {"read": ReadingAhead.read}
 
     @staticmethod
     def read(call: Any) -> dict[str, Any]:
-        """Read and place *files* with *driver*; None for each that is better read by the import itself."""
+        """Read and place *files* with *driver*; None for each that the import should read itself."""
         (entry,) = entry_points(group=GROUP, name=call.params["driver"])
         kind = entry.load()
         driver = kind()
@@ -111,7 +111,7 @@ def _read(
             return None
         placed = place(page, (page.width, page.height), name, driver.name, beyond)
     except Exception:
-        # The import reads it itself and says in words what is the matter.
+        # The import reads it itself and reports the reason.
         return None
     return _Read(data, digest_of(data), replace(page, segments=[]), placed)
 
@@ -121,14 +121,14 @@ def _whole_name(kind: type) -> str:
 
 
 class _ReadFile(NamedTuple):
-    """A file that was read, and the keeping of its bytes where its name says which picture it is of."""
+    """A file that was read, and the storing of its bytes if its name suggests a picture."""
 
     read: _Read
     kept: Future[str] | None
 
 
 class ReadAhead:
-    """The import's side: files are asked for in their order, a few calls ahead, and their bytes put into the store."""
+    """The import's side: requests files in order, a few calls ahead, and stores their bytes."""
 
     def __init__(
         self, ctx: JobContext, files: int, asked: Callable[[int], FileToRead], beyond: Beyond = "clip"
@@ -152,8 +152,9 @@ class ReadAhead:
             self.start = self.hands.submit(ctx.call_worker, None, WORKER, "hello", {})
 
     def take(self, number: int) -> tuple[OpenedFile, bytes] | None:
-        """File *number* as it was read ahead, its bytes in the store if it is likely paired; None when it is to be
-        read now."""
+        """Return file *number* as read ahead, its bytes stored if it is likely paired; None if it must be
+        read now.
+        """
         if self.hands is None or self.driver is None or not self.start.done() or self._gave_way(self.start):
             return None
         self._gather(number)
@@ -162,7 +163,7 @@ class ReadAhead:
         if found is None:
             return None
         if found.kept is not None:
-            # What the disk refuses is told by the step, which tries again.
+            # Errors of the disk are reported by the step, which tries again.
             found.kept.exception()
         name = self.asked(number).name
         return OpenedFile(
@@ -170,20 +171,20 @@ class ReadAhead:
         ), found.read.data
 
     def is_of(self, driver: FormatDriver) -> None:
-        """The driver of the file that was read last: the next ones are read ahead with it."""
+        """Note the driver of the last file: the next ones are read ahead with it."""
         if self.driver is None or driver.name != self.driver.name:
             self.driver = driver
             self.calls, self.read = [], {}
 
     def close(self) -> None:
-        """Ask for nothing more."""
+        """Request nothing more."""
         if self.hands is not None:
             self.hands.shutdown(wait=False, cancel_futures=True)
             self.keepers.shutdown(wait=False, cancel_futures=True)
             self.hands = None
 
     def _gather(self, number: int) -> None:
-        """Take over what was read, up to file *number*, for which it waits a while where it was asked for."""
+        """Collect results up to file *number*, waiting briefly if it was requested."""
         while self.calls and self.calls[0][0].start <= number:
             asked, call = self.calls[0]
             if number in asked and call is not self.late and not wait([call], PATIENCE).done:
@@ -198,7 +199,9 @@ class ReadAhead:
         self.read = {one: found for one, found in self.read.items() if one >= number}
 
     def _gave_way(self, call: Future[Any]) -> bool:
-        """Whether a worker failed a call: none is asked any more, and the import goes on without them."""
+        """Return whether a worker failed; then none is called any more, and the import continues without
+        them.
+        """
         fault = call.exception()
         if fault is not None and self.hands is not None:
             log.warning("layout files are read without a worker: %s", fault)
@@ -232,7 +235,7 @@ class ReadAhead:
         return [self._keep(one, read) for one, read in zip(asked, found, strict=True)]
 
     def _keep(self, asked: FileToRead, read: _Read | None) -> _ReadFile | None:
-        """Begin to keep the bytes of a file that will hardly stay without its picture."""
+        """Start storing the bytes of a file that will probably be paired."""
         if read is None:
             return None
         kept: Future[str] | None = None
@@ -251,7 +254,7 @@ def _length(path: Path) -> int:
 
 
 def _json_path(path: Path) -> str:
-    """The path as JSON can carry it; one that JSON cannot carry leads nowhere, and is read by the import itself."""
+    """Return the path as JSON can carry it; None if it cannot, and the import reads the file itself."""
     return str(path).encode("utf-8", "replace").decode()
 
 

@@ -1,1 +1,1 @@
-"""What the XML formats of pages share: profiles, schemas made of them, fragments that are kept, ids, notes."""
+"""Shared by the XML formats of pages: profiles, schemas made from them, stored fragments, ids, notes."""

@@ -1,4 +1,6 @@
-"""Parts of an XML file that the page model has no field for: kept as short XML without namespace, and put back."""
+"""Parts of an XML file that the page model has no field for: stored as XML without namespace, and
+restored.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ _NAME = re.compile(r"<([^\s/>]+)")
 
 
 def local_name(tag: str) -> str:
-    """An element's or attribute's name without its namespace."""
+    """Return an element's or attribute's name without its namespace."""
     return tag.rpartition("}")[2]
 
 
 def text_of(value: str) -> str:
-    """Character data as XML; characters that XML cannot hold are left out."""
+    """Return character data as XML, without characters that XML cannot contain."""
     if not _SPECIAL.search(value):
         return value
     if _ILLEGAL.search(value):
@@ -31,7 +33,7 @@ def text_of(value: str) -> str:
 
 
 def attribute_of(value: str) -> str:
-    """An attribute's value as XML, line breaks kept."""
+    """Return an attribute's value as XML, preserving line breaks."""
     if not _SPECIAL.search(value):
         return value
     if _ILLEGAL.search(value):
@@ -40,17 +42,17 @@ def attribute_of(value: str) -> str:
 
 
 def lawful(value: str) -> str:
-    """A text without the characters that no XML document can hold."""
+    """Return a text without the characters that no XML document can contain."""
     return _ILLEGAL.sub("", value) if _ILLEGAL.search(value) else value
 
 
 def illegal_characters(value: str) -> int:
-    """How many characters of *value* no XML document can hold."""
+    """Return how many characters of *value* no XML document can contain."""
     return len(_ILLEGAL.findall(value))
 
 
 def attributes_of(values: dict[str, str]) -> str:
-    """Attributes as they stand in a start tag, each after a blank."""
+    """Return attributes as in a start tag, each after a space."""
     if not _SPECIAL.search("".join(values.values())):
         return "".join([f' {key}="{value}"' for key, value in values.items()])
     return "".join([f' {key}="{attribute_of(value)}"' for key, value in values.items()])
@@ -61,7 +63,7 @@ Change = Callable[["etree._Element", dict[str, str]], bool]
 
 
 def keep(element: etree._Element, change: Change | None = None) -> str:
-    """An element and all in it as XML without namespace."""
+    """Return an element and its contents as XML without namespace."""
     name = local_name(str(element.tag))
     attributes = {local_name(str(key)): str(value) for key, value in element.attrib.items()}
     without = change(element, attributes) if change is not None else False
@@ -82,15 +84,16 @@ def keep(element: etree._Element, change: Change | None = None) -> str:
 
 
 def name_of(fragment: str) -> str:
-    """The name of a fragment's root element."""
+    """Return the name of a fragment's root element."""
     found = _NAME.match(fragment)
     return found.group(1) if found else ""
 
 
 def settle_ids(pattern: re.Pattern[str], fragment: str, ids: dict[str, str], refs: dict[str, str]) -> str:
-    """A fragment with its own ids and the ids it points at exchanged as told.
+    """Replace the ids and references in a fragment.
 
-    *pattern* finds in three groups what stands before an attribute, its name (`id` in any case, else a reference), its value.
+    *pattern* captures in three groups what precedes an attribute, its name (`id` in any case, else a
+    reference), its value.
     """
 
     def change(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Ids of a written XML file: the original ones where they are lawful and unique, made ones otherwise."""
+"""Ids of a written XML file: the original ones if valid and unique, otherwise new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNLAWFUL = re.compile(r"[^\w.\-]")
 class Identities:
     """The ids of one file while it is written.
 
-    *pattern* finds the ids and references inside kept fragments (see `settle_ids`).
+    *pattern* finds the ids and references inside stored fragments (see `settle_ids`).
     """
 
     def __init__(self, ids: Iterable[str], pattern: re.Pattern[str]) -> None:
@@ -22,14 +22,14 @@ class Identities:
         self.of_segment: dict[str, str] = {one: one for one in every if is_ncname(one)}
         self.used: set[str] = set(self.of_segment)
         self._pattern = pattern
-        # Lawful ids first, then the others by name: what an id is written as hangs on the ids alone, never on the
-        # sequence the segments stand in, which may be another one when the file has been read again.
+        # Valid ids first, then the others by name: the result depends on the ids alone, never on the sequence
+        # of the segments, which may differ when the file is read again.
         unlawful = sorted({one for one in every if one not in self.of_segment})
         self.of_segment |= {one: self.make(one) for one in unlawful}
         self.changed = len(every) - len(self.of_segment) + len(unlawful)
 
     def make(self, wish: str) -> str:
-        """A lawful id that is not used yet, as near to *wish* as may be."""
+        """Return a valid unused id, as close to *wish* as possible."""
         base = _UNLAWFUL.sub("_", wish) or "id"
         if not is_ncname(base):
             base = f"id_{base}"
@@ -43,14 +43,14 @@ class Identities:
         return made
 
     def take(self, wish: str) -> str:
-        """*wish* itself when it is lawful and free, else one made of it."""
+        """Return *wish* itself if it is valid and free, else one derived from it."""
         if wish in self.used or not is_ncname(wish):
             return self.make(wish)
         self.used.add(wish)
         return wish
 
     def settle(self, fragment: str) -> str | None:
-        """A kept fragment with ids that clash with nothing; None when it points at an id that is gone."""
+        """Return a stored fragment with ids that do not clash; None if it refers to an id that is gone."""
         own: list[str] = []
         refs: list[str] = []
         for found in self._pattern.finditer(fragment):

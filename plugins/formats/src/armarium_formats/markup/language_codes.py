@@ -1,4 +1,4 @@
-"""Languages as OCR programs name them (ISO 639-2 and -3, with tesseract's additions) in BCP 47 and ISO 15924."""
+"""Maps OCR programs' language names (ISO 639-2 and -3, tesseract's additions) to BCP 47 and ISO 15924."""
 
 from __future__ import annotations
 
@@ -151,7 +151,9 @@ _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
 
 
 def language_and_script(stated: str) -> tuple[str | None, str | None]:
-    """`deu_frak` as ("de", "Latf"), `lat` as ("la", None), `en-GB` as it is; (None, None) for what is no one language."""
+    """Return `deu_frak` as ("de", "Latf"), `lat` as ("la", None), `en-GB` as it is; otherwise (None,
+    None).
+    """
     word, _, more = stated[:60].strip().partition("_")
     if not _TAG.fullmatch(word):
         return None, None

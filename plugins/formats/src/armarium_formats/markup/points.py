@@ -15,15 +15,15 @@ from armarium_formats.point_limits import Stated, line_of
 if TYPE_CHECKING:
     from lxml import etree
 
-# Every run is possessive and a number begins where none is under way: a value of any length is read in one go. Groups are
-# not: Python before 3.11.5 does not go back to where a possessive group began when it fails half-way.
+# Runs are possessive so that a value of any length is read in linear time. Groups are not: Python before
+# 3.11.5 does not backtrack to the beginning of a possessive group that fails half-way.
 _NUMBER = r"(?:[+-]|(?<![\d.]))(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?"
 _BLANKS_ONLY = re.compile(rf"\s*+{_NUMBER}\s++{_NUMBER}(?:\s++{_NUMBER}\s++{_NUMBER})*\s*+")
 _PAIR = re.compile(rf"({_NUMBER})\s*+,\s*+({_NUMBER})")
 
 
 def shapes_of(root: etree._Element) -> Iterator[Stated]:
-    """What an XML file of any format states as points."""
+    """Yield what an XML file of any format states as points."""
     for element in root.iter():
         stated = (
             element.get("points") or element.get("POINTS") or element.get("BASELINE") or element.get("facs")
@@ -35,7 +35,7 @@ def shapes_of(root: etree._Element) -> Iterator[Stated]:
 
 
 def parse_points(value: str) -> list[tuple[float, float]] | None:
-    """The points of a `points` attribute; whole numbers stay whole. None when some of it is no x,y pair."""
+    """Return the points of a `points` attribute, whole numbers as int; None if a part is not an x,y pair."""
     numbers = _whole_numbers(value)
     if numbers and 2 * value.count(",") == len(numbers):
         return list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -50,9 +50,9 @@ def parse_points(value: str) -> list[tuple[float, float]] | None:
 
 
 def _whole_numbers(value: str) -> list[int]:
-    """The numbers of "1,2 3,4", none where some of it is no whole number."""
+    """Return the numbers of "1,2 3,4"; none if one is not a whole number."""
     try:
-        # As nearly all files write them, they are JSON but for the brackets, which is read in a third of the time.
+        # Nearly all files write them so: JSON but for the brackets, which is parsed in a third of the time.
         numbers = orjson.loads(f"[{value.replace(' ', ',')}]")
         if set(map(type, numbers)) == {int}:
             return numbers  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
-"""An XML format as a table: which elements and attributes stand where, and which values they take.
+"""An XML format as a table: which elements and attributes may occur where, and their values.
 
-One line an element: its children in order (`?` may be absent, `*` any number, `+` at least one, `(A|B)*` a free
-mixture, `(A,B?)+` a sequence that repeats, `=type` text of that type, `ANY` whatever element), then its attributes
-after `@` as name:type, `!` marking the ones that must stand. An indented line goes on with the row above.
+One line per element: its children in order (`?` optional, `*` any number, `+` at least one, `(A|B)*` any
+mixture, `(A,B?)+` a repeated sequence, `=type` text of that type, `ANY` any element), then its attributes
+after `@` as name:type, `!` marking required ones. An indented line continues the row above.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Element:
 
 
 def read_elements(table: str, macros: Mapping[str, str]) -> dict[str, Element]:
-    """Every element of a table by name; `macros` are words of it that stand for several."""
+    """Return every element of a table by name; `macros` are words in it that stand for several."""
     found: dict[str, Element] = {}
     for line in unfold(table):
         left, _, right = line.partition("@")
@@ -38,17 +38,17 @@ def read_elements(table: str, macros: Mapping[str, str]) -> dict[str, Element]:
 
 
 def read_words(table: str) -> dict[str, frozenset[str]]:
-    """The types that are lists of words: one line a type, `name: word word …`."""
+    """Return the types that are lists of words: one line per type, `name: word word …`."""
     return {line.split(":", 1)[0]: frozenset(line.split(":", 1)[1].split()) for line in unfold(table)}
 
 
 def unfold(table: str) -> list[str]:
-    """The rows of a table; an indented line goes on with the row above."""
+    """Return the rows of a table; an indented line continues the row above."""
     return table.replace("\n  ", " ").strip().splitlines()
 
 
 def _expand(text: str, macros: Mapping[str, str]) -> list[str]:
-    """The tokens of a row with its macros written out."""
+    """Return the tokens of a row with its macros expanded."""
     found: list[str] = []
     for token in text.split():
         found += _expand(macros[token], macros) if token in macros else [token]

@@ -1,4 +1,4 @@
-"""The RELAX NG of a profile, and the check that every export passes before it is given out."""
+"""The RELAX NG schema of a profile, against which every export is validated."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _ANYTHING = (
 
 
 class Schema:
-    """A format's schema. `words` are its types that are lists of words, asked for when first needed.
+    """A format's schema. `words` are its types that are lists of words, computed on first use.
 
-    ids, references and points name the attributes that give an id, point at one, or hold points. attributes_apart: look at
-    attributes first by the profile alone, and at the elements by a RELAX NG that takes any attribute. The validator keeps
-    a state for every choice of optional attributes, which costs a page of many of them thrice its time; what this finds
-    wrong is judged again by the whole schema.
+    ids, references and points name the attributes that give an id, refer to one, or contain points.
+    attributes_apart: check attributes first by the profile alone, and elements by a RELAX NG schema that
+    accepts any attribute. The validator tracks every combination of optional attributes, which triples its
+    time; faults found this way are judged again by the whole schema.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Schema:
 
     @cached_property
     def relax_ng(self) -> str:
-        """The schema as RELAX NG, XML syntax."""
+        """Return the schema as RELAX NG, XML syntax."""
         return self._grammar(f'<ref name="{self.root}"/>')
 
     def _grammar(self, start: str) -> str:
@@ -131,7 +131,9 @@ class Schema:
         return etree.RelaxNG(etree.fromstring(bare))
 
     def _is_plainly_valid(self, root: etree._Element) -> bool:
-        """Whether the elements are where they may be and every attribute is one that its element has, with a value that fits."""
+        """Return whether elements are where they may be and every attribute is allowed and has a fitting
+        value.
+        """
         if not self._elements_validator.validate(root):
             return False
         space = f"{{{self.namespace}}}"
@@ -166,7 +168,7 @@ class Schema:
         return etree.RelaxNG(etree.fromstring(self._grammar(f"<choice>{starts}</choice>")))
 
     def problems_of(self, root: etree._Element, *, most: int = 20) -> list[str]:
-        """What keeps a document from being valid, in words, at most *most* of them."""
+        """Return what makes a document invalid, in words, at most *most* faults."""
         found: list[str] = []
         with self._one_at_a_time:
             if not (self._apart and self._is_plainly_valid(root)):
@@ -186,11 +188,11 @@ class Schema:
         return found[:most]
 
     def is_valid(self, fragment: str) -> bool:
-        """Whether a fragment without namespace is, as it stands, valid for an element of its name."""
+        """Return whether a fragment without namespace is valid as an element of its name."""
         return _is_valid(self, fragment)
 
     def fits(self, kind: str, value: str) -> bool:
-        """Whether *value* is of the profile's type *kind*; never says yes where the schema says no."""
+        """Return whether *value* is of the profile's type *kind*; never true if the schema says no."""
         match kind:
             case "string":
                 return True
@@ -290,7 +292,7 @@ _DATE_TIME = re.compile(
 
 
 def is_ncname(value: str) -> bool:
-    """Whether *value* may be an id: a letter or underscore first, then letters, digits, `.`, `-`, `_`."""
+    """Return whether *value* may be an id: a letter or underscore, then letters, digits, `.`, `-`, `_`."""
     if _NCNAME.fullmatch(value) is None:
         return False
     return value.isascii() or _is_datum("id", value)
@@ -298,7 +300,9 @@ def is_ncname(value: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _is_datum(kind: str, value: str) -> bool:
-    """What the validator itself says of a value: of ids beyond ASCII it follows an older Unicode than we do."""
+    """Return the validator's own verdict on a value: for non-ASCII ids it uses an older Unicode than we
+    do.
+    """
     from lxml import etree
 
     element = etree.Element("value")

@@ -1,1 +1,1 @@
-"""METS: which image and which layout files belong to a page, for pairing; a METS file is no page itself."""
+"""METS: which image and layout files belong to a page, for pairing; a METS file is not a page itself."""

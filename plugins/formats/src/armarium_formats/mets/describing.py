@@ -1,4 +1,4 @@
-"""What a METS file says beyond its pages: of the work (MODS, Dublin Core) and of its logical parts."""
+"""What a METS file states beyond its pages: about the work (MODS, Dublin Core) and its logical parts."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ _MODS = {
 
 @dataclass(slots=True)
 class Description:
-    """What a METS file says of the whole. `fields` are values by name, `parts` the logical structure as nested records
-    {type, label, order_label, pages, parts} with the numbers of pages, `beyond` what stays in the original, counted."""
+    """What a METS file states about the whole. `fields` are values by name, `parts` the logical structure as
+    nested records {type, label, order_label, pages, parts} with page numbers, `beyond` counts what stays in
+    the original.
+    """
 
     label: str = ""
     kind: str = ""
@@ -50,17 +52,18 @@ class Description:
 
     @property
     def title(self) -> str:
-        """What the work is called, empty when the file does not say."""
+        """Return the title of the work, empty if the file does not state one."""
         return next(iter(self.fields.get("title", ())), self.label)
 
     def as_metadata(self) -> dict[str, Any]:
-        """The fields as a document's `source_metadata` has them: one value, or a list of several."""
+        """Return the fields as a document's `source_metadata`: one value, or a list of several."""
         return {name: found[0] if len(found) == 1 else found for name, found in self.fields.items()}
 
 
 def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[str, int]) -> Description:
-    """What *root* says of the whole; *pages* are the numbers of the pages by the ID of their div, *of_file* by that of
-    a file."""
+    """Return what *root* states about the whole; *pages* are page numbers by the ID of their div, *of_file*
+    by that of a file.
+    """
     found = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
     records = {one.get("ID") or "": one for one in _elements_below(root, "dmdSec")}
     logical = [
@@ -90,7 +93,7 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
 def _main_record(
     logical: list[etree._Element], records: Mapping[str, etree._Element]
 ) -> etree._Element | None:
-    """The record of the uppermost logical part that has one, else the first of all."""
+    """Return the record of the topmost logical part that has one, else the first of all."""
     for structure in logical:
         for div in structure.iter("{*}div"):
             for identity in (div.get("DMDID") or "").split():
@@ -133,7 +136,7 @@ def _add(found: dict[str, list[str]], name: str, value: str) -> None:
 
 
 def _links(root: etree._Element) -> dict[str, list[str]]:
-    """The IDs of physical parts by that of the logical part which a structLink ties them to."""
+    """Return the IDs of physical parts by that of the logical part linked to them by a structLink."""
     found: dict[str, list[str]] = {}
     for section in _elements_below(root, "structLink"):
         for link in section.iter("{*}smLink"):
@@ -149,7 +152,7 @@ def _parts(
     of_file: Mapping[str, int],
     linked: Mapping[str, list[str]],
 ) -> tuple[list[dict[str, Any]], int] | None:
-    """The divs of a structure as records and how many they are; None where they are too many or too deep."""
+    """Return the divs of a structure as records, and their number; None if they are too many or too deep."""
     top: list[dict[str, Any]] = []
     count = 0
     stack = [(div, top, 1) for div in reversed(list(_elements_below(structure, "div")))]

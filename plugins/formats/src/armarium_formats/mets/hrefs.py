@@ -1,4 +1,4 @@
-"""Names of files as a METS file gives them: made into a path below its own folder, or refused in words."""
+"""Converts file names in a METS file to paths below its own folder, or refuses them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def local_path(href: str) -> tuple[str, str | None]:
-    """An href as a path relative to the METS file with `/` between its parts, and why it is refused, else None.
+    """Return an href as a path relative to the METS file with `/` separators, and why it is refused, else
+    None.
 
-    Nothing is opened here and no link on the disk is followed; whoever opens the path still keeps to the folder.
+    Nothing is opened here and no link is followed; whoever opens the path must still stay inside the folder.
     """
     stated = href.strip()
     if not stated:

@@ -1,7 +1,8 @@
-"""Reading METS 1 and 2: the pages of the physical structure with their image and layout files, in order.
+"""Reads METS 1 and 2: the pages of the physical structure with their image and layout files, in order.
 
-OCR-D, DFG, Gallica and newspaper (METS/ALTO) habits are known: groups by USE, several groups a page, files pointed at
-from below a page (`par`, `seq`, `area`), pages without a physical structure but with GROUPIDs.
+Knows the habits of OCR-D, DFG, Gallica and newspapers (METS/ALTO): groups by USE, several groups per page,
+files referenced from below a page (`par`, `seq`, `area`), pages without a physical structure but with
+GROUPIDs.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class MetsPage:
 
 @dataclass(frozen=True, slots=True)
 class RefusedHref:
-    """A file that is not taken: the href as it stands and why."""
+    """A file that is refused: the href as stated and why."""
 
     href: str
     why: str
@@ -77,7 +78,7 @@ class RefusedHref:
 
 @dataclass(slots=True)
 class Mets:
-    """What a METS file says of its pages. `unplaced` are local images and layouts that no page names."""
+    """What a METS file states about its pages. `unplaced` are local images and layouts that no page names."""
 
     pages: list[MetsPage] = field(default_factory=list)
     refused: list[RefusedHref] = field(default_factory=list)
@@ -109,13 +110,13 @@ class _Page:
 
 
 def sniff_mets(data: bytes) -> bool:
-    """Whether the bytes begin like a METS file (or an OAI answer that holds one)."""
+    """Return whether the bytes begin like a METS file (or an OAI answer that contains one)."""
     head = head_of(data)
     return _ROOT.search(head) is not None and b"loc.gov/METS" in head
 
 
 def read_mets(data: bytes, name: str = "mets.xml") -> Mets:
-    """The pages of a METS file in order, or `Invalid` with a sentence about *name*. Nothing is opened or fetched."""
+    """Return the pages of a METS file in order; `Invalid` naming *name*. Nothing is opened or fetched."""
     root = parse_xml(data, name=name)
     notes: list[str] = []
     if _name(root) != "mets":
@@ -280,7 +281,7 @@ class _Reading:
         return found
 
     def _order_divs(self, struct: etree._Element) -> Iterator[etree._Element]:
-        """The divs, brothers by their ORDER where each states one of its own."""
+        """Order divs, siblings by their ORDER if each states a distinct one."""
         stack = self._brothers(struct)[::-1]
         while stack:
             div = stack.pop()
@@ -312,7 +313,9 @@ class _Reading:
         return [_Page(files) for files in pages.values()]
 
     def _from_names(self) -> list[_Page]:
-        """Without a structure or GROUPIDs: the images of the best group are the pages, and what is called alike is of them."""
+        """Without a structure or GROUPIDs: the images of the best group are the pages, files of the same name
+        belong to them.
+        """
         there = [one for one in self.files.values() if one is not None]
         images = [one for one in there if one.role == "image"]
         if not images:
@@ -334,7 +337,7 @@ class _Reading:
 
 
 def _fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
-    """What is refused for one reason by name, and beyond some of them by their number: a viewer's METS has thousands."""
+    """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
     counted = Counter(one.why for one in refused)
     seen: Counter[str] = Counter()
     found: list[RefusedHref] = []
@@ -364,7 +367,7 @@ def _href(element: etree._Element) -> str:
 
 
 def _pointers(page: etree._Element) -> Iterator[str]:
-    """The file ids that a page and its parts point at, in sequence."""
+    """Return the file ids that a page and its parts reference, in sequence."""
     for element in page.iter("{*}fptr", "{*}area"):
         if identity := element.get("FILEID"):
             yield identity

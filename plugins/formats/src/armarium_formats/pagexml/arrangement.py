@@ -1,4 +1,4 @@
-"""How a neutral page is brought into PAGE's order of things: regions hold lines, lines hold words, all have an outline."""
+"""Arranges a neutral page for PAGE: regions contain lines, lines contain words, all have an outline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Lose: TypeAlias = Callable[..., None]
 
 
 def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
-    """The element for a segment, the value of its `type`, and the structure that its `custom` should name."""
+    """Return the element for a segment, its `type`, and the structure for its `custom`."""
     raw = in_page_words(segment.kind_raw) if segment.kind == "region" else segment.kind_raw
     if segment.kind != "region":
         return ("TextLine" if segment.kind == "line" else "Word"), None, raw or None
@@ -36,7 +36,7 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
 
 
 def says_furniture(segment: PageSegment) -> bool:
-    """Whether the kind as it is written says to a reader that it is furniture of the page."""
+    """Return whether the kind as written marks the segment as furniture."""
     if segment.kind != "region":
         return False
     _, kind, structure = tag_of(segment)
@@ -44,7 +44,7 @@ def says_furniture(segment: PageSegment) -> bool:
 
 
 def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
-    """The page's top-level regions with everything below in its place."""
+    """Return the page's top-level regions with everything below in its place."""
     found: list[PageSegment] = []
     loose: list[PageSegment] = []
     for segment in _each(page.segments):
@@ -65,7 +65,7 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
 
 
 def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
-    """Brothers as they are written: positions that no `custom` states are turned into sequence."""
+    """Yield siblings in writing order: positions that no `custom` states become sequence."""
     brothers = list(segments)
     if all(not _states_position(segment) for segment in brothers):
         return [
@@ -100,7 +100,7 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
 
 
 def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], list[PageSegment]]:
-    """Lines with nothing but words in them (loose words get a line), and the regions that stood inside lines."""
+    """Return lines that contain only words (loose words get a line), and the regions found inside lines."""
     found: list[PageSegment] = []
     astray: list[PageSegment] = []
     words: list[PageSegment] = []
@@ -149,7 +149,9 @@ def outline_of(
     lose: Lose,
     height: Callable[[], float],
 ) -> list[Point]:
-    """Its outline; PAGE asks for one, so a segment without gets the box of what is in it, its baseline (in lines of that *height*) or its parent."""
+    """Return the segment's outline, which PAGE requires; a missing one becomes the box of its contents, its
+    baseline (in lines of that *height*) or its parent.
+    """
     if len(segment.points) > 1:
         return segment.points
     lose("a missing outline", f"PAGE asks for one on every {segment.kind}; the box of its parts was written")

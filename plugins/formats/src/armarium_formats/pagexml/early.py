@@ -1,4 +1,4 @@
-"""The first dialect of PAGE, of 2009: `text_region` with `txt_type="Page_Number"` where all later ones say it as we do."""
+"""The first dialect of PAGE, of 2009: `text_region` with `txt_type="Page_Number"` and the like."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLOURS: Final = {"bgcolour": "bgColour", "colour": "textColour"}
 
 
 def modernise(root: etree._Element) -> bool:
-    """Rename elements, attributes and their words in place where the file is in the dialect of 2009; whether it was."""
+    """Rename elements, attributes and values of the 2009 dialect in place; return whether it was one."""
     if local_name(str(root.tag)) != "pcGts":
         return False
     for element in root.iter():
@@ -62,7 +62,7 @@ def modernise(root: etree._Element) -> bool:
 
 
 def _join_name(name: str, *, upper: bool) -> str:
-    """`text_line` as TextLine or textLine; a name that has capitals already stays."""
+    """Return `text_line` as TextLine or textLine; a name with capitals is unchanged."""
     if name != name.lower():
         return name
     first, *others = name.split("_")

@@ -1,4 +1,6 @@
-"""Parts of a PAGE file that the page model has no field for: kept as short XML without namespace, checked, put back."""
+"""Parts of a PAGE file that the page model has no field for: stored as XML without namespace, and
+restored.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ KEPT = "kept: has no place in PAGE 2019-07-15"
 
 
 def points_of(element: etree._Element) -> list[tuple[float, float]] | None:
-    """Points of a Coords, Baseline or the like: its `points` attribute, or the Point children of 2010. None: bad."""
+    """Return points of a Coords, Baseline or the like: the `points` attribute, or the Point children of 2010;
+    None if invalid.
+    """
     stated = element.get("points")
     if stated is not None:
         return parse_points(stated) if stated.strip() else []
@@ -35,7 +39,7 @@ def points_of(element: etree._Element) -> list[tuple[float, float]] | None:
 
 
 def keep(element: etree._Element) -> str:
-    """An element and all in it as XML without namespace, its shapes in the way PAGE 2019 writes them."""
+    """Return an element and its contents as XML without namespace, with shapes as in PAGE 2019."""
     return keep_as_it_is(element, _state_points)
 
 
@@ -51,7 +55,7 @@ def _has_points(element: etree._Element) -> bool:
 
 
 def user_attribute(name: str, value: str) -> str:
-    """What has no place of its own, as a UserAttribute that `restore` understands."""
+    """Return what has no place of its own, as a UserAttribute that `restore` understands."""
     return (
         f'<UserAttribute name="{attribute_of(name)}" description="{KEPT}" type="xsd:string" '
         f'value="{attribute_of(value)}"/>'

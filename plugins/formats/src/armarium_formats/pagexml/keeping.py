@@ -1,4 +1,4 @@
-"""What a PAGE file says and the page model has no field for, set aside and counted while the file is read."""
+"""Stores and counts what a PAGE file states and the page model has no field for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Keeper(Notes):
-    """The leniencies noted and the things kept of one PAGE file."""
+    """The deviations noted and the things stored of one PAGE file."""
 
     def element(self, parent: str, child: etree._Element, attributes: dict[str, str]) -> list[str]:
-        """A child the model has no field for, as fragments; what an earlier export set aside comes back as it was."""
+        """Store a child the model has no field for, as fragments; restore what an earlier export stored."""
         if not isinstance(child.tag, str):
             return []
         if local_name(child.tag) != "UserDefined":

@@ -1,4 +1,4 @@
-"""Editorial facts in a PAGE file: in the `custom` of their line, as other programs write tags of a line there."""
+"""Editorial facts in a PAGE file: in the `custom` of their line, where other programs write tags."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ _READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continu
 def with_marks(
     custom: str | None, segment: PageSegment, lose: Callable[..., None], *, taken: bool = False
 ) -> str:
-    """*custom* with a tag for each fact of the text that counts: its offset and length in characters, and what is said.
+    """Return *custom* with a tag for each fact of the text that counts: offset and length in characters, and
+    details.
 
-    Tags that the file itself came with are left out where they are written anew, and all of them where they were *taken*
-    for facts of the project, which may have changed since.
+    The file's own tags are left out where they are written again, and all of them where they were *taken* as
+    facts of the project, which may have changed since.
     """
     text = segment.texts[0] if segment.texts else None
     marks = [
@@ -56,13 +57,13 @@ def with_marks(
 
 
 def said_in(body: str) -> dict[str, str]:
-    """What stands between the braces of a tag."""
+    """Parse what is between the braces of a tag."""
     parts = (part.split(":", 1) for part in body.split(";") if ":" in part)
     return {key.strip(): value.strip() for key, value in parts}
 
 
 def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -> None:
-    """Set the editorial facts of *custom* onto the text that counts; what has no place there is noted."""
+    """Set the editorial facts of *custom* on the text that counts; what has no place there is noted."""
     if segment.kind == "region":
         if any(word in KINDS for word, _ in CUSTOM.findall(custom)):
             note("An editorial fact of a region names no characters; it is kept as the file writes it")
@@ -94,7 +95,7 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
 
 
 def _mark(word: str, said: Mapping[str, str]) -> TextMark | None:
-    """The fact that a tag states; None of another tag, and where it does not say of which characters."""
+    """Return the fact that a tag states; None for other tags, and if it names no characters."""
     if word not in KINDS or not said.get("offset", "").isdecimal() or not said.get("length", "").isdecimal():
         return None
     start = int(said["offset"][:9])

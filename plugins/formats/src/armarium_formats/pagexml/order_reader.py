@@ -1,4 +1,4 @@
-"""Reading the order of a PAGE file: nested groups, ordered or not, over its regions."""
+"""Reads the order of a PAGE file: nested groups, ordered or not, over its regions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def read_order(
     element: etree._Element, known: set[str], given_back: Mapping[str, str], keeper: Keeper
 ) -> PageOrder | None:
-    """The ReadingOrder over the regions *known*; `given_back` are ids that an export of ours had to exchange."""
+    """Read the ReadingOrder over the regions *known*; `given_back` maps ids that an export of ours had to
+    replace.
+    """
     groups = [_group(child, known, given_back, keeper) for child in element if isinstance(child.tag, str)]
     kept = [group for group in groups if group is not None]
     if len(kept) > 1:

@@ -1,7 +1,7 @@
-"""PAGE XML 2019-07-15 as a table: which elements and attributes stand where, and which values they take.
+"""PAGE XML 2019-07-15 as a table: which elements and attributes may occur where, and their values.
 
-Written from the published format, in our own words, in the notation of `markup.profile`; `schema` makes the RELAX NG of
-it that every export must obey, and the writer asks it which attributes an element may carry.
+Written from the published format, in our own words, in the notation of `markup.profile`; `schema` makes the
+RELAX NG schema that every export must satisfy, and the writer looks up which attributes an element may have.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading PAGE XML of 2009 to 2024: lenient with what real programs write, and every leniency noted."""
+"""Reads PAGE XML of 2009 to 2024, tolerating what real programs write and noting every deviation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ROOT = re.compile(rb"<(?:[\w.-]+:)?[pP]c[gG]ts[\s>/]")
 
 
 def sniff(data: bytes) -> float:
-    """1 for a PcGts root in a PAGE namespace, 0.8 for the root alone, else 0."""
+    """Return 1 for a PcGts root in a PAGE namespace, 0.8 for the root alone, else 0."""
     head = head_of(data)
     if not _ROOT.search(head):
         return 0.0
@@ -47,7 +47,7 @@ def sniff(data: bytes) -> float:
 
 
 def read(data: bytes, name: str) -> PageModel:
-    """The page of a PAGE file, or `Invalid` with a sentence about *name*."""
+    """Return the page of a PAGE file; `Invalid` naming *name*."""
     root = parse_xml(data, name=name)
     require_countable(name, lambda: shapes_of(root))
     early = modernise(root)
@@ -73,7 +73,7 @@ def read(data: bytes, name: str) -> PageModel:
 
 
 class _Reading:
-    """One file while it is read; the page model grows in `page`."""
+    """One file while it is being read; the page model grows in `page`."""
 
     def __init__(self, root: etree._Element, namespace: str, version: str | None, name: str) -> None:
         self.ns = f"{{{namespace}}}" if namespace else ""
@@ -241,7 +241,9 @@ class _Reading:
     def _read_other(
         self, parent: str, child: etree._Element, into: list[PageSegment], attributes: dict[str, str]
     ) -> list[str]:
-        """A child that is no segment, as fragments; segments that stand under a name PAGE does not have are read all the same."""
+        """Store a child that is not a segment, as fragments; segments under a name PAGE does not have are
+        read anyway.
+        """
         if child.tag in self.usual or not isinstance(child.tag, str) or not holds_segments(child):
             return self.keeper.element(parent, child, attributes)
         stated = local_name(child.tag)
@@ -264,7 +266,7 @@ class _Reading:
         return fragments
 
     def _identity(self, stated: str | None, kind: str, attributes: dict[str, str]) -> str:
-        """The id as it stands; one that is missing or stands twice is made unique, and noted."""
+        """Return the id; a missing or duplicate one is made unique, and noted."""
         if stated and stated not in self.ids:
             self.ids.add(stated)
             return stated
@@ -287,7 +289,7 @@ class _Reading:
         return points
 
     def _interpret(self, name: str, found: PageSegment, attributes: dict[str, str]) -> None:
-        """Take what the model has fields for out of the attributes; what it cannot give back exactly stays."""
+        """Consume the attributes that the model has fields for; what it cannot give back exactly stays."""
         kind_of = attributes.get("type") if name in _REGION_TYPES_IN else None
         if kind_of:
             found.kind_raw = attributes.pop("type")
@@ -328,7 +330,7 @@ class _Reading:
         read_marks(custom, found, self.keeper.note)
 
     def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
-        """The cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""
+        """Read the cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""
         found.cell = _cell_at(attributes, "row", "col") or found.cell
         if found.cell is None:
             return
@@ -347,7 +349,7 @@ class _Reading:
 
 
 def _cell_at(stated: Mapping[Any, Any], row: str, column: str) -> dict[str, int] | None:
-    """The place of a table's cell as attributes state it; None where one of its numbers is none."""
+    """Return the position of a table's cell from attributes; None if one of its numbers is invalid."""
     numbers = [
         parse_unsigned(stated.get(name, usual))
         for name, usual in ((row, ""), (column, ""), ("rowSpan", "1"), ("colSpan", "1"))

@@ -1,4 +1,4 @@
-"""The RELAX NG of the PAGE XML that we write, and the check that every export passes before it is given out."""
+"""The RELAX NG schema of the PAGE XML that we write; every export is validated against it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @cache
 def schema() -> Schema:
-    """The schema of PAGE 2019-07-15, made when it is first asked for."""
+    """Return the schema of PAGE 2019-07-15, built on first use."""
     return Schema(
         NAMESPACE,
         "PcGts",
@@ -30,15 +30,15 @@ def schema() -> Schema:
 
 
 def problems_of(root: etree._Element, *, most: int = 20) -> list[str]:
-    """What keeps a document from being valid PAGE 2019-07-15, in words, at most *most* of them."""
+    """Return what makes a document invalid PAGE 2019-07-15, in words, at most *most* faults."""
     return schema().problems_of(root, most=most)
 
 
 def is_valid(fragment: str) -> bool:
-    """Whether a fragment is, as it stands, valid PAGE 2019-07-15 for an element of its name."""
+    """Return whether a fragment is valid PAGE 2019-07-15 as an element of its name."""
     return schema().is_valid(fragment)
 
 
 def fits(kind: str, value: str) -> bool:
-    """Whether *value* is of the profile's type *kind*; never says yes where the schema says no."""
+    """Return whether *value* is of the profile's type *kind*; never true if the schema says no."""
     return schema().fits(kind, value)

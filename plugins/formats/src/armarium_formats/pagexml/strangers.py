@@ -1,4 +1,4 @@
-"""Elements of a PAGE file that PAGE does not have: a name in other letters or another namespace, a holder around lines."""
+"""Non-PAGE elements of a PAGE file: names in another case or namespace, wrappers around lines."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 @cache
 def _by_letters() -> dict[str, str]:
-    """PAGE's own spelling by the name in small letters; cells of Transkribus tables are no element of 2019."""
+    """Return PAGE's own spelling by lower-case name; cells of Transkribus tables are no element of 2019."""
     return {name.casefold(): name for name in (*elements(), "TableCell", "CornerPts")}
 
 
 @cache
 def usual_tags(ns: str) -> frozenset[str]:
-    """The tags that PAGE has, in the namespace of a file."""
+    """Return the tags that PAGE has, in the namespace of a file."""
     return frozenset(ns + name for name in _by_letters().values())
 
 
 def holds_segments(element: etree._Element) -> bool:
-    """Whether lines, words or regions are what an element is or holds, whatever letters and namespace they are in."""
+    """Return whether an element is, or contains, lines, words or regions, in any case and namespace."""
     return any(
         folded in ("textline", "word", "tablecell") or folded.endswith("region")
         for part in element.iter()
@@ -35,7 +35,7 @@ def holds_segments(element: etree._Element) -> bool:
 
 
 def respell(element: etree._Element, ns: str) -> None:
-    """Give it and all in it PAGE's own names where they differ in letters or namespace alone."""
+    """Give an element and its contents PAGE's own names where only case or namespace differ."""
     spelled = _by_letters()
     for part in element.iter():
         if isinstance(part.tag, str) and (name := spelled.get(local_name(part.tag).casefold())):

@@ -1,4 +1,4 @@
-"""Reading the texts of a PAGE file: TextEquiv with its index, confidence and alternatives."""
+"""Reads the texts of a PAGE file: TextEquiv with index, confidence and alternatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
-    """One TextEquiv: its Unicode, else its PlainText; a confidence from 0 to 1; what else it says in extras."""
+    """Read one TextEquiv: its Unicode, else its PlainText; a confidence from 0 to 1; the rest in extras."""
     text: str | None = None
     extras: dict[str, Any] = {}
     for child in element:
@@ -67,13 +67,13 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
 
 
 def _is_indented(text: str, element: etree._Element) -> bool:
-    """Whether a program that indents XML put the line breaks and blanks around a text, as it did before its Unicode."""
+    """Return whether the line breaks and spaces around a text come from indenting the XML."""
     indent = str(element.text or "")
     return len(indent) > 1 and text.startswith(indent) and not text.isspace()
 
 
 def sort_texts(found: PageSegment, keeper: Keeper) -> None:
-    """The text with the lowest index counts; one without an index stands after those that have one, else as in the file."""
+    """Sort texts: the lowest index counts; those without an index follow, else in document order."""
 
     def index(text: PageText) -> tuple[bool, int]:
         stated = parse_unsigned(((text.extras or {}).get("pagexml", {}).get("attributes") or {}).get("index"))

@@ -86,18 +86,20 @@ undetermined script; Zzzz - Code for uncoded script
 
 @cache
 def language_names() -> dict[str, str]:
-    """BCP 47 -> the name PAGE has for it."""
+    """Return BCP 47 -> PAGE's name of the language."""
     return {code: name for name, code in languages().items()}
 
 
 @cache
 def script_names() -> dict[str, str]:
-    """ISO 15924 code -> PAGE's "Code - Name"."""
+    """Return ISO 15924 code -> PAGE's "Code - Name"."""
     return {name[:4]: name for name in _SCRIPTS.replace("\n", " ").strip().split("; ")}
 
 
 def direction_of(attributes: Mapping[str, str]) -> str | None:
-    """The direction that attributes state: lines that follow each other sideways are written from top to bottom."""
+    """Return the direction that attributes state: lines that follow each other sideways run from top to
+    bottom.
+    """
     stated = attributes.get("readingDirection")
     if stated:
         # Words of ours that PAGE does not have stood beside it in an earlier export.
@@ -106,7 +108,7 @@ def direction_of(attributes: Mapping[str, str]) -> str | None:
 
 
 def language_of(name: str | None) -> str | None:
-    """BCP 47 for a language as PAGE files give it: PAGE's own name, or a tag that is one already."""
+    """Return BCP 47 for a language in a PAGE file: PAGE's own name, or a tag."""
     if not name:
         return None
     code = languages().get(name) or languages().get(name.capitalize())
@@ -120,10 +122,10 @@ def language_of(name: str | None) -> str | None:
 
 
 def script_of(name: str | None) -> str | None:
-    """ISO 15924 code of a script as PAGE files give it: "Latn - Latin", or the bare code."""
+    """Return the ISO 15924 code for a script in a PAGE file: "Latn - Latin", or the bare code."""
     return name[:4] if name and name[:4] in script_names() else None
 
 
 def brace_free(word: str) -> str:
-    """A word as a `custom` can hold it."""
+    """Return a word as a `custom` can hold it."""
     return re.sub(r"[{};]", " ", word).strip()

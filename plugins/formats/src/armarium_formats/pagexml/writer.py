@@ -1,4 +1,4 @@
-"""Writing PAGE XML 2019-07-15: strict, from a page model, as one string; what PAGE cannot say is counted as a loss."""
+"""Writes PAGE XML 2019-07-15 from a page model, strictly; what PAGE cannot express is counted as a loss."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STRUCTURE_TYPE = re.compile(r"structure\s*\{[^{}]*type\s*:\s*([^;{}]+)")
 
 
 def write(page: PageModel, context: WriteContext) -> WrittenPage:
-    """*page* as PAGE XML 2019-07-15 with the losses counted."""
+    """Return *page* as PAGE XML 2019-07-15 with its losses."""
     return _Writing(page, context).write()
 
 
@@ -60,7 +60,7 @@ class _Writing:
         self.out: list[str] = []
 
     def write(self) -> WrittenPage:
-        """The whole file. Body first: ids that it uses up are then known to the reading order."""
+        """Write the file. The body comes first, so that its ids are known to the reading order."""
         page = self.page
         kept = page.extras.get("pagexml") or {}
         self._foreign(page.extras)
@@ -162,12 +162,12 @@ class _Writing:
         out.append(f"{indent}</{tag}>")
 
     def _foreign(self, extras: dict[str, Any] | None) -> None:
-        """Count what another format kept and PAGE has no place for."""
+        """Count what another format stored and PAGE has no place for."""
         if extras and any(name != "pagexml" for name in extras):
             self.lose("what other formats keep", "PAGE has no place for it; it stays with the pass")
 
     def _kind(self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> str:
-        """The element's name; its type, structure and stated position go into the attributes."""
+        """Return the element's name; its type, structure and stated position become attributes."""
         tag, kind_type, structure = tag_of(segment)
         if kind_type:
             attributes["type"] = kind_type
@@ -271,7 +271,7 @@ class _Writing:
         attributes: dict[str, str],
         others: list[str],
     ) -> None:
-        """Language, script and direction in PAGE's words; one that PAGE has no word for goes beside."""
+        """Write language, script and direction in PAGE's words, else in a UserAttribute."""
         known = elements()[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
         if language and language_of(stated.get(key)) != language:
@@ -291,7 +291,7 @@ class _Writing:
     def _write_other_attributes(
         self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
-        """Attributes that were kept: where PAGE 2019 has them as they are, else beside in a UserAttribute."""
+        """Write stored attributes: those PAGE 2019 has as they are, the others in a UserAttribute."""
         known = elements()[tag].attributes
         for key, value in stated.items():
             kind = known.get(key)
@@ -305,7 +305,7 @@ class _Writing:
                 others.append(user_attribute(f"{tag}/@{key}", value))
 
     def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
-        """Kept fragments by the name of the place where they go; what has none becomes a UserAttribute."""
+        """Return stored fragments by the place where they go; those without one become a UserAttribute."""
         content = elements()[tag].content
         single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
         slots: dict[str, str] = {}
@@ -341,7 +341,7 @@ class _Writing:
         return f"<ReadingOrder{more}>{body}</ReadingOrder>"
 
     def _group(self, node: PageOrder, index: int | None) -> str:
-        """A group or reference; `index` is its place when it stands in an ordered group, else None."""
+        """Write a group or reference; `index` is its place in an ordered group, else None."""
         suffix = "Indexed" if index is not None else ""
         place = f' index="{index}"' if index is not None else ""
         reference = self.ids.of_segment.get(node.segment_id or "")

@@ -1,1 +1,1 @@
-"""Reads of formats, one file a subject."""
+"""The queries of formats, one file per subject."""

@@ -1,6 +1,7 @@
-"""What the conversion of older results has done, is doing and has left.
+"""The state of the conversion of older results: done, active, remaining.
 
-A run is its job: what it made is read from the steps of its set, so that an undone page is counted as left again.
+A run is its job: what it made is read from the steps of its set, so that an undone page counts as remaining
+again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _MADE = (
 
 
 def remaining_conversions(conn: Connection) -> int:
-    """How many older results of live pages are not converted."""
+    """Return how many older results of live pages are not converted."""
     return int(raw_of(conn).execute(f"SELECT count(*) {OLD}").fetchone()[0])
 
 
@@ -59,7 +60,7 @@ def newest(conn: Connection) -> dict[str, Any]:
 
 
 def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
-    """The newest run, or the one named; NotFound for a run there never was."""
+    """Return the newest run, or the one named; NotFound for an unknown run."""
     raw = raw_of(conn)
     which, values = ("AND id = ?", (KIND, run_id)) if run_id is not None else ("", (KIND,))
     row = raw.execute(_RUN.format(which=which), values).fetchone()
@@ -120,7 +121,7 @@ def _counts(raw: sqlite3.Connection, run_id: str, passes: int) -> dict[str, int]
 
 
 def _left_out(raw: sqlite3.Connection, run_id: str) -> list[dict[str, str]]:
-    """Results of which some boxes hold no rectangle and stayed behind in the artifact."""
+    """Return results of which some boxes had no rectangle and stayed in the artifact."""
     rows = raw.execute(
         f"SELECT p.source_artifact_id, p.document_id, json_array_length(a.ocr_geometry, '$.boxes') AS boxes,"
         f" (SELECT count(*) FROM {segments} s WHERE s.pass_id = p.id AND s.box_index IS NOT NULL) AS kept"

@@ -45,7 +45,7 @@ AS_WRITTEN = "as written"
 
 
 def list_formats(engine: Engine) -> dict[str, Any]:
-    """Every format this build knows, by name."""
+    """List every format of this build, by name."""
     items = [
         {
             "name": driver.name,
@@ -62,14 +62,14 @@ def list_formats(engine: Engine) -> dict[str, Any]:
 
 
 def pass_of_file(conn: Connection, document_id: str, checksum: str) -> tuple[str, str] | None:
-    """Id and name of the live pass of a page that was read from these very bytes."""
+    """Return id and name of the live pass of a page that was read from these exact bytes."""
     return passes_of_files(raw_of(conn), [(document_id, checksum)])[0]
 
 
 def passes_of_files(
     raw: sqlite3.Connection, files: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str] | None]:
-    """For pages and checksums, in their order, what `pass_of_file` gives for each."""
+    """For pages and checksums, in order, return what `pass_of_file` does."""
     rows = raw.execute(
         f"SELECT p.id, p.name FROM json_each(?) j LEFT JOIN {passes} p"
         " ON p.document_id = j.value ->> 0 AND p.import_checksum = j.value ->> 1 AND p.deleted_at IS NULL"
@@ -80,8 +80,9 @@ def passes_of_files(
 
 
 class Picture(NamedTuple):
-    """A page's primary rendition, its size in pixels as a person sees it, each None where there is none, and the EXIF
-    orientation of its bytes (1: as they are stored)."""
+    """A page's primary rendition and its displayed size in pixels, each None if missing, and the EXIF
+    orientation of the file (1: as stored).
+    """
 
     rendition_id: str | None = None
     size: tuple[int, int] | None = None
@@ -89,12 +90,12 @@ class Picture(NamedTuple):
 
 
 def picture_of(conn: Connection, document_id: str) -> Picture:
-    """The primary rendition of a page."""
+    """Return the primary rendition of a page."""
     return pictures_of(raw_of(conn), [document_id])[0]
 
 
 def pictures_of(raw: sqlite3.Connection, document_ids: Iterable[str]) -> list[Picture]:
-    """The primary renditions of pages, in their order."""
+    """Return the primary renditions of pages, in order."""
     rows = raw.execute(
         "SELECT r.id, r.pixel_width, r.pixel_height, json_extract(r.params, '$.exif_orientation') FROM json_each(?) j"
         f" LEFT JOIN {renditions} r ON r.document_id = j.value AND r.is_primary ORDER BY j.key",
@@ -116,7 +117,7 @@ class Original(NamedTuple):
 
 
 def original_of(library: Library, pass_id: str) -> Original:
-    """Where the original of an imported pass lies; NotFound for an unknown pass and for one that no file made."""
+    """Return the original of an imported pass; NotFound for an unknown pass and for one that no file made."""
     with library.db.read() as conn:
         row = conn.execute(
             select(format_imports.c.original, format_imports.c.filename, format_imports.c.format).where(
@@ -140,11 +141,13 @@ def export(
     reading_kind: str = "transcription",
     created: str | None = None,
 ) -> dict[str, Any]:
-    """A page as a file: `{format, filename, content, choices, losses}`; *created* is the time it states, else now.
+    """Export a page as `{format, filename, content, choices, losses}`; *created* is the time it states,
+    default now.
 
-    Without *pass_id* the pass of the order named, else the one the page is read by; without *order_id* the order in which
-    somebody said how the pass is written, else the file's own, else that of the boxes. Refusals: NotFound for an unknown format, document, pass or order
-    and for a page without a pass; NotWritable; OrderDeleted; OrderOfOtherPass; SchemaInvalid when the driver's own schema refuses the result.
+    Default pass: that of the order named, else the one the page is read by. Default order: the as-written one
+    of the pass, else the file's own, else that of the boxes. Raises NotFound for an unknown format, document,
+    pass or order and for a page without a pass; NotWritable; OrderDeleted; OrderOfOtherPass; SchemaInvalid if
+    the driver's own schema refuses the result.
     """
     driver = writer(engine, format_name)
     with library.db.read() as conn:
@@ -224,7 +227,7 @@ def export(
 
 
 def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) -> Row[Any]:
-    """The row of a pass of the page that is not withdrawn; NotFound."""
+    """Return the row of a live pass of the page; NotFound."""
     found = get_pass(conn, pass_id)
     if found.document_id != document_id:
         raise NotFound(f"The pass {pass_id} is of another page; name one of {name}.", code="other_document")
@@ -236,7 +239,7 @@ def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) 
 def page_of_pass(
     conn: Connection, document_id: str, pass_id: str
 ) -> tuple[AssembledPage, tuple[int, int] | None]:
-    """A pass as it would be exported, and its size in pixels; None where nothing of it was ever measured."""
+    """Return a pass as it would be exported, and its size in pixels; None if nothing in it was measured."""
     row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
     try:
         frame, _ = _frame(conn, document_id, _measured_on(conn, pass_id), row, "page")
@@ -259,7 +262,7 @@ def page_of_pass(
 def pass_as_filed(
     conn: Connection, document_id: str, pass_id: str, imported: Mapping[str, Any]
 ) -> AssembledPage:
-    """An imported pass as it is exported when no order is named; its shapes in nominal pixels."""
+    """Return an imported pass as exported without a named order; its shapes in nominal pixels."""
     return assemble(
         conn,
         document_id,
@@ -298,14 +301,16 @@ _EXTENSIONS = {
 
 
 def _measured_on(conn: Connection, pass_id: str) -> list[str | None]:
-    """The renditions that the segments of a pass were measured on, the one of most of them first."""
+    """Return the renditions that the segments of a pass were measured on, the most frequent first."""
     return [one for one, _ in conn.exec_driver_sql(_MEASURED_ON, (pass_id,))]
 
 
 def _frame(
     conn: Connection, document_id: str, measured: Sequence[str | None], imported: Any, name: str
 ) -> tuple[_Frame, list[str]]:
-    """The rendition the shapes were measured on, else the page's primary one, else the size the import declared."""
+    """Return the rendition the shapes were measured on, else the primary one, else the import's declared
+    size.
+    """
     columns = (
         renditions.c.id,
         renditions.c.pixel_width,
@@ -359,7 +364,7 @@ def _creator() -> str:
 
 
 def _filename(name: str, extension: str) -> str:
-    """A name to save under: the document's, without its image's ending and without what no file system takes."""
+    """Return a file name: the document's, without its image's extension and without illegal characters."""
     stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
     clean = "".join("_" if char in '/\\:*?"<>|' or ord(char) < 32 else char for char in stem).strip(" .")
     return (clean or "page") + extension

@@ -1,4 +1,4 @@
-"""Reads of METS files that pages came in by."""
+"""Reads the METS files with which pages were imported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def mets_of(conn: Connection, doc_id: str) -> dict[str, Any]:
 
 
 def original_mets(library: Library, document_id: str, mets_id: str) -> Original:
-    """Where the original of a METS file lies; NotFound for one that is not of this folder."""
+    """Return the original of a METS file; NotFound for one that is not of this folder."""
     with library.db.read() as conn:
         require_document(conn, document_id)
         row = conn.execute(
@@ -49,7 +49,7 @@ def original_mets(library: Library, document_id: str, mets_id: str) -> Original:
 
 
 def mets_known(raw: sqlite3.Connection, document_id: str, digest: str) -> str | None:
-    """The id of the record of these very bytes with a live folder, None where there is none."""
+    """Return the id of the record of these exact bytes with a live folder, or None."""
     row = raw.execute(
         f"SELECT m.id FROM format_mets m JOIN {documents} d ON d.id = m.document_id"
         " WHERE m.document_id = ? AND m.original = ? AND d.deleted_at IS NULL ORDER BY m.id",
@@ -61,8 +61,9 @@ def mets_known(raw: sqlite3.Connection, document_id: str, digest: str) -> str | 
 def says_nothing_new(
     conn: Connection, digest: str, document_ids: Sequence[str], is_new: Callable[[str], bool]
 ) -> bool:
-    """Whether the METS file of these bytes is kept with the folder of its pages already and none of them *is_new*: then
-    what people changed since stays as it is."""
+    """Return whether this METS file is already stored with the folder and no page *is_new*: then later
+    changes by people are kept.
+    """
     folder = folder_above(conn, document_ids)
     return (
         folder is not None

@@ -1,4 +1,4 @@
-"""The HTTP of formats, one file a subject: a request in, an action or a query out."""
+"""The HTTP routes of formats that are neither one query nor one action, one file per subject."""
 
 from __future__ import annotations
 

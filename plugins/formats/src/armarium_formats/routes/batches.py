@@ -1,4 +1,4 @@
-"""Files that come in together, over HTTP."""
+"""Import of several files at once over HTTP."""
 
 from __future__ import annotations
 

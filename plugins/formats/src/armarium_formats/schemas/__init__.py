@@ -1,1 +1,1 @@
-"""Shapes of formats over HTTP and of its actions, one file a subject."""
+"""Request and answer models of formats, one file per subject."""

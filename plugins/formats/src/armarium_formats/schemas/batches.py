@@ -1,4 +1,4 @@
-"""Shapes of files that come in together (import-batch, ingest/files)."""
+"""Models of batches of files (import-batch, ingest/files)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ MAX_FILES = 10_000
 
 
 class SentFile(Params):
-    """A file that was sent: its bytes, or text that was UTF-8. Its name may state folders, as a dropped folder's do."""
+    """A file that was sent: its bytes, or UTF-8 text. Its name may contain folders, as a dropped folder's
+    do.
+    """
 
     filename: Annotated[str, Field(min_length=1, max_length=4096)]
     file: SourceText | bytes = b""
@@ -24,13 +26,13 @@ class SentFile(Params):
 
     @classmethod
     def lying_at(cls, filename: str, path: Path) -> SentFile:
-        """A file that was received into a scratch folder."""
+        """Return the model of a file that was received into a scratch folder."""
         found = cls(filename=filename[:4096] or "file")
         found._path = path
         return found
 
     def lay_in(self, folder: Path, number: int) -> Path:
-        """Where its bytes lie: where they were received, else in *folder*."""
+        """Return the path of its bytes: where they were received, else in *folder*."""
         if self._path is None:
             self._path = folder / f"sent-{number:05}"
             self._path.write_bytes(self.file.encode() if isinstance(self.file, str) else self.file)
@@ -44,12 +46,12 @@ class _Batch(Params):
     _staged: Any = PrivateAttr(default=None)
 
     def hand_over(self, staged: Any) -> None:
-        """Keep what was found for the step."""
+        """Pass the staged batch on to the step."""
         self._staged = staged
 
     @property
     def staged_batch(self) -> Any:
-        """What was found before the step, None when nothing was looked through."""
+        """Return what was staged before the step, None if nothing was."""
         return self._staged
 
 
@@ -60,14 +62,14 @@ class IngestBatch(_Batch):
 
 
 class IngestFiles(_Batch):
-    """Files on the engine's own machine that are taken as one set; `link` leaves pictures where they are."""
+    """Files on the engine's own machine, imported as one set; `link` leaves pictures where they are."""
 
     paths: Annotated[list[MaterialPath], Field(min_length=1, max_length=MAX_FILES)]
     link: bool = False
 
 
 class IngestedDocument(Message):
-    """A file that became a document; `path` is where it lies on this machine, null where it was sent."""
+    """A file that became a document; `path` is its path on this machine, null if it was sent."""
 
     id: str
     name: str
@@ -75,7 +77,7 @@ class IngestedDocument(Message):
 
 
 class IngestedPass(Message):
-    """A page of a layout file that became a pass: `paired_by` tells how its picture was found."""
+    """A page of a layout file that became a pass: `paired_by` says how its picture was found."""
 
     pass_id: str
     document_id: str
@@ -90,7 +92,7 @@ class NotTaken(Message):
 
 
 class Ingested(Message):
-    """What came in, what did not and why; the job draws thumbnails onward, null where no picture came in."""
+    """What was imported, what was not and why; the job draws thumbnails, null if there was no picture."""
 
     documents: list[IngestedDocument]
     passes: list[IngestedPass]

@@ -10,7 +10,7 @@ from armarium.api import Message, Params
 
 
 class StartConversion(Params):
-    """Nothing to choose: what is left is converted."""
+    """No parameters: everything that remains is converted."""
 
 
 class ConversionStarted(Message):
@@ -35,7 +35,9 @@ class ConversionProblem(Message):
 
 
 class ConversionStatus(Message):
-    """`done`, `total` and `left` count older results (artifacts with boxes); `left` is what is unconverted now."""
+    """`done`, `total` and `left` count older results (artifacts with boxes); `left` is what is not converted
+    now.
+    """
 
     state: Literal["none", "waiting", "running", "done", "failed"]
     run_id: str | None

@@ -42,7 +42,9 @@ class Companion(Params):
 
 
 class ImportFile(Params):
-    """`file` is the file itself: bytes, or text that was UTF-8. `beyond`: what becomes of shapes that reach beyond the page."""
+    """`file` is the file itself: bytes, or UTF-8 text. `beyond`: how to treat shapes that reach beyond the
+    page.
+    """
 
     document_id: str
     file: SourceText | bytes
@@ -68,11 +70,11 @@ class ImportFile(Params):
         return hashlib.sha256(self.data).hexdigest()
 
     def make_ready_for(self, picture: Any, ready: Any) -> None:
-        """Remember the file as it was read and placed on *picture*."""
+        """Store the file as it was read and placed on *picture*."""
         self._ready = (picture, ready)
 
     def ready_for(self, picture: Any) -> Any:
-        """The file as it was read and placed, None when it was not or the page has another picture by now."""
+        """Return the file as read and placed, None if it was not or the page has another picture now."""
         return self._ready[1] if self._ready is not None and self._ready[0] == picture else None
 
 
@@ -90,7 +92,7 @@ class Counts(Message):
 
 
 class Kept(Message):
-    """Something the model has no field for, kept for the way back."""
+    """Something the model has no field for, stored for export."""
 
     what: str
     count: int

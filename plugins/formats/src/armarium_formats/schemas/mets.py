@@ -12,7 +12,7 @@ from armarium_formats.schemas.exchange import Kept
 
 
 class PlacedPage(Params):
-    """A page of a METS file, by its number there from 1, and the documents that its pictures are, best first."""
+    """A page of a METS file, by its number there from 1, and the documents of its pictures, best first."""
 
     number: Annotated[int, Field(ge=1, le=1_000_000)]
     document_ids: Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=100)]
@@ -35,12 +35,12 @@ class UseMets(Params):
         return self.file.encode() if isinstance(self.file, str) else self.file
 
     def hand_over(self, mets: Any) -> None:
-        """Keep what was read for the step."""
+        """Pass the parsed file on to the step."""
         self._mets = mets
 
     @property
     def mets(self) -> Any:
-        """What was read before the step, None when nothing was."""
+        """Return what was read before the step, None if nothing was."""
         return self._mets
 
 

@@ -1,4 +1,4 @@
-"""Shapes of taking the order of a file."""
+"""Models of copying the order of a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium.api import Message, Params
 
 
 class TakeOrder(Params):
-    """name: of the new order; left out: after the file."""
+    """name: of the new order; default: after the file."""
 
     pass_id: Annotated[str, Field(min_length=1, max_length=64)]
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None

@@ -1,4 +1,6 @@
-"""Blocks of a TEI text: the regions that lines stand in where no zone says so, and what a block tells of its zone."""
+"""Blocks of a TEI text: the regions of lines where no zone names one, and what a block says about its
+zone.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +44,13 @@ class Block:
         self.counted = False
 
     def zone_of(self, page: Page) -> Zone | None:
-        """The zone of this block or the nearest around it on *page*."""
+        """Return the zone of this block or the nearest around it on *page*."""
         if self.zone is not None and self.zone.page is page:
             return self.zone
         return self.above.zone_of(page) if self.above is not None else None
 
     def place_for(self, walk: Collecting, page: Page) -> PageSegment | None:
-        """The region that a line without a zone stands in; one is made where the text has a block and no zone."""
+        """Return the region for a line without a zone; made if the text has a block and no zone."""
         if self.zone is not None and self.zone.page is page:
             return self.zone.segment
         if self.name not in REGIONS:
@@ -67,7 +69,9 @@ class Block:
         return found
 
     def leave(self, walk: Collecting) -> None:
-        """At its end: a block that became no region, as its lines have zones that lie in none, is left behind and counted."""
+        """At its end, drop and count a block that became no region, because its lines have zones that are in
+        none.
+        """
         if self.zone is not None or self.made or self.counted:
             return
         stated = attributes(self.element, POINTERS)
@@ -86,7 +90,7 @@ class Block:
         return zone.segment if zone is not None else None
 
     def tell(self, segment: PageSegment, walk: Collecting) -> None:
-        """What the element says of its region: kind, furniture, language, cell, and what is kept of it."""
+        """Apply what the element says about its region: kind, furniture, language, cell, extras."""
         element, name = self.element, self.name
         if segment.kind_raw is None:
             segment.kind_raw = self._kind()
@@ -122,7 +126,9 @@ class Block:
             segment.extras["tei"]["block"] = kept
 
     def _language(self) -> str | None:
-        """What the element states, else a division around it that is no region of its own; the text's is the page's."""
+        """Return the language the element states, else that of a division around it; the text's is the
+        page's.
+        """
         above = self.above.element if self.above is not None else None
         for one in (self.element, *self.element.iterancestors()):
             if one is above or name_of(one) == "text":
@@ -132,7 +138,9 @@ class Block:
         return None
 
     def _is_said(self, key: str, segment: PageSegment) -> bool:
-        """Whether an attribute says only what the writer says anew: the kind, the place of a marginal note."""
+        """Return whether an attribute only says what the writer writes anyway: the kind, the place of a
+        marginal note.
+        """
         value = self.element.get(key) or ""
         if key == "type":
             return value in (
@@ -159,7 +167,9 @@ class Block:
 
 
 def cells_of(table: etree._Element) -> dict[etree._Element, dict[str, int]]:
-    """Row and column of a table's cells: as our profile numbers them (@n), else by counting rows and cells with their spans."""
+    """Return row and column of a table's cells: by @n of our profile, else by counting rows, cells and
+    spans.
+    """
     found: dict[etree._Element, dict[str, int]] = {}
     for number, row in enumerate(table.iterchildren("{*}row")):
         column = 0

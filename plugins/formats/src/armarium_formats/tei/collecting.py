@@ -1,4 +1,6 @@
-"""Lines of a TEI text as they are collected: begun at a break, filled across markup, hung into their page when they end."""
+"""Collects the lines of a TEI text: begun at a break, filled across markup, attached to their page when they
+end.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ POINTING = ("facs", "corresp")
 
 
 class Collecting:
-    """Where the walk over a text stands, and the lines it has begun and ended."""
+    """The position of the walk in a text, and the lines it has begun and ended."""
 
     def __init__(self, surfaces: Surfaces) -> None:
         self.surfaces = surfaces
@@ -105,7 +107,7 @@ class Collecting:
             opened.line = opened.line or line
 
     def shift_hand(self, element: etree._Element) -> None:
-        """From a handShift on lines are of another hand; one in the midst of a line is that of the next."""
+        """From a handShift on, lines are of another hand; within a line it applies to the next."""
         self.hand = (element.get("new") or "").rpartition("#")[2] or None
         line = self.line
         if line is None or line.detached:
@@ -116,7 +118,7 @@ class Collecting:
             line.hand = self.hand
 
     def line_of(self, element: etree._Element, zone: Zone) -> None:
-        """An element that is a line itself, by its zone: the line begun takes it, or a new one begins."""
+        """Begin a line for an element that is itself a line, or let the line already begun take its zone."""
         line = self.line
         if line is not None and line.detached:
             return
@@ -131,7 +133,7 @@ class Collecting:
         self.line.language = element.get(f"{XML}lang")
 
     def pause(self) -> None:
-        """Before a block: end the line, unless a line break has only just begun it."""
+        """End the line before a block, unless a line break has just begun it."""
         line = self.line
         if line is None or line.detached or self.open or "".join(line.plain).strip() or line.words:
             self.finish()
@@ -192,7 +194,9 @@ class Collecting:
             self.settle_word(word, segment, line.zone)
 
     def fill(self, segment: PageSegment, texts: list[PageText], page: Page) -> None:
-        """Give a line its texts; a line that has one from its zone keeps it, and another text is an alternative."""
+        """Give a line its texts; one that has a text from its zone keeps it, and the other is an
+        alternative.
+        """
         if texts and texts[0].extras:
             page.notes.kept["markup in texts"] += 1
         if not segment.texts:
@@ -209,7 +213,7 @@ class Collecting:
             self.filled.add(id(segment))
 
     def put(self, segment: PageSegment, zone: Zone | None, page: Page) -> None:
-        """Hang a line where it belongs: in its zone's parent, else in the region of the text around it."""
+        """Attach a line: to its zone's parent, else to the region of the text around it."""
         if zone is not None:
             self.hang(zone, self.block.zone_of(page) if self.block is not None else None)
             return
@@ -217,7 +221,7 @@ class Collecting:
         (around.children if around is not None else page.model.segments).append(segment)
 
     def hang(self, zone: Zone, around: Zone | None) -> None:
-        """Hang a zone that lies on the bare surface into the one that its text stands in."""
+        """Move a zone directly on the surface into the one that contains its text."""
         if around is None or zone.parent is not None or zone.page is not around.page:
             return
         above = [around]
@@ -256,7 +260,9 @@ class Collecting:
             line.children.append(segment)
 
     def know_breaks(self, text: etree._Element) -> None:
-        """The page of every pb: the surface it points at, the one of its place in the sequence, or a page of its own."""
+        """Find the page of every pb: the surface it points at, the one at its position, or a page of its
+        own.
+        """
         found = list(text.iter("{*}pb"))
         pages = [one for one in self.surfaces.pages if one.element is not None]
         targets = [self.find_target(one) for one in found]
@@ -288,7 +294,9 @@ class Collecting:
             self.first = self.surfaces.pages[0]
 
     def drawn_at(self, element: etree._Element, page: Page) -> list[Point]:
-        """The shape that an element without a zone states in its own @facs, in pixels; what is none and is dropped is noted."""
+        """Return the shape that an element without a zone states in @facs, in pixels; an invalid one is
+        noted.
+        """
         pointer = (element.get("facs") or "").strip()
         found = drawn_in(pointer)
         if pointer and not found:
@@ -298,7 +306,7 @@ class Collecting:
         return [page.place(x, y) for x, y in found]
 
     def know_kinds(self, text: etree._Element) -> None:
-        """What zones are, by what points at them: lb at lines, w at words, blocks at regions."""
+        """Determine the kinds of zones by what points at them: lb at lines, w at words, blocks at regions."""
         said: dict[int, tuple[int, Zone, str]] = {}
         for element in text.iter():
             zone = self.find_target(element)
@@ -322,7 +330,7 @@ class Collecting:
                 zone.kind = kind
 
     def find_target(self, element: etree._Element) -> Zone | Page | None:
-        """The zone or surface that an element points at, or that says it starts with it."""
+        """Return the zone or surface that an element points at, or that it starts with."""
         for key in POINTING:
             for pointer in (element.get(key) or "").split():
                 place = self.surfaces.places.get(pointer.rpartition("#")[2]) if "#" in pointer else None

@@ -1,5 +1,5 @@
-"""Hands, signs and editorial facts read from a TEI file: the elements of a line as marks of its characters, and what the
-header declares. The other way round: `armarium_formats.tei.marking`.
+"""Reads hands, signs and editorial facts from a TEI file: elements of a line as marks of its characters, and
+declarations of the header. The reverse: `armarium_formats.tei.marking`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ LONGEST = 500
 
 
 class Marks(NamedTuple):
-    """The marks of a line's characters; `is_all` where its markup says nothing else; elements that are no mark of theirs."""
+    """The marks of a line's characters; `is_all` if its markup says nothing else; elements that are not
+    marks.
+    """
 
     marks: list[TextMark]
     is_all: bool
@@ -44,7 +46,7 @@ class Marks(NamedTuple):
 
 
 def marks_in(fragment: str, plain: str) -> Marks:
-    """What the markup of a line says of the characters of its text *plain*."""
+    """Return what the markup of a line says about the characters of its text *plain*."""
     if not _MARKED.search(fragment):
         return Marks([], False, 0)
     try:
@@ -65,7 +67,7 @@ def marks_in(fragment: str, plain: str) -> Marks:
 
 
 def _collapse_blanks(raw: str) -> tuple[str, list[int]]:
-    """A text with its blanks run together, and the place in it of each place of *raw*."""
+    """Collapse the spaces of a text; also return the new position of each position of *raw*."""
     out: list[str] = []
     places = []
     for char in raw:
@@ -108,7 +110,7 @@ class _Walk:
         if name == "handShift":
             self.is_all &= not set(attributes(element, ("new",)))
         elif name == "del" and element.get("type") != COUNTING:
-            # Its characters are not in the text, so nothing can be said of them.
+            # Its characters are not in the text, so no mark can refer to them.
             self.is_all = False
             self.unplaced += 1
         elif name in KINDS or name == "g":
@@ -166,7 +168,9 @@ class _Walk:
 
 
 def _reason(kind: str, reason: str) -> tuple[str, str]:
-    """The kind and the reason of a fact: a supplied text's first word says whether it was lost or left out."""
+    """Return kind and reason of a fact: the first word of a supplied text's reason says whether it was lost
+    or left out.
+    """
     if kind != "supplied":
         return kind, reason
     for of, word in REASONS.items():
@@ -186,7 +190,9 @@ def _number(stated: str) -> float | None:
 
 
 def declare(root: etree._Element, models: Iterable[PageModel]) -> None:
-    """Give each page the hands and signs that its lines point at; what the file declares nowhere is taken off, with a note."""
+    """Give each page the hands and signs its lines refer to; undeclared references are removed, with a
+    note.
+    """
     hands = {key: one for one in root.iter("{*}handNote") if (key := one.get(f"{XML}id"))}
     chars = {
         key: one
@@ -225,7 +231,9 @@ def _words(element: Any) -> str:
 
 
 def _hand(note: etree._Element) -> PageHand:
-    """A handNote: its first paragraph is the label, others say what their first word names (as exports of ours write them)."""
+    """Read a handNote: its first paragraph is the label, others say what their first word names (our export's
+    form).
+    """
     stated = {"scribe": note.get("scribe") or "", "style": note.get("script") or ""}
     parts = [said for one in note if isinstance(one.tag, str) and (said := _words(one))] or [_words(note)]
     label, rest = parts[0], []
@@ -271,9 +279,9 @@ def _sign(char: etree._Element, key: str) -> PageSign:
 
 
 def drop_taken(page: PageModel) -> None:
-    """Let what the project knows of a page stand for the markup that it was read from, where that says nothing else.
+    """Let the project's facts about a page replace the markup that they were read from.
 
-    Markup that says more is left; its changes of hands go, which are written for the lines they are of.
+    Markup that says more stays; its changes of hands go, because they are written for their lines.
     """
     kept = page.extras.get("tei") or {}
     if kept.get("marks") != TAKEN:
@@ -301,7 +309,9 @@ def _says_no_more(markup: str, plain: str, header: str) -> bool:
 
 
 def beyond_markup(marks: Sequence[TextMark], markup: str, plain: str) -> list[TextMark]:
-    """Those of *marks* that the markup kept of a line does not say already (signs are told apart by their place alone)."""
+    """Return those of *marks* that the stored markup of a line does not already express (signs by position
+    only).
+    """
     said = {_place_of(one) for one in marks_in(markup, plain).marks}
     return [one for one in marks if _place_of(one) not in said]
 

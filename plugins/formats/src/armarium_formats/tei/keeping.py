@@ -1,4 +1,4 @@
-"""Parts of a TEI file that are given back as they stood: elements as XML, attributes by name, what is left behind counted."""
+"""Stores parts of a TEI file for export: elements as XML, attributes by name, and counts what is dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDS = re.compile(r'(<[^<>]*?\sxml:)(id)="([^"]*)"')
 
 
 def name_of(element: etree._Element) -> str:
-    """An element's name; one of another vocabulary keeps its namespace."""
+    """Return an element's name; one of another vocabulary keeps its namespace."""
     tag = str(element.tag)
     if not tag.startswith("{"):
         return tag
@@ -26,7 +26,7 @@ def name_of(element: etree._Element) -> str:
 
 
 def attributes(element: etree._Element, without: Container[str] = ()) -> dict[str, str]:
-    """The attributes of an element by name, those of XML with their prefix; other vocabularies' are left out."""
+    """Return an element's attributes by name, xml: ones with prefix, without those of other vocabularies."""
     found: dict[str, str] = {}
     for key, value in element.attrib.items():
         name = str(key)
@@ -38,7 +38,7 @@ def attributes(element: etree._Element, without: Container[str] = ()) -> dict[st
 
 
 def start_tag(element: etree._Element, *, again: bool = False) -> str:
-    """The start of an element as XML; *again* when it goes on after a line break, without its id."""
+    """Return the start tag of an element; *again* if it continues after a line break, without its id."""
     tag = str(element.tag)
     space = ""
     if tag.startswith("{"):
@@ -60,7 +60,7 @@ def start_tag(element: etree._Element, *, again: bool = False) -> str:
 
 
 def keep(element: etree._Element) -> str:
-    """An element and all in it as XML in the TEI namespace, every blank kept."""
+    """Return an element and its contents as XML in the TEI namespace, with every space."""
     head = start_tag(element)
     tag = local_name(str(element.tag))
     inside = [text_of(element.text or "")]

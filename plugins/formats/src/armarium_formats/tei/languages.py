@@ -1,8 +1,8 @@
-"""xml:lang as one tag of a language and a script, where a part of the page states only one of the two.
+"""Combines language and script into one xml:lang where a part of the page states only one of the two.
 
-A tag holds for all that stands in its element, both halves of it: a line that states its script alone would, in a region
-in Latin, say that its language is undetermined. So it is written with the half that holds for it, and a private subtag
-says which half is its own (`la-Hebr-x-script`); `vocabulary.language_of` takes that half alone.
+A tag applies to everything inside its element, with both halves: a line that states only its script would, in
+a region in Latin, say that its language is undetermined. So the missing half is filled in, and a private
+subtag says which half is its own (`la-Hebr-x-script`); `vocabulary.language_of` takes that half alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Around: TypeAlias = tuple[str | None, str | None]
 
 
 def complete(page: PageModel) -> PageModel:
-    """*page* with whole tags on the segments that state one half; itself where there are none."""
+    """Return *page* with complete tags on segments that state one half; itself if there are none."""
     segments = _complete(page.segments, (page.language, page.script))
     return page if segments is page.segments else replace(page, segments=segments)
 

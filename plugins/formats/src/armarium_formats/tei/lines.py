@@ -1,4 +1,4 @@
-"""A line of a TEI text while it is collected: what counts, what an editor made of it, and the markup in it."""
+"""A line of a TEI text while it is collected: the counting text, the editor's text, and the markup."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _GIVEN = str.maketrans({"\ufdd0": " ", "\ufdd1": "\t", "\ufdd2": "\r", "\ufdd3":
 
 
 def preserve_blanks(text: str) -> str:
-    """Text under xml:space="preserve": its blanks pass the settling of others as signs that no text uses."""
+    """Protect the spaces of text under xml:space="preserve" with characters that no text uses."""
     return text.translate(_HELD)
 
 
 def join_pieces(pieces: list[str]) -> str:
-    """Pieces of text as one line: blanks run together and gone at both ends, held ones as they were."""
+    """Join pieces of text into one line: spaces collapsed and stripped, protected ones unchanged."""
     return _BLANKS.sub(" ", "".join(pieces)).strip(" ").translate(_GIVEN)
 
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word of a line that has a place of its own."""
+    """A word of a line that has a position of its own."""
 
     zone: Zone
     texts: list[PageText]
@@ -41,7 +41,9 @@ class Word:
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """One line. `detached` ones are collected aside (a word, another reading) and never end at a milestone."""
+    """One line. `detached` ones are collected separately (a word, another reading) and do not end at a
+    milestone.
+    """
 
     page: Page | None = None
     zone: Zone | None = None
@@ -71,7 +73,7 @@ class Line:
     """Editorial elements that say nothing of the characters of its text."""
 
     def texts(self) -> list[PageText]:
-        """The text that counts with its markup, the other readings, and the edited text where it differs."""
+        """Return the counting text with its markup, the other readings, and the edited text if it differs."""
         plain = join_pieces(self.plain)
         edited = join_pieces(self.edited)
         found: list[PageText] = []
@@ -87,13 +89,13 @@ class Line:
         return found
 
     def to_markup(self) -> str:
-        """Its text and the markup in it, as they stand in the file."""
+        """Return its text and markup as in the file."""
         return _BLANKS.sub(" ", "".join(self.markup)).strip(" ")
 
 
 @dataclass(slots=True)
 class OpenElement:
-    """An inline element whose end is still to come, and the line that its start stands in, if any does."""
+    """An inline element that has not ended, and the line that contains its start, if any."""
 
     element: etree._Element
     tag: str
@@ -101,5 +103,5 @@ class OpenElement:
 
     @property
     def is_written(self) -> bool:
-        """Whether its start stands in some line already."""
+        """Return whether its start is already in some line."""
         return self.line is not None

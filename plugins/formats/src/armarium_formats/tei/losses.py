@@ -1,4 +1,4 @@
-"""What a page has and our TEI profile does not carry, counted before a line is written."""
+"""Counts what a page has and our TEI profile does not carry, before a line is written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from armarium_formats.page_model import PageModel, PageOrder
 
 
 def losses_of(page: PageModel) -> list[Loss]:
-    """Groups of the reading order, what other formats said beyond the model, the structure of a text that was read."""
+    """Return losses: groups of the reading order, other formats' extras, the structure of a text that was
+    read.
+    """
     found: list[Loss] = []
     groups = _groups(page.order)
     if groups:
@@ -44,7 +46,7 @@ def losses_of(page: PageModel) -> list[Loss]:
 
 
 def _groups(order: PageOrder | None) -> int:
-    """Groups below the top, and the top where it is unordered or says more."""
+    """Return the groups below the top, and the top if it is unordered or says more."""
     if order is None:
         return 0
     inner = sum(1 for node in order.walk() if node.items and node is not order)
@@ -59,7 +61,7 @@ def _extras(page: PageModel) -> list[dict[str, Any]]:
 
 
 def _says_something(kept: Any) -> bool:
-    """A bare index of a TextEquiv says nothing that the sequence does not."""
+    """Return whether extras matter: a bare index of a TextEquiv repeats the sequence."""
     return (
         bool(kept)
         and kept != {}

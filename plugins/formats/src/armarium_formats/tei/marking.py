@@ -1,5 +1,5 @@
-"""Hands, signs and editorial facts in a TEI file: handNote and handShift, charDecl and g, unclear, gap, supplied, surplus,
-del and add (docs/tei-profile.md).
+"""Writes hands, signs and editorial facts to a TEI file: handNote and handShift, charDecl and g, unclear,
+gap, supplied, surplus, del and add (docs/tei-profile.md).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 class Declarations:
-    """The hands and signs of one file: declared in its header, pointed at from its text."""
+    """The hands and signs of one file: declared in its header, referenced from its text."""
 
     def __init__(self, page: PageModel, ids: Identities, kept: str) -> None:
         self.page = page
@@ -45,7 +45,7 @@ class Declarations:
                 ids.take(key)
 
     def header(self, header: str) -> str:
-        """The header with the declarations in their places: one of our own, or the one of the file that was read."""
+        """Return the header (ours, or that of the file that was read) with the declarations inserted."""
         if any(key not in self.declared for key in self.page.signs):
             chars = "".join(
                 f'<char xml:id="{key}"><localProp name="name"{attributes_of({"value": sign.name})}/>'
@@ -84,7 +84,7 @@ class Declarations:
         return header
 
     def shift(self, segment: PageSegment) -> str:
-        """What stands at the beginning of a line where the hand becomes another, or is said no more."""
+        """Return what marks a change of hand at the beginning of a line."""
         if segment.hand == self.hand:
             return ""
         self.hand = segment.hand
@@ -92,7 +92,7 @@ class Declarations:
 
 
 def _put(header: str, *places: tuple[str, str]) -> str:
-    """*header* with what belongs before the first of *places* that it has."""
+    """Insert into *header* before the first of *places* that it has."""
     for before, what in places:
         if before in header:
             return header.replace(before, what + before, 1)
@@ -100,7 +100,7 @@ def _put(header: str, *places: tuple[str, str]) -> str:
 
 
 def mark_up(text: PageText, lose: Lose) -> str:
-    """A text as XML with its marks as elements; those that overlap others do not nest and are counted."""
+    """Return a text as XML with its marks as elements; overlapping ones cannot nest and are counted."""
     if not text.marks:
         return text_of(text.text)
     length = len(text.text)

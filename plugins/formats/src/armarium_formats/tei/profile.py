@@ -1,7 +1,7 @@
-"""Our profile of TEI P5 as RELAX NG, and the check that every export passes before it is given out.
+"""Our profile of TEI P5 as RELAX NG, against which every export is validated.
 
-Precise where we write (surface, zones, the lines that point at them), open where a file's own words are given back: the
-header, what stood in zones beside zones, markup inside lines. `docs/tei-profile.md` tells it in prose.
+Strict where we write (surface, zones, the lines that point at them), open where a file's own content is given
+back: the header, what was in zones besides zones, markup inside lines. `docs/tei-profile.md` describes it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LANGUAGE = '<data type="language"/>'
 
 
 def _other_attributes(*known: str) -> str:
-    """Any further attribute of TEI or XML: what a file said and is given back."""
+    """Return any further attribute of TEI or XML, for what a file stated."""
     plain = "".join(f"<name>{one}</name>" for one in known if not one.startswith("xml:"))
     xml = "".join(f"<name>{one}</name>" for one in ("xml:id", "xml:lang", "xml:space") if one in known)
     return (
@@ -65,12 +65,12 @@ def _element(name: str, *inside: str) -> str:
 
 @cache
 def relax_ng() -> str:
-    """The profile as RELAX NG, XML syntax."""
+    """Return the profile as RELAX NG, XML syntax."""
     strict = "".join(f"<name>{one}</name>" for one in _STRICT.split())
     block = (
         _attribute("facs", _POINTER) + _attribute("xml:lang", _LANGUAGE) + _other_attributes(*_BLOCK_KNOWN)
     )
-    # `mixed`, not text as one of a choice: the validator is then twelve times as fast on a block of 20,000 lines.
+    # `mixed` instead of text as one choice: twelve times as fast on a block of 20,000 lines.
     flow = '<mixed><zeroOrMore><choice><ref name="lb"/><ref name="block"/><ref name="any"/></choice></zeroOrMore></mixed>'
     defines = {
         "TEI": _element(
@@ -165,7 +165,7 @@ def _validator() -> etree.RelaxNG:
 
 
 def problems_of(root: etree._Element, *, most: int = 20) -> list[str]:
-    """What keeps a document from being of our profile, in words, at most *most* of them."""
+    """Return what violates our profile, in words, at most *most* faults."""
     found: list[str] = []
     with _one_at_a_time:
         validator = _validator()

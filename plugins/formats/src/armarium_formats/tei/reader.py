@@ -1,4 +1,4 @@
-"""Reading TEI P5: the pages of a file, from its surfaces and its texts, lenient with what real editions hold."""
+"""Reads TEI P5: the pages of a file, from its surfaces and texts, tolerating what real editions contain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ MOST_PAGES = 10_000
 
 
 def sniff(data: bytes) -> float:
-    """1 for a TEI root in its namespace, 0.9 for a bare text or facsimile in it, 0.8 for a TEI root without one."""
+    """Return 1 for a TEI root in its namespace, 0.9 for a bare text or facsimile in it, 0.8 without a
+    namespace.
+    """
     found = _FIRST_TAG.search(_COMMENTS.sub(b"", head_of(data)))
     if found is None:
         return 0.0
@@ -53,7 +55,7 @@ def sniff(data: bytes) -> float:
 
 
 def read(data: bytes, context: ReadContext) -> list[PageModel]:
-    """The pages of a TEI file in order, or `Invalid` with a sentence about its name."""
+    """Return the pages of a TEI file in order; `Invalid` naming the file."""
     name = context.filename
     notes = Notes()
     data, has_doctype = without_doctype(data)
@@ -90,7 +92,9 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
 
 
 def without_doctype(data: bytes) -> tuple[bytes, bool]:
-    """The file without its DOCTYPE. Entities that it would declare are then unknown, and using one is a refusal."""
+    """Return the file without its DOCTYPE. Entities it would declare are then unknown, and using one is
+    refused.
+    """
     prolog = _PROLOG.match(data, 0, LONGEST_DOCTYPE)
     at = prolog.end() if prolog else 0
     found = _DOCTYPE.match(data, at, at + LONGEST_DOCTYPE)
@@ -100,7 +104,7 @@ def without_doctype(data: bytes) -> tuple[bytes, bool]:
 
 
 def _texts(root: etree._Element) -> list[etree._Element]:
-    """The texts that stand in no other text."""
+    """Return the texts that are in no other text."""
     if name_of(root) == "text":
         return [root]
     return [
@@ -172,7 +176,7 @@ def _left_out(left: dict[str, str], *, one_of_many: bool) -> str:
 
 
 def _hang_zones(page: Page) -> None:
-    """Put the zones' segments into the tree, in the sequence of the file, before what the text alone brought."""
+    """Add the zones' segments to the tree, in document order, before what only the text contains."""
     brought = page.model.segments
     page.model.segments = []
     of_text: dict[int, list[PageSegment]] = {}
@@ -192,7 +196,9 @@ def _hang_zones(page: Page) -> None:
 
 
 def _rank(segments: list[PageSegment], ranks: dict[int, int]) -> int | None:
-    """Bring brothers into the sequence of the text; those it does not name keep their places. The first rank among them."""
+    """Order siblings by the text; those it does not name keep their places. Returns the lowest rank among
+    them.
+    """
     keyed: list[tuple[int, int]] = []
     least: int | None = None
     for place, segment in enumerate(segments):
@@ -210,7 +216,7 @@ def _rank(segments: list[PageSegment], ranks: dict[int, int]) -> int | None:
 
 
 def _furnish(model: PageModel, ranks: dict[int, int]) -> None:
-    """Regions that only their zone speaks of are furniture by their kind."""
+    """Mark regions that only their zone names as furniture, by kind."""
     for segment in model.walk():
         if segment.kind == "region" and segment.kind_raw and id(segment) not in ranks:
             word = segment.kind_raw.partition(":")[0]
@@ -218,7 +224,7 @@ def _furnish(model: PageModel, ranks: dict[int, int]) -> None:
 
 
 def _give_own_texts(model: PageModel) -> None:
-    """Regions that an export of ours marked as having the text of their lines get it."""
+    """Give regions that our export marked as having their lines' text that text."""
     for segment in model.walk():
         kept = (segment.extras or {}).get("tei", {})
         if kept.pop("says_its_lines", False):

@@ -18,7 +18,7 @@ COORDINATES = ("ulx", "uly", "lrx", "lry", "points")
 
 
 def probability(stated: str, notes: Notes) -> float | None:
-    """A @cert from 0 to 1; words (high, low) are no numbers and stay out."""
+    """Return a @cert from 0 to 1; words (high, low) are not numbers and are ignored."""
     try:
         value = float(stated)
     except ValueError:
@@ -30,7 +30,7 @@ def probability(stated: str, notes: Notes) -> float | None:
 
 
 def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
-    """The points of a zone in its surface's units: `points`, else the rectangle; empty when it states neither."""
+    """Return the points of a zone in its surface's units: `points`, else the rectangle, else nothing."""
     stated = (element.get("points") or "").strip()
     if stated:
         points = parse_points(stated)
@@ -58,7 +58,9 @@ _REGION = re.compile(
 
 
 def drawn_in(pointer: str) -> list[Point]:
-    """The shape that a @facs holds itself, as files made from ALTO have it: points, or a piece of a picture by its address."""
+    """Return the shape inside a @facs, as in files made from ALTO: points, or a region of a picture's
+    address.
+    """
     if found := _REGION.search(pointer):
         left, top, width, height = map(int, found.groups())
         return corners((left, top, left + width, top + height)) if width and height else []
@@ -66,7 +68,7 @@ def drawn_in(pointer: str) -> list[Point]:
 
 
 def box_of(element: etree._Element) -> Box | None:
-    """Left, top, right and bottom as an element states them; None when it does not, or not as numbers."""
+    """Return left, top, right and bottom of an element; None if not stated as numbers."""
     try:
         left, top, right, bottom = (float(element.get(key, "")) for key in COORDINATES[:4])
     except ValueError:
@@ -77,11 +79,11 @@ def box_of(element: etree._Element) -> Box | None:
 
 
 def points_as(points: Sequence[Point]) -> str:
-    """Points as TEI states them."""
+    """Return points as TEI writes them."""
     return " ".join(f"{figure(x)},{figure(y)}" for x, y in points)
 
 
 def figure(value: float) -> str:
-    """A coordinate, to hundredths."""
+    """Return a coordinate, to hundredths."""
     value = round(value, 2)
     return str(int(value)) if value == int(value) else f"{value:.2f}".rstrip("0")

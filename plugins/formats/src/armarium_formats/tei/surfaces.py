@@ -1,4 +1,4 @@
-"""Reading the surfaces and zones of a TEI file: pages with their size in pixels, and where things lie on them."""
+"""Reads the surfaces and zones of a TEI file: pages with their size in pixels, and positions on them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEEPEST = 100
 
 @dataclass(slots=True, eq=False)
 class Zone:
-    """A place on a page: its segment, the zone around it, and what the file says it is (None while it does not)."""
+    """A place on a page: its segment, the enclosing zone, and its kind if the file states it."""
 
     segment: PageSegment
     page: Page
@@ -59,7 +59,7 @@ class Zone:
 
 @dataclass(slots=True, eq=False)
 class Page:
-    """One page while the file is read: the model that grows and how its coordinates become pixels."""
+    """One page while the file is read: the growing model and the mapping of its coordinates to pixels."""
 
     model: PageModel
     name: str
@@ -75,7 +75,7 @@ class Page:
     notes: Notes = field(default_factory=Notes)
 
     def identity(self, stated: str | None, word: str) -> str:
-        """An id of the page: the stated one, else one that is made; a second of the same gets a number."""
+        """Return an id of the page: the stated one, else a new one; a duplicate gets a number."""
         if stated:
             if stated not in self.ids:
                 self.ids.add(stated)
@@ -90,7 +90,7 @@ class Page:
                 return made
 
     def place(self, x: float, y: float) -> Point:
-        """A point of the surface in pixels; one of hundreds of digits, which no float holds, is as far off at 1e30."""
+        """Return a point of the surface in pixels; one beyond the range of a float becomes 1e30."""
         x, y = max(-1e30, min(1e30, x)), max(-1e30, min(1e30, y))
         return _number((x - self.left) * self.across), _number((y - self.top) * self.down)
 
@@ -101,7 +101,7 @@ def _number(value: float) -> float:
 
 
 def _only_child_of(surface: etree._Element) -> str | None:
-    """The id of a facsimile that holds this surface alone: programs that write one a page point at that."""
+    """Return the id of a facsimile that contains only this surface: some programs point at that."""
     above = surface.getparent()
     if above is None or name_of(above) != "facsimile":
         return None
@@ -109,12 +109,12 @@ def _only_child_of(surface: etree._Element) -> str | None:
 
 
 def stated_id(element: etree._Element) -> str | None:
-    """The xml:id of an element, or the id that older files have."""
+    """Return the xml:id of an element, or the id of older files."""
     return element.get(f"{XML}id") or element.get("id")
 
 
 class Surfaces:
-    """The pages that surfaces make, and every zone and surface by its id."""
+    """The pages made from surfaces, and every zone and surface by its id."""
 
     def __init__(self, root: etree._Element, page_size: tuple[int, int] | None, notes: Notes) -> None:
         self.page_size = page_size
@@ -128,7 +128,7 @@ class Surfaces:
                 self._surface(element)
 
     def _bare_graphic(self, element: etree._Element) -> None:
-        """A picture that stands in a facsimile itself is a page, of which the file says nothing but that."""
+        """Read a picture directly in a facsimile as a page about which nothing else is known."""
         above = element.getparent()
         if above is None or name_of(above) != "facsimile" or not element.get("url"):
             return
@@ -169,7 +169,7 @@ class Surfaces:
             page.notes.note("A surface has text of its own outside its zones; it was left out")
 
     def _graphic(self, surface: etree._Element, page: Page) -> etree._Element | None:
-        """The picture of the whole surface: its own, else that of a zone that covers it."""
+        """Return the picture of the whole surface: its own, else that of a zone that covers it."""
         graphics = [child for child in surface if name_of(child) in ("graphic", "media") and child.get("url")]
         if not graphics:
             for zone in surface:
@@ -188,7 +188,7 @@ class Surfaces:
         return chosen
 
     def _size(self, surface: etree._Element, graphic: etree._Element | None, page: Page) -> None:
-        """The page's pixels: the picture's, else the surface's own box, scaled where it counts in other units."""
+        """Return the page's pixels: the picture's, else the surface's own box, scaled if in other units."""
         pixels = None
         if graphic is not None:
             found = [_PIXELS.fullmatch(graphic.get(key) or "") for key in ("width", "height")]
@@ -232,7 +232,7 @@ class Surfaces:
     def _children(
         self, element: etree._Element, page: Page, parent: Zone | None, taken: etree._Element | None = None
     ) -> list[str]:
-        """Zones, lines and nested surfaces inside an element; what else is in it, but for its text, as kept XML."""
+        """Read zones, lines and nested surfaces in an element; the rest, but for text, is stored as XML."""
         kept: list[str] = []
         for child in element:
             name = name_of(child)
@@ -362,7 +362,7 @@ class Surfaces:
         zone.segment.points = placed
 
     def _settle(self, zone: Zone, has_path: bool) -> None:
-        """A zone around one line is that line when it has a baseline or lies in a region; so says a source document."""
+        """Read a zone around one line as that line if it has a baseline or is in a region."""
         if has_path:
             zone.implied = "line"
         likely = zone.kind or zone.implied

@@ -1,4 +1,6 @@
-"""Writing the texts of a segment as TEI: what counts, other readings in an `app`, words, confidence, kept markup."""
+"""Writes the texts of a segment as TEI: the counting text, other readings in an `app`, words, confidence,
+stored markup.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ Lose = Callable[..., None]
 
 
 def escape_text(text: str, lose: Lose) -> str:
-    """A text as character data."""
+    """Return a text as character data."""
     if bad := illegal_characters(text):
         lose("control characters in texts", "XML cannot hold them", bad)
     return text_of(text)
 
 
 def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[PageText]:
-    """The texts of a segment that say something, without what XML cannot hold."""
+    """Return the non-empty texts of a segment, without what XML cannot contain."""
     found: list[PageText] = []
     for text in segment.texts:
         if bad := illegal_characters(text.text):
@@ -42,7 +44,7 @@ def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[Pag
 
 
 def attributes_for(text: PageText) -> dict[str, str]:
-    """Confidence, and the blanks where they must not be run together."""
+    """Return confidence, and xml:space where spaces must not be collapsed."""
     found: dict[str, str] = {}
     if text.confidence is not None:
         found["cert"] = repr(min(1.0, max(0.0, float(text.confidence))))
@@ -52,7 +54,7 @@ def attributes_for(text: PageText) -> dict[str, str]:
 
 
 def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str:
-    """The texts of a line, word or region with its words, which are written already, in sequence."""
+    """Write the texts of a line, word or region with its already written words, in sequence."""
     texts = stated_texts(segment, lose)
     tag = language_tag(segment.language, segment.script) if segment.kind == "line" else None
     if not texts:
@@ -99,7 +101,7 @@ def _reading(text: PageText, lose: Lose) -> str:
 
 
 def _word_of_kind(text: PageText, lose: Lose) -> str | None:
-    """The kind of a text where it is no transcription; None as well for one that TEI has no word for."""
+    """Return the kind of a text if it is not a transcription; None also for one without a TEI word."""
     if text.kind == "transcription":
         return None
     if re.search(r"\s", text.kind) or text.kind in ("words", ""):
@@ -109,7 +111,7 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
 
 
 def _joint(segment: PageSegment, text: str) -> str | None:
-    """What between the words makes the line's text of them; None when nothing does."""
+    """Return the separator that joins the words into the line's text; None if there is none."""
     stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
     words = [one[0].text if one else "" for one in stated]
     if not all(words):

@@ -1,4 +1,4 @@
-"""Which TEI elements are blocks, breaks, furniture or readings, and what their words mean in ours."""
+"""Which TEI elements are blocks, breaks, furniture or readings, and the meaning of their attribute values."""
 
 from __future__ import annotations
 
@@ -145,12 +145,12 @@ _MODES = {
 
 
 def style_of(direction: str) -> str:
-    """A direction as CSS; one that CSS has no word for as a custom property."""
+    """Return a direction as CSS; one without a CSS word as a custom property."""
     return DIRECTIONS.get(direction) or f"--direction: {re.sub(r'[^A-Za-z0-9_-]', '-', direction)}"
 
 
 def direction_of(style: str | None) -> str | None:
-    """The direction that a @style states, None when it states none."""
+    """Return the direction that a @style states, or None."""
     if not style:
         return None
     if found := _OTHER.search(style):
@@ -169,7 +169,7 @@ OWN_SCRIPT: Final = "-x-script"
 
 
 def language_tag(language: str | None, script: str | None) -> str | None:
-    """xml:lang for a language and a script; None when they make no lawful tag (or there are none)."""
+    """Return xml:lang for a language and a script; None if they make no valid tag (or are missing)."""
     if not language and not script:
         return None
     tag = language or "und"
@@ -183,7 +183,7 @@ def language_tag(language: str | None, script: str | None) -> str | None:
 
 
 def language_of(tag: str | None) -> tuple[str | None, str | None]:
-    """Language and script of an xml:lang, the script taken out of the tag."""
+    """Return language and script of an xml:lang, the script taken from the tag."""
     tag = (tag or "").strip().replace("_", "-")
     if not tag or not _TAG.fullmatch(tag):
         return None, None
@@ -199,7 +199,7 @@ def language_of(tag: str | None) -> tuple[str | None, str | None]:
 
 
 def is_marginal(kind: str | None) -> bool:
-    """Whether a region of this kind is written as a note in the margin."""
+    """Return whether a region of this kind is written as a marginal note."""
     return (kind or "").rpartition(":")[2].casefold().startswith("margin")
 
 
@@ -207,14 +207,16 @@ _UNWRITABLE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufef
 
 
 def encode_kind(word: str) -> str:
-    """A kind as one word of TEI: blanks and the like as `%20;`, and so the first letter of a word that has a meaning here."""
+    """Encode a kind as one word of TEI: spaces and the like as `%20;`, also the first letter of a reserved
+    word.
+    """
     if word.casefold() in LINE_TYPES | WORD_TYPES | {"region", "none"}:
         return f"%{ord(word[0]):02X};{word[1:]}"
     return _UNWRITABLE.sub(lambda found: f"%{ord(found.group()):02X};", word)
 
 
 def decode_kind(word: str) -> str:
-    """A kind as it was before `encoded`."""
+    """Decode what `encode_kind` encoded."""
     return re.sub(r"%([0-9A-Fa-f]{2,6});", lambda found: _character(found.group(1), found.group(0)), word)
 
 
@@ -224,7 +226,7 @@ def _character(digits: str, stated: str) -> str:
 
 
 def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
-    """@type and @subtype for a kind; one with a colon has both."""
+    """Return @type and @subtype for a kind; one with a colon has both."""
     if not kind:
         return None, None
     first, colon, rest = kind.partition(":")
@@ -234,7 +236,9 @@ def type_and_subtype(kind: str | None) -> tuple[str | None, str | None]:
 
 
 def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
-    """@type of a block for a kind: its last word, of forme work in TEI's words (header, pageNum, catch, sig)."""
+    """Return the @type of a block for a kind: its last word, for furniture in TEI's words (header, pageNum,
+    catch, sig).
+    """
     first, rest = type_and_subtype(kind)
     word = rest or first
     return FURNITURE_KINDS.get(word or "", word) if furniture else word
@@ -245,14 +249,14 @@ _NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
 
 
 def url_of(image: str) -> str:
-    """@url of a picture: an address as it is, a name of a file with what no address can hold as `%20` and the like."""
+    """Return the @url of a picture: an address unchanged, a file name percent-encoded."""
     if _ADDRESS.match(image) is None:
         image = image.replace("%", "%25")
     return _NO_URL.sub(lambda found: f"%{ord(found.group()):02X}", image)
 
 
 def image_of(url: str) -> str:
-    """The picture that an @url names: an address as it is, a name of a file as it is called."""
+    """Return the picture that an @url names: an address unchanged, a file name decoded."""
     url = url.strip()
     if _ADDRESS.match(url) is not None:
         return url

@@ -1,4 +1,4 @@
-"""The walk over a TEI text: page, line and column breaks, blocks, furniture and notes, across whatever markup."""
+"""Walks a TEI text: page, line and column breaks, blocks, furniture and notes, across any markup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Walk(Collecting):
     # -------------------------------------------------------------------------------------- entrances
 
     def sources(self) -> None:
-        """The texts that stand in the zones themselves (a source document)."""
+        """Walk the texts inside the zones (a source document)."""
         self.in_source = True
         for page in self.surfaces.pages:
             for zone in list(page.zones):
@@ -54,7 +54,7 @@ class Walk(Collecting):
         self.page = self.block = None
 
     def text(self, element: etree._Element) -> None:
-        """A whole `text`."""
+        """Walk a whole `text`."""
         self.page = self.block = self.first = None
         self.know_breaks(element)
         self.know_kinds(element)
@@ -93,7 +93,9 @@ class Walk(Collecting):
             case "seg" if element.get("type") in ("reading", "words"):
                 self._own_seg(element)
             case "zone" if self.in_source and next(element.iterancestors("{*}line"), None) is not None:
-                self._inline(element, name)  # a part of a line that is written elsewhere: no zone of its own
+                self._inline(
+                    element, name
+                )  # A part of a line that is written elsewhere has no zone of its own.
             case _ if name in UNSEEN:
                 self.left[name] += name not in ("surface", "zone", "line", "path", "teiHeader")
             case _:
@@ -107,7 +109,7 @@ class Walk(Collecting):
         if (place is not None and place.kind == "region") or name in REGIONS:
             self._region(element, place)
         elif name == "l" and place is None and _is_written_across(element):
-            # Verses in lines that breaks part: where one begins, the line goes on.
+            # Verses divided by line breaks: where a verse begins, the line continues.
             self.left["l"] += 1
             if stated := attributes(element, POINTERS):
                 self.left["attributes of l"] += len(stated)
@@ -128,7 +130,7 @@ class Walk(Collecting):
             self._inline(element, name)
 
     def _is_container(self, element: etree._Element, name: str) -> bool:
-        """Whether an element we do not know holds blocks rather than words: it has no text between its parts."""
+        """Return whether an unknown element contains blocks, not words: no text between its children."""
         if name in INLINE or not len(element) or (element.text or "").strip():
             return False
         if any(name_of(child) in REGIONS or name_of(child) in BREAKS for child in element):
@@ -213,7 +215,7 @@ class Walk(Collecting):
     # ------------------------------------------------------------------------------------- words, parts
 
     def _aside_line(self, element: etree._Element) -> Line:
-        """What an element says, collected beside the line."""
+        """Return the content of an element, collected separately from the line."""
         saved = self.line, self.open, self.mode
         self.line, self.open, self.mode = Line(detached=True), [], "both"
         aside = self.line
@@ -242,7 +244,7 @@ class Walk(Collecting):
         line.words.append(Word(zone, part.texts(), furniture))
 
     def _own_seg(self, element: etree._Element) -> None:
-        """The `seg` of our profile: a line's text with its confidence, or only words."""
+        """Read the `seg` of our profile: a line's text with its confidence, or only words."""
         if element.get("type") == "words":
             aside = self._aside_line(element)
             if self.line is not None:
@@ -261,14 +263,14 @@ class Walk(Collecting):
         self._content(element)
 
     def _kind_of(self, word: str | None) -> str | None:
-        """A kind of reading; None for a word that is none, which is noted."""
+        """Return a kind of reading; None for an unknown one, which is noted."""
         if not word or word in READING_KINDS:
             return word
         self.notes.note(f"{word[:40]} is no kind of reading here; the text is taken as a transcription")
         return None
 
     def _apparatus(self, element: etree._Element) -> None:
-        """`app`: our own holds the readings of a line; of another's the lemma counts, else the first reading."""
+        """Read an `app`: ours contains a line's readings; of others the lemma or the first reading counts."""
         own = element.get("type") == "readings"
         opened = self.open_element(element) if not own else None
         if self.line is None:
@@ -303,7 +305,7 @@ class Walk(Collecting):
             self.close_element(opened)
 
     def _choice(self, element: etree._Element) -> None:
-        """Of two the one on the page counts; what an editor makes of it goes into the edited text."""
+        """Read a choice: the form on the page counts; the editor's form goes into the edited text."""
         children = [child for child in element if isinstance(child.tag, str)]
         names = [name_of(child) for child in children]
         original = next((one for one, name in zip(children, names, strict=True) if name in ORIGINAL), None)
@@ -348,7 +350,7 @@ class Walk(Collecting):
         self.block, self.open, self.mode = saved
 
     def _walk_aside(self, element: etree._Element, name: str) -> None:
-        """A note or forme work: a region of its own; the line that it interrupts goes on after it."""
+        """Read a note or furniture as a region of its own; the interrupted line continues after it."""
         if name == "note" and element.get("type") == "text" and self.block is not None and self.block.zone:
             self._region_text(element)
             return
@@ -364,7 +366,7 @@ class Walk(Collecting):
             self.line, self.page = saved
 
     def _region_text(self, element: etree._Element) -> None:
-        """The text that a region has of its own, beside its lines."""
+        """Read a region's own text, beside its lines."""
         aside = self._aside_line(element)
         aside.is_stated = True
         assert self.block is not None
@@ -373,7 +375,7 @@ class Walk(Collecting):
 
 
 def _is_written_across(verse: etree._Element) -> bool:
-    """Whether the poem around a verse says by line breaks where its lines begin."""
+    """Return whether the poem around a verse marks the beginnings of its lines by line breaks."""
     poem = verse
     for above in verse.iterancestors("{*}lg"):
         poem = above
@@ -381,7 +383,7 @@ def _is_written_across(verse: etree._Element) -> bool:
 
 
 def _is_twofold(ex: etree._Element) -> bool:
-    """Whether the abbreviated form stands beside the expanded letters (`expan` with `abbr` or `am` in it)."""
+    """Return whether the abbreviated form is beside the expansion (`expan` with `abbr` or `am` in it)."""
     return _expands(ex, ("abbr", "am"))
 
 
@@ -390,7 +392,7 @@ def _has_expansion(am: etree._Element) -> bool:
 
 
 def _expands(element: etree._Element, names: tuple[str, ...]) -> bool:
-    """Whether one of *names* stands in the `expan` around an element; the first few hundred parts are looked at."""
+    """Return whether one of *names* is in the `expan` around an element (first few hundred children)."""
     above = next((one for one in element.iterancestors() if name_of(one) in ("expan", "choice")), None)
     if above is None or name_of(above) != "expan":
         return False

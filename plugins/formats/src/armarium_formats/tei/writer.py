@@ -1,4 +1,4 @@
-"""Writing TEI P5 in our profile (docs/tei-profile.md): one surface with zones, and the text that points at them."""
+"""Writes TEI P5 in our profile (docs/tei-profile.md): a surface with zones, and text that points at them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ATTRIBUTE = re.compile(r"(?:xml:)?[A-Za-z_][\w.-]*")
 
 
 def write(page: PageModel, context: WriteContext) -> WrittenPage:
-    """*page* as TEI P5 with the losses counted."""
+    """Return *page* as TEI P5 with its losses."""
     return _Writing(complete(page), context).write()
 
 
@@ -55,7 +55,7 @@ class _Writing:
         self.marks = Declarations(page, self.ids, str(self.kept.get("header") or ""))
 
     def write(self) -> WrittenPage:
-        """The whole file: header, facsimile, text."""
+        """Write the file: header, facsimile, text."""
         page, kept = self.page, self.kept
         surface = self.ids.take(str(kept.get("id") or "surface"))
         for segment in self.top:
@@ -201,7 +201,7 @@ class _Writing:
         return tag
 
     def _attributes(self, what: str, kept: dict[str, str] | None, taken: Any) -> dict[str, str]:
-        """Attributes that were kept of an element, but for those that the model says anew."""
+        """Return stored attributes of an element, except those that the model writes."""
         found: dict[str, str] = {}
         for key, value in (kept or {}).items():
             if key in taken or key in ("facs", "xmlns"):
@@ -219,7 +219,7 @@ class _Writing:
     # ------------------------------------------------------------------------------------------- text
 
     def _body(self, segments: Sequence[PageSegment]) -> None:
-        """The top of the page: regions as blocks, what stands in none in blocks that point at nothing."""
+        """Write the top of the page: regions as blocks, the rest in blocks that point at nothing."""
         loose: list[PageSegment] = []
 
         def flush() -> None:
@@ -260,7 +260,7 @@ class _Writing:
         name = str((((segment.extras or {}).get("tei") or {}).get("block") or {}).get("name") or "")
         if is_marginal(segment.kind_raw) or name == "note":
             return "note"
-        # TEI has neither @type nor @subtype on a paragraph: what has to say one is an anonymous block.
+        # TEI has neither @type nor @subtype on a paragraph: a block that needs one is an anonymous block.
         return "p" if name == "p" and not holds and not self._flags(segment, "ab") else "ab"
 
     def _region(self, segment: PageSegment, cell: dict[str, str] | None = None) -> None:
@@ -292,7 +292,7 @@ class _Writing:
         self.out.append(f"</{tag}>")
 
     def _flags(self, segment: PageSegment, tag: str) -> str:
-        """What a block says in @subtype: furniture that is no `fw`, a text that is only that of its lines."""
+        """Return what a block states in @subtype: furniture that is no `fw`, a text that is its lines'."""
         furniture = segment.is_furniture and tag not in ("fw",)
         lines = [lawful(part.text) for part in segment.walk() if part.kind == "line"]
         whole = "\n".join(one for one in lines if one)
@@ -309,7 +309,7 @@ class _Writing:
         return "-".join(word for word, on in (("furniture", furniture), ("text", says)) if on)
 
     def _write_inside(self, segment: PageSegment) -> None:
-        """What a region holds, in reading order; cells in a row stand in a table."""
+        """Write the contents of a region, in reading order; cells of a row go into a table."""
         cells: list[PageSegment] = []
         words: list[PageSegment] = []
         for child in segment.children:
@@ -382,13 +382,13 @@ class _Writing:
         return f"<w{attributes_of(stated)}>{body}</w>" if body else f"<w{attributes_of(stated)}/>"
 
     def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
-        """Words outside lines."""
+        """Write words outside lines."""
         inside = f'<seg type="words">{" ".join(self._word(one) for one in words)}</seg>'
         self.out.append(f"<ab>{inside}</ab>" if wrapped else inside)
 
 
 def _in_order(page: PageModel) -> list[PageSegment]:
-    """The page's segments as a tree in reading order; the model itself is not touched."""
+    """Return the page's segments as a tree in reading order, leaving the model unchanged."""
 
     def settle(segment: PageSegment) -> PageSegment:
         if not segment.children:

@@ -1,1 +1,1 @@
-"""What is read for IIIF: canvases, manifests, lines, and what imported manifests refer to."""
+"""The queries of IIIF: canvases, manifests, lines, and what imported manifests refer to."""

@@ -1,4 +1,4 @@
-"""What a page is as a canvas: its id, its size in pixels, the picture painted on it. One statement for any number."""
+"""Pages as canvases: id, size in pixels, and picture. One statement for any number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Json = dict[str, Any]
 
 
 class PageCanvas(NamedTuple):
-    """A page with what a canvas of it says. The picture is the page's own, else the one its manifest points at."""
+    """A page with what its canvas states. The picture is the page's own, else the one its manifest points
+    at.
+    """
 
     document_id: str
     parent_id: str | None
@@ -42,7 +44,7 @@ class PageCanvas(NamedTuple):
     """What the service claims to comply with; 0 is what every one does."""
 
     def address(self, places: Places) -> str:
-        """The id of the canvas."""
+        """Return the id of the canvas."""
         return self.canvas_id or places.canvas(self.document_id)
 
 
@@ -62,18 +64,18 @@ ORDER BY j.key
 
 
 def page_canvases(conn: Connection, ids: Sequence[str]) -> list[PageCanvas]:
-    """The pages *ids* as canvases, in that order, one statement; an id that is none is left out."""
+    """Return the pages *ids* as canvases, in that order, by one statement; unknown ids are left out."""
     return [_canvas(row) for row in raw_of(conn).execute(_SELECT, (json_text(list(ids)),))]
 
 
 def page_canvas(conn: Connection, document_id: str) -> PageCanvas:
-    """One page as a canvas, whether or not its size is known; NotFound where there is no such document."""
+    """Return one page as a canvas, even if its size is unknown; NotFound if there is no such document."""
     require_document(conn, document_id)
     return page_canvases(conn, [document_id])[0]
 
 
 def shown_canvas(conn: Connection, document_id: str) -> PageCanvas:
-    """One page whose size is known; NoCanvas in words for a node that cannot be shown as one."""
+    """Return one page whose size is known; NoCanvas with the reason for other nodes."""
     node = require_document(conn, document_id)
     found = page_canvases(conn, [document_id])[0]
     if found.width is not None:
@@ -87,7 +89,7 @@ def _canvas(row: Sequence[Any]) -> PageCanvas:
     canvas_id = row[4] if isinstance(row[4], str) and row[4] else None
     picture = (row[8], row[9]) if row[7] is not None else None
     stated = _size(row[5], row[6])
-    # Lines and picture of another's canvas count in that canvas' own pixels.
+    # Lines and picture of an imported canvas use that canvas's own pixels.
     size = (stated or picture) if canvas_id is not None else (picture or stated)
     if size is None and row[18] is not None:
         size = _size(*orjson.loads(row[18]))

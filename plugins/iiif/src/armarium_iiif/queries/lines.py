@@ -44,7 +44,7 @@ AND w.parent_segment_id IN (SELECT value FROM json_each(?))
 
 
 class _Frames(NamedTuple):
-    """How fractions of each picture of the page become pixels of its canvas."""
+    """Converts fractions of each picture of the page to pixels of its canvas."""
 
     canvas: tuple[int, int]
     primary: str | None
@@ -54,7 +54,9 @@ class _Frames(NamedTuple):
     def box(
         self, rendition_id: str | None, rect: tuple[float, float, float, float]
     ) -> tuple[int, ...] | None:
-        """x, y, w, h in canvas pixels, inside the canvas; None where the picture measured on cannot be placed."""
+        """Return x, y, w, h in canvas pixels, clipped to it; None if the measured picture cannot be
+        placed.
+        """
         x, y, w, h = rect
         if rendition_id is not None and rendition_id != self.primary and self.primary is not None:
             turn = self.others.get(rendition_id)
@@ -73,9 +75,9 @@ class _Frames(NamedTuple):
 
 
 def lines_page(library: Library, places: Places, document_id: str) -> Json:
-    """The working pass' lines in reading order, each with its counting reading; the same few statements for any page.
+    """Return the working pass's lines in reading order with their counting readings, by a few statements.
 
-    NotFound for an unknown document; NoFrame for one whose lines cannot be told in pixels.
+    NotFound for an unknown document; NoFrame for one whose lines cannot be expressed in pixels.
     """
     with library.db.read() as conn:
         rule = reading_rule(conn)
@@ -122,7 +124,9 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
 def _texts_of_words(
     lines: Mapping[str, str], order: Sequence[str], texts: Mapping[str, CountingText]
 ) -> dict[str, CountingText]:
-    """What lines without a reading of their own say by their words (*lines*: word to line), as the page's text has it."""
+    """Return the texts that words give to lines without a reading (*lines*: word to line), as in the page's
+    text.
+    """
     found: dict[str, CountingText] = {}
     for word_id in order:
         line_id, said = lines.get(word_id), texts.get(word_id)
@@ -154,7 +158,7 @@ def _annotation(
     makers: Mapping[str, Any],
     language: str | None,
 ) -> Json:
-    """One line. A line that nobody has read yet has an empty text: where it is can still be shown."""
+    """Return one line. An unread line has an empty text, so that its position can still be shown."""
     body: Json = {
         "type": "TextualBody",
         "value": reading.text if reading is not None else "",
@@ -179,7 +183,7 @@ def _annotation(
 
 
 def _maker(row: Any) -> Json:
-    """Who read a line: a person by name, else the program with its model."""
+    """Return who read a line: a person by name, else the program with its model."""
     _, _, kind, created_by, tool, model, _ = row
     if kind == "human":
         return {"type": "Person", "name": created_by or "a person"}
@@ -200,6 +204,6 @@ def _annotation_page(
     if left_out:
         many = "1 line is" if left_out == 1 else f"{left_out} lines are"
         made["summary"] = language_map(
-            f"{many} left out: measured on a picture whose place on this one is not known.", "en"
+            f"{many} left out: measured on a picture whose position on this one is unknown.", "en"
         )
     return made

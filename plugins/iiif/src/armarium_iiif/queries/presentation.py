@@ -1,4 +1,6 @@
-"""Canvases and manifests of IIIF Presentation 3, made of pages and folders with a constant number of statements."""
+"""Canvases and manifests of IIIF Presentation 3 from pages and folders, with a constant number of
+statements.
+"""
 
 from __future__ import annotations
 
@@ -36,16 +38,17 @@ SELECT id, parent_id, name FROM up
 
 
 def canvas(library: Library, places: Places, document_id: str) -> Json:
-    """The canvas of one page; NoCanvas for a node that is none."""
+    """Return the canvas of one page; NoCanvas for other nodes."""
     with library.db.read() as conn:
         page = shown_canvas(conn, document_id)
     return {"@context": PRESENTATION, **_canvas(places, page)}
 
 
 def manifest(library: Library, places: Places, document_id: str) -> Json:
-    """The manifest of a page, or of all pages at and beneath a folder or file, in reading order.
+    """Return the manifest of a page, or of all pages at and below a folder or file, in reading order.
 
-    Folders within become ranges. NoPages where nothing has a picture or a size; TooManyCanvases beyond the limit.
+    Folders within become ranges. NoPages if nothing has a picture or a size; TooManyCanvases beyond the
+    limit.
     """
     with library.db.read() as conn:
         node = require_document(conn, document_id)
@@ -76,7 +79,7 @@ def manifest(library: Library, places: Places, document_id: str) -> Json:
 
 
 def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
-    """What is said of the document: metadata pairs, direction of reading, a whole date."""
+    """Return the description of the document: metadata pairs, reading direction, a complete date."""
     attributes, source, original, iso, case_id, metadata = facts
     language, script, direction = (
         None if (fact := stated.first(key)) is None else fact.value for key in KEYS
@@ -121,7 +124,9 @@ def _describe_document(facts: Sequence[Any], stated: PageFacts) -> Json:
 
 
 def _values(value: Any) -> list[str]:
-    """An attribute's value as words: lists one by one, objects as JSON; empty ones are nothing to show."""
+    """Return an attribute's value as words: lists item by item, objects as JSON; empty values are left
+    out.
+    """
     if value is None or value in ("", [], {}):
         return []
     if isinstance(value, bool):
@@ -175,7 +180,9 @@ def _canvas(places: Places, page: PageCanvas) -> Json:
 
 
 def _build_painting(places: Places, page: PageCanvas) -> Json | None:
-    """The picture on the canvas: the page's own by our image service, else the one its manifest points at."""
+    """Return the picture on the canvas: the page's own by our image service, else the one its manifest points
+    at.
+    """
     if page.rendition_id is not None and page.picture is not None:
         service = places.image(page.rendition_id)
         return {
@@ -197,7 +204,7 @@ def _build_painting(places: Places, page: PageCanvas) -> Json | None:
 
 
 def _service(address: str, version: int, level: int) -> Json:
-    """Another's image service, as it describes itself."""
+    """Return a foreign image service, as it describes itself."""
     if version == 3:
         return {"id": address, "type": "ImageService3", "profile": f"level{level}"}
     profile = (
@@ -209,7 +216,7 @@ def _service(address: str, version: int, level: int) -> Json:
 
 
 def _thumbnail(places: Places, page: PageCanvas) -> list[Json]:
-    """A small picture of the page; none where only a large one is to be had."""
+    """Return a small picture of the page; None if only a large one is available."""
     if page.rendition_id is not None and page.picture is not None:
         width, height = _fit_within(page.picture, THUMBNAIL_SIDE)
         return [
@@ -237,13 +244,13 @@ Containers = dict[str, tuple[str | None, str]]
 
 
 def _containers(conn: Connection, node: Node, ids: list[str]) -> Containers:
-    """The folders and files between the node and its pages: id to parent and name."""
+    """Return the folders and files between the node and its pages: id to parent and name."""
     rows = raw_of(conn).execute(_CONTAINERS, (json_text(ids), node.id))
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def _ranges(places: Places, node: Node, pages: Sequence[PageCanvas], containers: Containers) -> list[Json]:
-    """A range a folder, nested as the folders are, in the order of their first pages; [] where there is but one."""
+    """Return a range per folder, nested like the folders, ordered by first page; [] if there is only one."""
     made: dict[str, Json] = {}
     top: list[Json] = []
     for page in pages:

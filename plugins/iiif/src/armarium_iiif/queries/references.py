@@ -1,4 +1,4 @@
-"""Reads of imported manifests: which folder a manifest became, which canvases still lack their picture."""
+"""Reads imported manifests: the folder of a manifest, and the canvases that still lack their picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarium_iiif.models import canvases, manifests
 
 
 class Reference(NamedTuple):
-    """Where the picture of a referenced canvas is."""
+    """The picture address of a referenced canvas."""
 
     document_id: str
     name: str
@@ -23,7 +23,7 @@ class Reference(NamedTuple):
     has_picture: bool
 
     def addresses(self) -> list[str]:
-        """Where to ask for the picture, the largest first."""
+        """Return the addresses to request the picture from, the largest first."""
         found = []
         if self.service is not None:
             largest = "max" if self.service_version == 3 else "full"
@@ -43,7 +43,7 @@ WHERE d.deleted_at IS NULL ORDER BY j.key
 
 
 def references(conn: Connection, ids: Sequence[str]) -> list[Reference]:
-    """The live referenced canvases among *ids*, in that order."""
+    """Return the live referenced canvases among *ids*, in that order."""
     return [
         Reference(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
         for row in raw_of(conn).execute(_REFERENCES, (json_text(list(ids)),))
@@ -58,7 +58,7 @@ def reference_of(conn: Connection, document_id: str) -> Reference | None:
 
 
 def folder_of_manifest(conn: Connection, parent_id: str, checksum: str) -> tuple[str, str] | None:
-    """Id and name of the live folder in *parent_id* that was made of these very bytes."""
+    """Return id and name of the live folder in *parent_id* made from exactly these bytes."""
     d = documents.c
     made = select(d.id, d.name).join_from(manifests, documents, d.id == manifests.c.document_id)
     row = conn.execute(

@@ -1,1 +1,1 @@
-"""The only writes of images, one file a subject."""
+"""The actions of images, one file per subject."""

@@ -1,4 +1,4 @@
-"""Lay one crop or split over every picture of a folder, picture by picture, and take a whole batch back."""
+"""Applies one crop or split to every picture of a folder, one by one, and undoes a whole batch."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def _apply_example(ex: Example) -> dict[str, Any]:
     "image.batch_apply",
     params=BatchApplyParams,
     result=BatchAnswer,
-    summary="Cut every picture of a folder alike, as a background job that tells how each one stands.",
+    summary="Cut every picture of a folder alike, as a background job that reports the state of each one.",
     route=Route("POST", "/api/images/batch-apply", answer="BatchResponse"),
-    words="Began to cut the pictures in {folder_id|a folder}",
+    words="Started to cut the pictures in {folder_id|a folder}",
     example=_apply_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def batch_apply(ctx: ActionContext, p: BatchApplyParams) -> dict[str, Any]:
-    """Enqueue the job; its steps share the job's id as their set, and `image.batch_undo` takes back what is cut.
+    """Enqueue the job; its steps share the job's id as their set id; `image.batch_undo` removes what was cut.
 
-    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for a node that is no
-    folder, a folder without pictures or with too many, or regions that overlap.
+    Raises NotFound for an unknown folder, Conflict in the Trash, Forbidden by a lock, Invalid for a node that
+    is not a folder, a folder without pictures or with too many, or regions that overlap.
     """
     folder = require_live(ctx.conn, p.folder_id)
     if folder.doc_type not in ("folder", "group"):
@@ -133,9 +133,9 @@ def _cut_item_ahead(engine: Engine, library: Library | None, p: BatchItemParams)
     prepare=_cut_item_ahead,
 )
 def batch_item(ctx: ActionContext, p: BatchItemParams) -> dict[str, Any]:
-    """Cut the picture if it still waits; what refuses it is kept as the item's reason and stops no other.
+    """Cut the picture if it is still waiting; a refusal is stored as the item's reason and stops no other.
 
-    Raises NotFound for an unknown batch or a picture that is not in it, Unavailable when the disk takes no more.
+    Raises NotFound for an unknown batch or a picture that is not in it, Unavailable when the disk is full.
     """
     spec = BATCHES.require(ctx.conn, p.batch_id)["spec"]
     stored = item_state(ctx.conn, p.batch_id, p.document_id)
@@ -158,7 +158,7 @@ def _cut_item(
     try:
         plan = plan_spec(ctx.conn, p.document_id, spec)
         if has_cut(ctx.conn, plan.frame.source_id, plan.kind, plan.boxes):
-            return "skipped", "It is cut so already.", []
+            return "skipped", "It has already been cut this way.", []
         ctx.refuse_locked(plan.frame.source_id)
         return "done", None, hang_children(ctx, [plan], batch_id=p.batch_id)
     except ServiceError as refusal:
@@ -178,15 +178,15 @@ def _undo_example(ex: Example) -> dict[str, Any]:
     "image.batch_undo",
     params=BatchUndoParams,
     result=BatchUndoResult,
-    summary="Send what a batch cut to the Trash, except children on which somebody worked since.",
+    summary="Send what a batch cut to the Trash, except children that were worked on since.",
     route=Route("POST", "/api/images/batch-apply/{batch_id}/undo", answer="BatchImageUndoResponse"),
     words="Sent what was cut of the pictures in {|a folder} to the Trash",
     example=_undo_example,
 )
 def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
-    """A batch still at work goes no further: what waits is passed over.
+    """Undo a batch; waiting items of a running one are skipped.
 
-    Raises NotFound for an unknown or non-image batch, Conflict when there is nothing to take back, Forbidden by a
+    Raises NotFound for an unknown or non-image batch, Conflict if there is nothing to undo, Forbidden by a
     lock.
     """
     folder_id = BATCHES.require(ctx.conn, p.batch_id)["folder_id"]
@@ -195,7 +195,7 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
     )
     rows = ctx.conn.execute(cut).all()
     own = items.update().where(items.c.batch_id == p.batch_id)
-    passed_over = {"state": "skipped", "reason": "The batch was taken back before it."}
+    passed_over = {"state": "skipped", "reason": "The batch was undone before it."}
     stopped = ctx.conn.execute(own.where(items.c.state == "waiting").values(passed_over)).rowcount
     if not rows and not stopped:
         raise batch_taken_back()
@@ -216,7 +216,9 @@ def batch_undo(ctx: ActionContext, p: BatchUndoParams) -> dict[str, Any]:
 
 
 def _later_work(ctx: ActionContext, children: Sequence[str]) -> dict[str, list[str]]:
-    """Child to the words for what somebody made of it since: rows of any family that belong to it, or changes to it."""
+    """Return by child the words for later work on it: rows of any family that belong to it, or changes to
+    it.
+    """
     node, held = documents.c, renditions.c
     statements = [
         (

@@ -1,4 +1,4 @@
-"""The rows of derived children: nodes under their source, their pictures, and where each was cut."""
+"""Creates derived children: nodes under their source, their pictures, and where each was cut."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_STEM = 900
 
 
 def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | None = None) -> list[str]:
-    """Cut what is not cut yet, and hang a child under its source for each box of *plans*; their ids in order.
+    """Create a child under its source for each box of *plans*, cutting what is not cut yet; return their ids.
 
     Raises Forbidden by a lock, Invalid for a damaged picture.
     """
@@ -42,7 +42,7 @@ def hang_children(ctx: ActionContext, plans: Sequence[Plan], *, batch_id: str | 
 
 
 class _Child(NamedTuple):
-    """What makes a derived child: its node, its place in the source, its row among the cuts."""
+    """What makes up a derived child: its node, its place in the source, its row among the cuts."""
 
     node: dict[str, Any]
     region: dict[str, Any]
@@ -62,7 +62,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
         node: dict[str, Any] = {
             "id": child_id,
             "parent_id": frame.source_id,
-            # A crop lies beside the source; the parts of a split stand for it wherever pages are listed.
+            # A crop is an addition to the source; the parts of a split replace it wherever pages are listed.
             "doc_type": "file" if plan.kind == "crop" else "page",
             "file_type": "image",
             "name": label or f"{frame.name[:_LONGEST_STEM].strip()}, {plan.kind} {number}",
@@ -77,7 +77,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
                 "pixel_height": piece.height,
                 "role": "derived",
                 "made_by": f"image.{plan.kind}",
-                # Not the rendition's `transform`: that leads to the primary picture of its own document.
+                # Not the rendition's `transform`: that maps to the primary picture of its own document.
                 "params": {**source, "box": list(box), "to_source": to_source},
             },
         }
@@ -87,7 +87,7 @@ def _children_of(ctx: ActionContext, plan: Plan, pieces: Sequence[Piece]) -> lis
 
 
 def remove_children(ctx: ActionContext, ids: Sequence[str]) -> None:
-    """Send derived children to the Trash, with whatever hangs on them."""
+    """Send derived children to the Trash, with everything attached to them."""
     most = 10_000
     for start in range(0, len(ids), most):
         ctx.run("document.delete", {"ids": list(ids[start : start + most])})

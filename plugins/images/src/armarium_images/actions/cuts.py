@@ -1,4 +1,4 @@
-"""Crop and split a picture into derived children, one source or many, and take them back."""
+"""Crops and splits pictures into derived children, one source or many, and undoes that."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def _crop_ahead(engine: Engine, library: Library | None, p: CropParams) -> None:
     prepare=_crop_ahead,
 )
 def crop(ctx: ActionContext, p: CropParams) -> dict[str, Any]:
-    """Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
-    Invalid outside the picture or for a damaged one."""
+    """Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a
+    lock, Invalid outside the picture or for a damaged one.
+    """
     plan = plan_crop(ctx.conn, p.document_id, p)
     ids = hang_children(ctx, [plan])
     (child,) = documents_named(ctx.conn, ids)
@@ -73,11 +74,11 @@ def _uncrop_example(ex: Example) -> dict[str, Any]:
     result=CropResult,
     summary="Send a source's crops, or one of them, to the Trash.",
     route=Route("POST", "/api/images/{document_id}/uncrop", answer="ImageCropResponse"),
-    words="Took the crops of {document_id|a picture} back",
+    words="Removed the crops of {document_id|a picture}",
     example=_uncrop_example,
 )
 def uncrop(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict when there is none to take back, Forbidden by a lock."""
+    """Raises NotFound, Conflict if there is none to remove, Forbidden by a lock."""
     source_id, removed = _take_back(ctx, p.document_id, "crop")
     return {
         "document_id": source_id,
@@ -112,14 +113,14 @@ def _split_ahead(engine: Engine, library: Library | None, p: SplitParams) -> Non
     "image.split",
     params=SplitParams,
     result=SplitResult,
-    summary="Cut a picture into parts that lie side by side, each a page under the source.",
+    summary="Cut a picture into adjacent parts, each a page under the source.",
     route=Route("POST", "/api/images/{document_id}/split", answer="ImageSplitResponse"),
     words="Split {document_id|a picture}",
     example=_split_example,
     prepare=_split_ahead,
 )
 def split(ctx: ActionContext, p: SplitParams) -> dict[str, Any]:
-    """Raises what `image.crop` does, and Invalid for regions that overlap or cover no whole pixel."""
+    """Raises what `image.crop` does, and Invalid for regions that overlap or are smaller than a pixel."""
     plan = plan_split(ctx.conn, p.document_id, p)
     ids = hang_children(ctx, [plan])
     ctx.target(plan.frame.source_id, *ids)
@@ -141,11 +142,11 @@ def _unsplit_example(ex: Example) -> dict[str, Any]:
     result=UnsplitResult,
     summary="Send the parts a source was split into, or one of them, to the Trash.",
     route=Route("POST", "/api/images/{document_id}/unsplit", answer="ImageUnsplitResponse"),
-    words="Put the parts of {document_id|a picture} back together",
+    words="Removed the parts of {document_id|a picture}",
     example=_unsplit_example,
 )
 def unsplit(ctx: ActionContext, p: TakeBackParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict when there is none to take back, Forbidden by a lock."""
+    """Raises NotFound, Conflict if there is none to remove, Forbidden by a lock."""
     source_id, removed = _take_back(ctx, p.document_id, "split")
     return {"document_id": source_id, "removed_ids": removed}
 
@@ -175,7 +176,9 @@ def _crop_batch_ahead(engine: Engine, library: Library | None, p: BatchCropParam
     prepare=_crop_batch_ahead,
 )
 def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:
-    """A picture that cannot be cut is told in `failed` and does not stop the others; Unavailable stops them all."""
+    """A picture that cannot be cut is reported in `failed` and does not stop the others; Unavailable stops
+    all.
+    """
     plans: list[Plan] = []
     failed: list[dict[str, str]] = []
     for document_id in p.document_ids:
@@ -194,6 +197,6 @@ def crop_batch(ctx: ActionContext, p: BatchCropParams) -> dict[str, Any]:
 
 
 def refuse_uncuttable(ctx: ActionContext, plan: Plan) -> None:
-    """Raise what hanging the children of *plan* would, before any row is written."""
+    """Raise what creating the children of *plan* would raise, before any row is written."""
     ctx.refuse_locked(plan.frame.source_id)
     cut_pieces(ctx.project, plan.frame, plan.boxes, max_pixels=ctx.engine.settings.max_image_pixels)

@@ -1,4 +1,4 @@
-"""The little picture and the folder that the examples of the actions work on."""
+"""The small picture and the folder that the examples of the actions work on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium.api import Example, new_id
 
 
 def sample_folder(ex: Example, pictures: int = 1) -> tuple[str, list[str]]:
-    """A folder with so many pictures of 60 by 40 pixels; its id and theirs."""
+    """Create a folder with *pictures* pictures of 60 by 40 pixels; return its id and theirs."""
     from PIL import Image
 
     image = Image.new("L", (60, 40), 200)

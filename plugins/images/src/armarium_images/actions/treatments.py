@@ -1,4 +1,4 @@
-"""Make renditions of pictures: evened and lifted, the paper taken away, ink alone; a job over many, a step for each."""
+"""Makes renditions of pictures: enhanced, background removed, binarised; a job over many, one step each."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=TreatParams,
     result=TreatResult,
     summary="Make a rendition of each picture: enhanced, with the background removed, or binarised.",
-    words="Began to treat the pictures of {scope_ids|documents}",
+    words="Started to treat the pictures of {scope_ids|documents}",
     example=_start_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def treat(ctx: ActionContext, p: TreatParams) -> dict[str, Any]:
-    """Enqueue the job; its steps share the job's id as their set, so that one undo takes back all it made.
+    """Enqueue the job; its steps share the job's id as their set id, so that one undo reverses all of them.
 
-    Raises NotFound for an unknown node, Forbidden by a lock, Invalid where there is no picture or there are too many.
+    Raises NotFound for an unknown node, Forbidden by a lock, Invalid if there is no picture or there are too
+    many.
     """
     found = pages_under(ctx.conn, p.scope_ids)
     if not found:
@@ -69,7 +70,7 @@ def _piece(engine: Engine, library: Library, original: Original, p: TreatItemPar
 
 
 def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) -> None:
-    """Make the bytes before the writer is asked for; the step finds them again."""
+    """Make the file before the writer is taken; the step finds it again."""
     assert library is not None
     with library.db.read() as conn:
         original = original_of(conn, p.document_id)
@@ -86,10 +87,10 @@ def _treat_ahead(engine: Engine, library: Library | None, p: TreatItemParams) ->
     prepare=_treat_ahead,
 )
 def treat_item(ctx: ActionContext, p: TreatItemParams) -> dict[str, Any]:
-    """A rendition that is there already is not made twice. The primary picture stays the primary one.
+    """Existing renditions are not made again, and the primary picture stays primary.
 
-    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
-    Invalid for a damaged picture, Unavailable when the disk takes no more.
+    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a
+    lock, Invalid for a damaged picture, Unavailable when the disk is full.
     """
     assert ctx.library is not None
     original = original_of(ctx.conn, p.document_id)
