@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from armarium.api import Engine, Library
+from armarium.api import Engine, Library, raw_of
 from armarium_formats.api import export_page
 from armarium_sync.principal import KEEPER
-from armarium_sync.writing import Writer
+from armarium_sync.writing import QUIET, Writer
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
@@ -57,7 +57,9 @@ def measure(rounds: int) -> list[Result]:
             limit=1.3,
         )
     with scratch_folder() as folder, running_engine(folder, jobs=True) as (engine, library):
-        return [written, *watching(engine, library, folder / "watched")]
+        changed = changed_page(engine, library, folder / "changed")
+    with scratch_folder() as folder, running_engine(folder, jobs=True) as (engine, library):
+        return [written, changed, *watching(engine, library, folder / "watched")]
 
 
 def make_pages(engine: Engine, library: Library) -> list[str]:
@@ -100,6 +102,46 @@ def plain_export(engine: Engine, library: Library, pages: list[str], place: Path
             (place / f"{page}.xml").write_text(made["content"], "utf-8")
 
     return seconds(write)
+
+
+def changed_page(engine: Engine, library: Library, place: Path) -> Result:
+    """Seconds from a correction until the page's file on the disk has it, the slowest of five."""
+    place.mkdir()
+    made = engine.run(library, "document.create", {"name": "a letter", "doc_type": "page"}, OWNER)
+    page = str((made.result or {})["id"])
+    body = {"document_id": page, "file": page_file(1), "filename": "a.xml"}
+    engine.run(library, "format.import", body, OWNER)
+    engine.run(library, "sync.tie", {"path": str(place), "formats": ["pagexml"]}, OWNER)
+    with library.db.read() as conn:
+        (line,) = raw_of(conn).execute("SELECT id FROM segment WHERE kind = 'line' LIMIT 1").fetchone()
+    waited = []
+    for number in range(5):
+        _wait_for(place, "Line 1 of a letter" if number == 0 else f"correction {number - 1}.")
+        said = f"correction {number}."
+        engine.run(library, "representation.create", {"segment_id": line, "text": said}, OWNER)
+        began = time.perf_counter()
+        _wait_for(place, said)
+        waited.append(time.perf_counter() - began)
+    allowed = QUIET + 1.0
+    return Result(
+        35,
+        f"a changed page on the disk, after {QUIET:.0f} s of quiet",
+        "s",
+        max(waited),
+        allowed,
+        "allowed",
+        max(waited) / allowed,
+        limit=1.0,
+    )
+
+
+def _wait_for(place: Path, words: str) -> None:
+    """Until the only layout file has *words*; a minute at most."""
+    until = time.monotonic() + 60
+    while not any(words in one.read_text("utf-8") for one in place.glob("pagexml/*.xml")):
+        if time.monotonic() > until:
+            raise RuntimeError(f"the file never had {words!r}")
+        time.sleep(0.01)
 
 
 def watching(engine: Engine, library: Library, place: Path) -> list[Result]:

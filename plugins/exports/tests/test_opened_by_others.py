@@ -15,6 +15,8 @@ import pytest
 from exports_desk import Desk
 
 SOFFICE = shutil.which("soffice") or shutil.which("libreoffice")
+PYTHON = os.environ.get("ARMARIUM_READERS_PYTHON") or sys.executable
+"""An interpreter that has the readers, so that they need not be installed beside the engine."""
 LINES = ["Dear Sir", "I am <well> & hope…", "schön"]
 
 _READ = """
@@ -67,7 +69,7 @@ def export_both(desk: Desk) -> tuple[Path, Path]:
 def test_records_are_read_with_one_line(desk: Desk, reader: str) -> None:
     """In a process of its own: readers bring threads and settings along that are nothing to other tests."""
     bundle, lines = export_both(desk)
-    command = [sys.executable, "-c", _READ, reader, str(bundle), str(lines), str(desk.folder / "cache")]
+    command = [PYTHON, "-c", _READ, reader, str(bundle), str(lines), str(desk.folder / "cache")]
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(desk.folder / "hub")}
     done = subprocess.run(
         command, env={**os.environ, **offline}, capture_output=True, text=True, timeout=300, check=False

@@ -537,5 +537,5 @@ def test_a_picture_is_attached_once_and_only_to_a_canvas(
 
 def test_a_canvas_without_an_address_of_its_picture_is_refused(tmp_path: Path) -> None:
     bare = Reference("1", "f. 1", None, None, None, False)
-    with pytest.raises(Unavailable, match="names no picture for it"):
+    with pytest.raises(Unavailable, match="names no picture of it"):
         jobs.download_picture(None, bare, tmp_path / "picture")  # type: ignore[arg-type]
