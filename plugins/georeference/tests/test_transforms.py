@@ -150,7 +150,7 @@ def test_points_that_carry_nothing_are_refused_in_words(kind: Any) -> None:
     needed = NEEDED[kind]
     with pytest.raises(Degenerate, match=f"needs {needed} control points"):
         fit(kind, PICTURE[: needed - 1], GROUND[: needed - 1])
-    with pytest.raises(Degenerate, match="at places of their own"):
+    with pytest.raises(Degenerate, match=r"of (its|their) own"):
         fit(kind, np.repeat(PICTURE[:1], 12, axis=0), GROUND[:12])
     with pytest.raises(Degenerate, match="same place on the ground"):
         fit(kind, PICTURE[:12], np.repeat(GROUND[:1], 12, axis=0))

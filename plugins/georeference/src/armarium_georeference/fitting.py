@@ -170,7 +170,8 @@ def is_mirrored(picture: Points, ground: Points) -> bool:
 
 
 def _too_few(kind: Type, have: int, distinct: int) -> str:
-    same = "" if distinct == have else f", of which {distinct} stand at places of their own"
+    apart = "1 stands at a place of its own" if distinct == 1 else f"{distinct} stand at places of their own"
+    same = "" if distinct == have else f", of which {apart}"
     number = f"{have} {'counts' if have == 1 else 'count'}"
     return f"A {kind} transformation needs {NEEDED[kind]} control points; {number}{same}. Set more, or switch more on."
 

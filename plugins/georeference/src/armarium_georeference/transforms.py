@@ -42,6 +42,8 @@ class PassTransform:
     fit: Fit | None = None
     plane: Plane | None = None
     problem: str | None = None
+    bad_plane: bool = False
+    """Whether the problem is the plane and not the points."""
     residuals: list[dict[str, Any]] = field(default_factory=list)
     rms_m: float | None = None
     notes: list[str] = field(default_factory=list)
@@ -156,7 +158,7 @@ def _fit(found: PassTransform, crs: str | None) -> None:
         fitted = fit(kind, picture, ground)
         checked = leave_one_out(kind, picture, ground) if kind == SPLINE else fitted.apply(picture)
     except (BadCoordinates, Degenerate) as refusal:
-        found.problem = str(refusal)
+        found.problem, found.bad_plane = str(refusal), isinstance(refusal, BadCoordinates)
         return
     found.fit, found.plane = fitted, plane
     found.proves_nothing = len(counting) == needed

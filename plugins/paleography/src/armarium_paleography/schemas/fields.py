@@ -13,12 +13,15 @@ Words = Annotated[str, Field(max_length=10_000)]
 Short = Annotated[str, Field(min_length=1, max_length=80)]
 Certainty = Annotated[float, Field(ge=0, le=1, description="0 to 1")]
 FactKind = Literal["unclear", "lost", "restored", "supplied", "superfluous", "deleted", "added"]
-_CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4,5}|10[0-9A-F]{4})")
+_CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4}|[1-9A-F][0-9A-F]{4}|10[0-9A-F]{4})")
 
 
 def _code_point(value: str) -> str:
     if not _CODE_POINT.fullmatch(value) or ("U+D800" <= value <= "U+DFFF" and len(value) == 6):
-        raise ValueError("a code point is written as U+ and four to six hexadecimal capitals, such as U+A75B")
+        raise ValueError(
+            "a code point is written as U+ and four to six hexadecimal capitals without zeros that it "
+            "can do without, such as U+A75B"
+        )
     return value
 
 
