@@ -114,8 +114,10 @@ def describe(app: FastAPI, *, open_paths: Collection[str], in_project: Collectio
             with_library = set(_routes_in_a_project(app, in_project))
             for path, operations in document.get("paths", {}).items():
                 for method, operation in operations.items():
-                    if method == "get" and (path, method) in in_project:
+                    if method == "get" and (path, method) in with_library:
                         _tell_withheld(operation, document)
+                    if method == "patch":
+                        _drop_defaults(operation, document)
                     if path not in open_paths:
                         operation["security"] = [{"bearer": []}, {"session": []}]
                     if (path, method) in with_library:
@@ -133,6 +135,14 @@ def _tell_withheld(operation: dict[str, Any], document: dict[str, Any]) -> None:
     properties = document["components"]["schemas"].get(name, {}).get("properties", {})
     if any(one.get("type") == "array" for one in properties.values()):
         properties.setdefault("withheld", WITHHELD)
+
+
+def _drop_defaults(operation: dict[str, Any], document: dict[str, Any]) -> None:
+    """Document that what a PATCH leaves out stays as it is: a client that filled defaults in would change it."""
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
+    for one in document["components"]["schemas"].get(name, {}).get("properties", {}).values():
+        one.pop("default", None)
 
 
 WITHHELD = {
