@@ -62,6 +62,11 @@ def test_an_annotation_goes_out_and_comes_in_again(desk: MapDesk) -> None:
     assert two["rms_m"] == pytest.approx(one["rms_m"], rel=1e-6)
     for a, b in zip(one["control_points"], two["control_points"], strict=True):
         assert (a["x"], a["y"], a["lon"], a["lat"]) == pytest.approx((b["x"], b["y"], b["lon"], b["lat"]))
+    desk.point(other, 0.5, 0.5, 2.5, 48.75)
+    again = desk.send("POST", path, 200, {"annotation": out})
+    assert (again["point_ids"], again["type"]) == ([], "polynomial1")
+    assert again["notes"] == ["4 of its points stand here already and are not set again."]
+    assert desk.transform(other)["have"] == 5
     empty = desk.do("document.create", name="Note", doc_type="page")["id"]
     without = desk.do("segment.pass_create", document_id=empty, name="x")["id"]
     desk.get(f"/api/georeference/passes/{without}/annotation", 409)

@@ -29,7 +29,7 @@ from armarium_georeference.placing import (
     write_place,
 )
 from armarium_georeference.planes import BadCoordinates, plane_stated
-from armarium_georeference.points import POINTS, live_segment, point_answer, rendition_of_pass
+from armarium_georeference.points import POINTS, list_points, live_segment, point_answer, rendition_of_pass
 from armarium_georeference.samples import sample_annotation, sample_map, sample_point
 from armarium_georeference.schemas import (
     AnnotationRead,
@@ -263,11 +263,16 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
         read = read_annotation(p.annotation, size)
     except BadAnnotation as refusal:
         raise errors.bad_annotation(str(refusal)) from None
+    standing = [one for one in list_points(ctx.conn, p.pass_id) if one["counts"]]
     made = []
     for x, y, lon, lat in read.points:
+        if any(_is_same(one, (x, y, lon, lat), size) for one in standing):
+            continue
         sent = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
         made.append(ctx.run("georeference.point_create", sent)["id"])
     notes, kind = list(read.notes), read.type
+    if there := len(read.points) - len(made):
+        notes.append(f"{there} of its points stand here already and are not set again.")
     if kind is not None:
         tried = transform_as(ctx.conn, p.pass_id, kind, None)
         if tried.problem is None:
@@ -277,6 +282,13 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
             kind = None
     ctx.target(p.pass_id)
     return {"pass_id": p.pass_id, "point_ids": made, "type": kind, "notes": notes}
+
+
+def _is_same(point: dict[str, Any], place: tuple[float, float, float, float], size: tuple[int, int]) -> bool:
+    """Whether a control point stands at *place* (x, y, lon, lat), to half a pixel and a tenth of a metre."""
+    x, y, lon, lat = place
+    in_picture = max(abs(point["x"] - x) * size[0], abs(point["y"] - y) * size[1]) < 0.5
+    return in_picture and max(abs(point["lon"] - lon), abs(point["lat"] - lat)) < 1e-6
 
 
 def _names_example(ex: Example) -> dict[str, Any]:

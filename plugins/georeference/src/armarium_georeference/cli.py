@@ -38,7 +38,7 @@ def draw_map(
     with project_session() as session:
         identity = document_id(session, page)
         name = session.get(f"/api/documents/{identity}")["name"]
-        place = out or Path(re.sub(r'[/\\:*?"<>|\0]', "_", name)[:100] + "-map.html")
+        place = out or Path(re.sub(r'[/\\:*?"<>|\0]', "_", Path(name).stem)[:100] + "-map.html")
         place_for(place, overwrite=overwrite)
         where = f"passes/{pass_id}" if pass_id else f"documents/{identity}"
         drawn = session.raw("GET", f"/api/georeference/{where}/map")
