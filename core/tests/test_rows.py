@@ -98,7 +98,7 @@ def test_the_model_has_the_types_of_the_columns_and_what_it_states_itself() -> N
         "is_lent": "boolean", "marks": "object", "readers": "integer",
     }  # fmt: skip
     assert schema["properties"]["kind"]["enum"] == ["print", "hand"]
-    assert schema["description"] == "A book as it is answered."
+    assert schema["description"] == "A book in an answer."
     assert set(schema["required"]) == set(kinds) - {"readers"}
 
 

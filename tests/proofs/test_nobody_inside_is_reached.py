@@ -257,15 +257,16 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
     """The routes that fetch, with the addresses that a manifest names: the same gate, the same answer."""
     import orjson
 
-    from armarium_iiif import jobs
+    from armarium_iiif import downloads, jobs
 
     chance = random.Random(7)
     line.chance = chance
-    monkeypatch.setattr(jobs, "gate", lambda engine: Egress(local_only=False, resolver=line.resolve))
+    for module in (jobs, downloads):
+        monkeypatch.setattr(module, "gate", lambda engine: Egress(local_only=False, resolver=line.resolve))
+        monkeypatch.setattr(module, "SECONDS", 2.0)
     monkeypatch.setattr(jobs, "PAUSE_SECONDS", 0)
-    monkeypatch.setattr(jobs, "SECONDS", 2.0)
     monkeypatch.setattr(jobs, "MAX_BYTES", 200_000)
-    monkeypatch.setattr(jobs, "MAX_IMAGE_BYTES", 200_000)
+    monkeypatch.setattr(downloads, "MAX_IMAGE_BYTES", 200_000)
     for _ in range(40):
         line.server.inward = address(chance)
         answer = client.post("/api/iiif/manifests/fetch", json={"url": address(chance)})

@@ -191,6 +191,7 @@ LASTING = frozenset({"POST /api/sync-folders path", "POST /api/export/kept folde
 """Those whose folder is written to later, until they are undone."""
 
 OF_ROWS = {
+    "compute_place": "a name of a place that computes, `local` or `dask:…`; no file is opened by it",
     "folder_path": "a workflow's folder in the palette",
     "source_path": "a path within what a node put out",
     "output_schema": "a schema of answers",

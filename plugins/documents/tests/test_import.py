@@ -278,7 +278,7 @@ def test_bad_files_get_a_sentence_and_the_rest_goes_on(
         "7 notes.docx": "not imported",
         "8 damaged.pdf": "damaged or truncated",
         "9 link.jpg": "outside the folder",
-        "a dangling.jpg": "link to nothing",
+        "a dangling.jpg": "broken link",
         "b linked folder": "outside the folder",
         "c pipe.jpg": "ordinary file",
         "d control\x07.jpg": "U+0007",
@@ -352,7 +352,7 @@ def test_a_file_that_vanishes_during_the_import_is_told(
 
     monkeypatch.setattr(imports, "take_in", take)
     done = bring_in(folder=str(source))
-    assert "vanished" in whys(done)["b.jpg"]
+    assert "disappeared" in whys(done)["b.jpg"]
     assert names_under(library, imported_of(library)) == ["a.jpg", "c.jpg"]
 
 

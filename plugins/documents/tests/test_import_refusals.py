@@ -69,7 +69,7 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
     with monkeypatch.context() as patch:
         # pdfium itself gives a page without a size that of a letter.
         patch.setattr(pypdfium2.PdfPage, "get_size", lambda _: (0.0, 72.0))
-        assert "Page 1 has no extent" in list_refused(engine, library, do, source)["good.pdf, page 1"]
+        assert "Page 1 has no size" in list_refused(engine, library, do, source)["good.pdf, page 1"]
 
     def render(*_: Any, **__: Any) -> None:
         raise pypdfium2.PdfiumError("out of ink")

@@ -102,7 +102,7 @@ def test_rows_that_do_not_read_back_are_no_copy(two: Two, monkeypatch: pytest.Mo
         return real(self, table, columns, spoilt)
 
     monkeypatch.setattr(ActionContext, "bulk_insert", spoil)
-    with pytest.raises(ServiceError, match="Only 2 of 3 rows of document were read back"):
+    with pytest.raises(ServiceError, match="Only 2 of 3 rows of document could be read back"):
         two.transfer([box], "move")
     assert digests(two) == before
 
@@ -508,4 +508,4 @@ def test_an_engine_that_works_elsewhere_opens_a_project_all_the_same(
 
     monkeypatch.setattr(engine, "lock_across", busy)
     assert reopen(two).states() == (None, None)
-    assert "looked at later" in caplog.text
+    assert "are deferred" in caplog.text

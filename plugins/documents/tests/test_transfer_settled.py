@@ -18,7 +18,11 @@ from armarium_testing.kills import Killed
 
 def read_activity(library: Library) -> list[str]:
     """What the activity of a project says of transfers that were settled."""
-    return [m for (m,) in rows(library, "SELECT message FROM activity ORDER BY seq") if "cut short" in m]
+    return [
+        m
+        for (m,) in rows(library, "SELECT message FROM activity ORDER BY seq")
+        if "interrupted transfer" in m
+    ]
 
 
 def copy_database(library: Library, name: str) -> Path:

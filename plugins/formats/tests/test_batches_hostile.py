@@ -254,7 +254,7 @@ FILE = 'Content-Disposition: form-data; name="files"; filename="1.png"\r\n\r\nx'
         (b"{}", "text/plain", "content type"),
         (b"", "multipart/form-data", "not multipart"),
         (body(FILE, end=""), f"multipart/form-data; boundary={BOUND}", "breaks off"),
-        (b"nonsense", f"multipart/form-data; boundary={BOUND}", "not valid multipart"),
+        (b"nonsense", f"multipart/form-data; boundary={BOUND}", "not sound multipart"),
         (body(), f"multipart/form-data; boundary={BOUND}", "No file was sent"),
         (body("X: y\r\n\r\nx"), f"multipart/form-data; boundary={BOUND}", "has no name"),
         (

@@ -484,15 +484,15 @@ def test_an_export_of_new_lines_says_that_the_text_stands_in_another_pass(
     document = import_picture(engine, library, tmp_path)
     first = import_file(engine, library, document, ONE_LINE)
     before = export_page(engine, library, document, "PAGE")["choices"]["notes"]
-    assert not any("holds no text" in note for note in before)
+    assert not any("has no text" in note for note in before)
     lines = [{"key": "1", "rect": [0.1, 0.1, 0.8, 0.05]}]
     params = {"document_id": document, "provider": "reader", "name": "Found", "lines": lines}
     found = act(engine, library, "segment.take_lines", params)
     notes = export_page(engine, library, document, "PAGE")["choices"]["notes"]
-    (notice,) = [note for note in notes if "holds no text" in note]
+    (notice,) = [note for note in notes if "has no text" in note]
     assert "has 1 line read" in notice
     assert f"--use {first}" in notice
     named = export_page(engine, library, document, "PAGE", pass_id=found["pass_id"])
-    assert not any("holds no text" in note for note in named["choices"]["notes"]), (
+    assert not any("has no text" in note for note in named["choices"]["notes"]), (
         "that pass was asked for by name"
     )

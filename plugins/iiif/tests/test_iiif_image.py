@@ -107,7 +107,7 @@ def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
         (("full", "full", "0", "default", "jpg"), "bad_size", "is none of max"),
         (("full", "0,", "0", "default", "jpg"), "bad_size", "leaves nothing"),
         (("full", "!0,9", "0", "default", "jpg"), "bad_size", "leaves nothing"),
-        (("full", "pct:0", "0", "default", "jpg"), "bad_size", "no percentage"),
+        (("full", "pct:0", "0", "default", "jpg"), "bad_size", "not a percentage"),
         (("full", "pct:101", "0", "default", "jpg"), "bad_size", "write ^pct:101"),
         (("full", "401,", "0", "default", "jpg"), "bad_size", "write ^401,"),
         (("full", "^99999,99999", "0", "default", "jpg"), "bad_size", "million pixels"),
@@ -115,8 +115,8 @@ def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
         (("full", "^17000,9", "0", "default", "webp"), "bad_size", "at most 16383"),
         (("full", "max", "45", "default", "jpg"), "bad_rotation", "0, 90, 180"),
         (("full", "max", "!!0", "default", "jpg"), "bad_rotation", "0, 90, 180"),
-        (("full", "max", "0", "best", "jpg"), "bad_quality", "there are default"),
-        (("full", "max", "0", "default", "tif"), "bad_format", "there are jpg"),
+        (("full", "max", "0", "best", "jpg"), "bad_quality", "choose one of default"),
+        (("full", "max", "0", "default", "tif"), "bad_format", "choose one of jpg"),
     ],
 )
 def test_what_is_no_request_is_refused_in_words(parts: tuple[str, ...], code: str, words: str) -> None:

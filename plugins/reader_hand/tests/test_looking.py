@@ -44,6 +44,6 @@ def test_the_worker_looks_at_lines_of_a_page(tmp_path: Path) -> None:
     assert answer is not None
     vectors = np.frombuffer(base64.b64decode(answer["vectors"]), dtype=np.float16).reshape(2, LENGTH)
     assert np.array_equal(vectors[0], vectors[1])
-    for wrong, words in (({"image": "/nowhere"}, "not there any more"), ({"max_pixels": 10}, "more pixels")):
+    for wrong, words in (({"image": "/nowhere"}, "no longer exists"), ({"max_pixels": 10}, "more pixels")):
         with pytest.raises(Refused, match=words):
             looking(SimpleNamespace(params={**params, **wrong}))  # type: ignore[arg-type]

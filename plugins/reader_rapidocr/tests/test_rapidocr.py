@@ -62,7 +62,7 @@ def test_weights_that_are_not_there_are_refused_and_never_fetched(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module, "weights_folder", lambda: tmp_path)
-    with pytest.raises(Refused, match="does not carry PP-OCRv6"):
+    with pytest.raises(Refused, match="does not contain PP-OCRv6"):
         RapidOcrReader().load()
 
 

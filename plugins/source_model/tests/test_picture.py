@@ -117,7 +117,7 @@ def test_sixteen_bit_greys_keep_their_shades() -> None:
 
 
 def test_a_size_that_leaves_no_room_is_refused(page: SamplePage) -> None:
-    with pytest.raises(ValueError, match="from 100 pixels upward"):
+    with pytest.raises(ValueError, match="at least 100 pixels"):
         draw_page(page.picture, [], max_size=20)
 
 

@@ -115,7 +115,7 @@ MILD: tuple[BrokenPlugin, ...] = (
         "hook-raises", "RuntimeError: no", "@hookimpl\ndef armarium_plugin():\n    raise RuntimeError('no')"
     ),
     _module("hook-exits", "SystemExit", "@hookimpl\ndef armarium_plugin():\n    sys.exit('no')"),
-    _module("no-plugin", "did not answer a Plugin", "@hookimpl\ndef armarium_plugin():\n    return 'me'"),
+    _module("no-plugin", "did not return a Plugin", "@hookimpl\ndef armarium_plugin():\n    return 'me'"),
     _module(
         "misspelt-hook",
         "armarium_lifespam, which is no hook",

@@ -81,7 +81,7 @@ def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
     return {
         "empty": (ModuleType("faulty"), "no armarium_plugin"),
         "raising": (_answering(_raises), "RuntimeError: no"),
-        "not-a-plugin": (_answering(lambda: "a string"), "did not answer a Plugin"),
+        "not-a-plugin": (_answering(lambda: "a string"), "did not return a Plugin"),
         "misspelt-hook": (_misspelt(), "armarium_lifespam, which is no hook"),
         "wrong-arguments": (_wrong_arguments(), "hooks do not fit"),
         "other-contract": (_answering(lambda: replace(good, engine_api=99)), "plugin contract 99"),

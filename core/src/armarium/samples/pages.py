@@ -185,8 +185,9 @@ def write_sample_pages(
     scale: float = 1.0,
     font_path: Path | None = None,
     truth: Path | None = None,
+    manuscript: SamplePage | None = None,
 ) -> list[Path]:
-    """Write the pages as JPEG files into ``folder`` and return their paths, in order.
+    """Write the pages, and after them the ``manuscript`` page if given, as JPEG files into ``folder``; return their paths.
 
     With ``truth``, one JSON file per page and ``documents.json`` go into that folder; keep it out of ``folder`` when
     the folder is to be imported.
@@ -194,7 +195,7 @@ def write_sample_pages(
     pages = sample_pages(seed, count=count, scale=scale, font_path=font_path)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for page in pages:
+    for page in (*pages, *([manuscript] if manuscript else [])):
         path = folder / f"{page.name}.jpg"
         path.write_bytes(page.jpeg)
         paths.append(path)

@@ -130,9 +130,8 @@ def _sample_pages(run: Demo) -> Path:
     typer.echo(
         "Drawing sample pages: letters and deeds this project made up, and one written by a hand.", err=True
     )
-    write_sample_pages(place)
     manuscript = manuscript_page()
-    (place / f"{manuscript.name}.jpg").write_bytes(manuscript.jpeg)
+    write_sample_pages(place, manuscript=manuscript)
     run.truth = {page.name: [line.text for line in page.lines] for page in [*sample_pages(), manuscript]}
     run.note_time("draw sample pages", began)
     return place

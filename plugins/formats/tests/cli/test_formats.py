@@ -265,7 +265,7 @@ def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_p
         "import", "book.xml", "--into", letter, "--page", "9"
     )
     said = desk.succeed("import", "book.xml", "--into", letter, "--page", "2").out
-    assert "of 3 pages in it these were left out: 1, 3; --page chooses." in said
+    assert "of the 3 pages in it these were left out: 1, 3; --page chooses." in said
     assert "noted: " in said
 
 

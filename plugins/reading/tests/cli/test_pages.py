@@ -151,7 +151,7 @@ def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_page
     found = read_pages.succeed("text", "--json").json["items"][0]
     page, read_pass = found["document_id"], found["pass_id"]
     said = read_pages.run("lines", page, "--reader", "pretend").err
-    assert "holds no text" in said
+    assert "has no text" in said
     way_back = f"armarium passes {page} --use {read_pass}"
     for command in (("text", page), ("passes", page), ("segments", page), ("export", page, "--out", "out")):
         ran = read_pages.run(*command)
@@ -159,7 +159,7 @@ def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_page
         assert "has 2 lines read" in ran.err, command
         assert way_back in ran.err, command
     ran = read_pages.run("passes", page, "--use", read_pass)
-    assert "holds no text" not in ran.err
+    assert "has no text" not in ran.err
     assert read_pages.succeed("text", page).out == "linea 1\nlinea 2\n"
 
 
