@@ -269,6 +269,23 @@ def test_word_has_headings_numbered_lines_and_notes(desk: Desk) -> None:
     assert "w:suppressLineNumbers" in xml
 
 
+def test_a_line_from_right_to_left_is_so_in_word(desk: Desk) -> None:
+    """As is stated of it or of its page, else by its first letter that has a direction."""
+    import docx
+
+    texts = [
+        "\u05e9\u05dc\u05d5\u05dd World 12",
+        "12 Dear Sir \u05e9\u05dc\u05d5\u05dd",
+        "1914",
+        "\u05e2\u05dd",
+    ]
+    page = desk.page(desk.box(), "1.png", texts)
+    desk.do("segment.update", {"segment_id": desk.lines(page)[3], "direction": "ltr", "expected_version": 1})
+    (file,) = kept_now(desk, "word")["files"]
+    shown = {one.text: bool(one._p.xpath("./w:pPr/w:bidi")) for one in docx.Document(file["path"]).paragraphs}
+    assert [shown[text] for text in texts] == [True, False, False, False]
+
+
 def test_a_table_is_a_table(desk: Desk) -> None:
     import docx
 

@@ -11,7 +11,15 @@ from sqlalchemy import Connection, select
 from armarium.api import ServiceError, parse_xml
 from armarium_documents.api import annotation_table, documents, pages_under
 from armarium_formats.api import PageSegment, page_of_pass
-from armarium_source_model.api import is_provisional, page_facts, page_text, reading_rule, working_pass
+from armarium_source_model.api import (
+    first_strong_direction,
+    is_provisional,
+    ladder_of_pass,
+    page_facts,
+    page_text,
+    reading_rule,
+    working_pass,
+)
 
 _HEADINGS = ("heading", "header", "title")
 _NOTES = {
@@ -33,6 +41,7 @@ class Line:
     text: str
     notes: list[str] = field(default_factory=list)
     segment_id: str | None = None
+    is_rtl: bool = False
 
 
 @dataclass(slots=True)
@@ -70,23 +79,32 @@ def readable_page(conn: Connection, document_id: str) -> ReadablePage:
     page = ReadablePage(document_id, f"{name} ({label})" if label and label != name else name)
     pass_id, _ = working_pass(conn, document_id, reading_rule(conn))
     facts = page_facts(conn, document_id, pass_id)
-    page.is_rtl = getattr(facts.first("direction"), "value", None) == "rtl"
+    direction = getattr(facts.first("direction"), "value", None)
+    page.is_rtl = direction == "rtl"
     page.language = getattr(facts.first("language"), "value", None)
     if pass_id is None:
-        page.blocks = _of_text(content or "")
+        page.blocks = _of_text(content or "", direction)
         return page
     if is_provisional(pass_id):
-        page.blocks = _of_text(page_text(conn, document_id, rule=reading_rule(conn)).text)
+        page.blocks = _of_text(page_text(conn, document_id, rule=reading_rule(conn)).text, direction)
         return page
     assembled, _ = page_of_pass(conn, document_id, pass_id)
     remarks = _remarks(conn, document_id)
     page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))
+    ladder = ladder_of_pass(conn, document_id, pass_id)
+    for line in page.lines:
+        line.is_rtl = _is_rtl(line.text, ladder.value("direction", line.segment_id))
     return page
 
 
-def _of_text(text: str) -> list[Block]:
+def _is_rtl(text: str, stated: str | None) -> bool:
+    """Whether a line runs from right to left: as stated, else as its first strongly directed letter does."""
+    return (stated or first_strong_direction(text)) == "rtl"
+
+
+def _of_text(text: str, stated: str | None) -> list[Block]:
     return [
-        Block([Line(line) for line in paragraph.split("\n")])
+        Block([Line(line, is_rtl=_is_rtl(line, stated)) for line in paragraph.split("\n")])
         for paragraph in text.replace("\r\n", "\n").split("\n\n")
         if paragraph.strip()
     ]

@@ -83,7 +83,7 @@ from armarium_source_model.queries.text import (
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import ReadingChange, SegmentFollower, SpanMover, Why, span_in_new_text
-from armarium_source_model.text import text_fingerprint
+from armarium_source_model.text import first_strong_direction, text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
     NewPass,
@@ -136,6 +136,7 @@ __all__ = [
     "create_passes",
     "cut_segment",
     "due_pages",
+    "first_strong_direction",
     "fold_letters",
     "fold_lines",
     "fold_text",

@@ -50,16 +50,16 @@ def _page(document: Any, page: ReadablePage, *, alone: bool) -> None:
             # A line of the page is a paragraph, for Word counts what it breaks itself; only the last leaves room below.
             if place < len(block.lines) - 1:
                 paragraph.paragraph_format.space_after = 0
-            _line(paragraph, line, notes, is_rtl=page.is_rtl)
+            _line(paragraph, line, notes)
     if notes:
         _without_number(document.add_heading("Notes", 2))
         for number, note in enumerate(notes, 1):
             _without_number(document.add_paragraph(f"{number}  {_sound(note)}"))
 
 
-def _line(paragraph: Any, line: Line, notes: list[str], *, is_rtl: bool) -> None:
+def _line(paragraph: Any, line: Line, notes: list[str]) -> None:
     run = paragraph.add_run(_sound(line.text))
-    if is_rtl:
+    if line.is_rtl:
         _add(paragraph._p.get_or_add_pPr(), "w:bidi")
         run.font.rtl = True
     for note in line.notes:
