@@ -287,8 +287,9 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
 def _is_same(point: dict[str, Any], place: tuple[float, float, float, float], size: tuple[int, int]) -> bool:
     """Whether a control point stands at *place* (x, y, lon, lat), to half a pixel and a tenth of a metre."""
     x, y, lon, lat = place
-    in_picture = max(abs(point["x"] - x) * size[0], abs(point["y"] - y) * size[1]) < 0.5
-    return in_picture and max(abs(point["lon"] - lon), abs(point["lat"] - lat)) < 1e-6
+    in_picture = max(abs(point["x"] - x) * size[0], abs(point["y"] - y) * size[1])
+    on_ground = max(abs(point["lon"] - lon), abs(point["lat"] - lat))
+    return bool(in_picture < 0.5 and on_ground < 1e-6)
 
 
 def _names_example(ex: Example) -> dict[str, Any]:
