@@ -228,7 +228,7 @@ def address_out_of_reach(whose: str) -> Forbidden:
     """403: an address at which no provider is asked, whoever stated it; nothing was sent."""
     return Forbidden(
         f"{whose} leads where no provider is asked (an address of the link, of a cloud's metadata, or of this machine under "
-        "the name of another). Nothing was sent; state the address of the server itself.",
+        "the name of another), so no request is made to it; state the address of the server itself.",
         code="out_of_reach",
     )
 
