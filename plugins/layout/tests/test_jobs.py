@@ -287,7 +287,7 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
     engine: Engine, library: Library, do: Run
 ) -> None:
     folder = do("document.create", {"name": "Empty"})["id"]
-    with pytest.raises(Invalid, match="holds no page"):
+    with pytest.raises(Invalid, match="contains no page"):
         do("layout.split_pages", {"scope_ids": [folder]})
     with pytest.raises(NotFound):
         do("layout.split_pages", {"scope_ids": ["f" * 32]})
