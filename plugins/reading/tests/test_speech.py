@@ -107,7 +107,7 @@ def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_pa
 
 def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, tmp_path: Path) -> None:
     page = desk.page()
-    with pytest.raises(Invalid, match="holds no recording"):
+    with pytest.raises(Invalid, match="contains no recording"):
         desk.run("reading.transcribe_speech", {"scope_ids": [page], "transcriber": "ear"})
     started = desk.run("document.import", {"folder": str(sound(tmp_path / "talks" / "1.wav").parent)})
     assert desk.engine.jobs.run_until_idle(desk.library)
@@ -121,7 +121,7 @@ def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, 
     ):
         with pytest.raises(error, match=words):
             desk.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
-    with desk.library.db.read() as conn, pytest.raises(NotFound, match="is no recording"):
+    with desk.library.db.read() as conn, pytest.raises(NotFound, match="is not a recording"):
         primary_recording(conn, page)
     # A recording is no page: readers of pictures do not get it.
     with pytest.raises(Invalid, match="no page"):
