@@ -130,13 +130,26 @@ def test_a_whole_run_is_taken_back_as_one_set(desk: Desk) -> None:
     assert (desk.verdicts(), desk.rows("SELECT id FROM content_representation ORDER BY id")) == ([], before)
 
 
-def test_a_page_that_its_starter_may_not_see_is_passed_over(desk: Desk) -> None:
-    page, pass_id, lines = desk.page([0.6])
-    for reader in ("one", "two"):
-        desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
-    params = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
-    job_id = desk.do("check.run", params, MACHINE)["job_id"]
-    desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
+def test_a_page_that_its_starter_may_not_see_is_refused_and_said_so(desk: Desk) -> None:
+    pages = []
+    for _ in range(2):
+        page, pass_id, lines = desk.page([0.6])
+        for reader in ("one", "two"):
+            desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+        pages.append(page)
+    hidden, shown = pages
+    runs = [
+        desk.do("check.run", {"layer": "readings", "scope_ids": scope, "checker": BUILTIN}, MACHINE)["job_id"]
+        for scope in ([hidden], pages)
+    ]
+    desk.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
     desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.client.get(f"/api/check/runs/{job_id}").json()["counts"]["confirm"] == 0
-    assert desk.verdicts() == []
+    alone, both = (desk.client.get(f"/api/check/runs/{one}").json() for one in runs)
+    assert (alone["state"], alone["counts"]["confirm"]) == ("failed", 0)
+    assert "No page could be checked" in alone["reason"]
+    assert (both["state"], both["total"], both["counts"]["confirm"]) == ("done", 1, 1)
+    assert {one["document_id"] for one in desk.verdicts()} == {shown}
+    for job_id in runs:
+        log = desk.client.get(f"/api/activity/jobs/{job_id}/log")
+        assert hidden in log.text, log.text
+        assert "restricted" in log.text.casefold(), log.text

@@ -54,7 +54,7 @@ def test_real_openings_are_cut_at_their_fold(name: str) -> None:
     """Measured by eye on the photographs: the folds run between 0.485 and 0.505 of the width."""
     found = gutter_of(sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", LOOKED_AT), LOOKED_AT))
     assert found is not None
-    assert 0.48 < found.x < 0.515
+    assert 0.485 < found.x < 0.505
 
 
 def test_a_printed_opening_beside_a_dark_table_is_cut_at_its_fold() -> None:

@@ -198,6 +198,33 @@ def test_the_rows_of_a_register_are_the_lines_that_people_drew(name: str) -> Non
         assert sum(count == 1 for count in held.values()) >= len(held) - 1
 
 
+@pytest.mark.parametrize("name", ["0014", "0021", "0024"])
+def test_dots_and_strokes_of_a_hand_are_no_rows_of_an_unruled_table(name: str) -> None:
+    """The same register as if nothing were ruled, its zones as people drew them: a row for nearly each of their lines."""
+    sheet = sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", 2000))
+    zones: dict[str, list[Box]] = {}
+    for line in page_lines(f"page-pairs/bronod/page/{name}.xml", (sheet.width, sheet.height)):
+        xs, ys = zip(*line["Coords"], strict=True)
+        zones.setdefault(line["region"], []).append(Box(min(xs), min(ys), max(xs), max(ys)))
+    words = rows_of(sheet.ink, reach=1.2)
+    tables = 0
+    for lines in zones.values():
+        if len(lines) < 5:
+            continue
+        area = Box(
+            min(line.left for line in lines),
+            min(line.top for line in lines),
+            max(line.right for line in lines),
+            max(line.bottom for line in lines),
+        )
+        table = unruled_table(words, area)
+        assert table is not None
+        assert abs(max(cell.row for cell in table.cells) + 1 - len(lines)) <= 2
+        assert 3 <= max(cell.column for cell in table.cells) + 1 <= 6
+        tables += 1
+    assert tables == 2
+
+
 def test_strokes_in_one_column_part_no_rows_of_the_others() -> None:
     """The frame of a signature in the last column of a table whose rows are parted by their text alone."""
     image = ruled_table_with_open_rows()

@@ -14,6 +14,7 @@ from gateway_desk import ask_of, episodes, request_to
 from reading_desk import Desk
 
 from armarium.api import Engine, ServiceError
+from armarium_reading.actions import providers
 from armarium_reading.providers import sending
 from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider, whole
 
@@ -150,10 +151,10 @@ def test_a_provider_of_another_machine_cannot_lead_here(
     monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: next(answers))
     provider.add_to(desk.engine, "Two faces", host=f"http://two-faces.example:{port}")
     error, _ = expect_failure(desk, provider="Two faces", pages_may_leave=True)
-    assert "not on the network this request may reach" in error.detail
+    assert (error.code, "leads where no provider is asked" in error.detail) == ("out_of_reach", True)
     # And the other way round: what was taken for this machine is asked there or not at all.
     error, _ = expect_failure(desk, provider="Two faces")
-    assert "not on the network this request may reach" in error.detail
+    assert (error.code, "leads where no provider is asked" in error.detail) == ("out_of_reach", True)
     assert provider.asked == []
 
 
@@ -262,3 +263,23 @@ def test_a_null_price_is_no_price_of_nothing(desk: Desk, provider: LoopbackProvi
     provider.answers = [Answer("x", counts=False)]
     assert ask_of(desk, provider="P2").cost_usd is None
     assert request_to(desk).pages_may_leave is False
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "169.254.7.7", "[fd00:ec2::254]", "metadata.example"])
+def test_no_provider_is_asked_at_an_inner_address_of_a_cloud(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """A provider's own host may lie in a private network, but not at an address of the link or of a cloud's metadata,
+    whether it is a name that leads there or was stated before that was refused."""
+    sender = sending.sender_of(desk.engine)
+    monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: ["169.254.169.254"])
+    monkeypatch.setattr(providers, "_address", lambda _ctx, _type, stated: stated)
+    with LoopbackProvider() as never:
+        never.add_to(desk.engine, "Inner", host=f"http://{host}")
+    error, _ = expect_failure(desk, provider="Inner", pages_may_leave=True)
+    assert (error.status, error.code) == (403, "out_of_reach")
+    assert "The address of Inner leads where no provider is asked" in error.detail
+    # Nor is it asked where no page was allowed to leave: it is not this machine.
+    with pytest.raises(ServiceError) as refused:
+        ask_of(desk, provider="Inner")
+    assert refused.value.code == "pages_may_not_leave"

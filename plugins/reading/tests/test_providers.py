@@ -87,6 +87,11 @@ def test_its_models_are_stated_whole(client: Any) -> None:
         ({"name": "X", "api_base": "ftp://models.example/v1"}, 400, None),
         ({"name": "X", "api_base": "https://me:secret@models.example/v1"}, 400, None),
         ({"name": "X", "api_base": "https://models.example/v1?key=1"}, 422, "invalid_request"),
+        ({"name": "X", "api_base": "http://169.254.169.254/v1"}, 403, "out_of_reach"),
+        ({"name": "X", "api_base": "http://2852039166/v1"}, 403, "out_of_reach"),
+        ({"name": "X", "api_base": "http://[::ffff:169.254.169.254]/v1"}, 403, "out_of_reach"),
+        ({"name": "X", "api_base": "http://[fe80::1]/v1"}, 403, "out_of_reach"),
+        ({"name": "X", "api_base": "http://0.0.0.0:8000/v1"}, 403, "out_of_reach"),
         ({"name": "X", "key": KEY}, 422, "invalid_request"),
         ({"name": "X", "has_key": True}, 422, "invalid_request"),
     ],
@@ -267,3 +272,20 @@ def test_the_loopback_provider_is_made_by_actions(engine: Engine, provider: Loop
         names = [row[0] for row in raw_of(conn).execute("SELECT action_name FROM audit ORDER BY seq")]
     assert names[-3:] == ["provider.create", "provider.set_models", "provider.set_key"]
     assert LOCAL_OWNER.may("owner")
+
+
+def test_a_server_of_this_machine_or_of_a_private_network_may_be_a_provider(client: Any) -> None:
+    for number, host in enumerate(
+        ("127.0.0.1:1234", "localhost:1234", "[::1]:1234", "10.0.0.7", "192.168.1.4:8000", "models.example")
+    ):
+        stated = {
+            "name": f"Server {number}",
+            "provider_type": "local-server",
+            "api_base": f"http://{host}/v1",
+        }
+        answer = client.post("/api/providers", json=stated)
+        assert answer.status_code == 201, answer.text
+        moved = client.patch(
+            f"/api/providers/{answer.json()['id']}", json={"api_base": "http://169.254.169.254/v1"}
+        )
+        assert (moved.status_code, moved.json()["code"]) == (403, "out_of_reach")

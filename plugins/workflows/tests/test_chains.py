@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from small_jobs import Ground, edge, node, two_steps
 
+from armarium_workflows import chaining
+
 
 def speaking(value: str = "word") -> dict[str, Any]:
     """A workflow without pages that hands on an input."""
@@ -190,6 +192,45 @@ def test_a_chain_is_cancelled_whole(ground: Ground) -> None:
     ground.client.post(f"/api/activity/jobs/{told['execution_id']}/cancel")
     ended = ground.client.get(f"/api/chains/executions/{told['execution_id']}").json()
     assert (ended["status"], statuses(ended)) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
+
+
+def test_a_paused_step_stands_where_it_was_and_its_run_says_that_it_is_paused(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`step_results` know waiting, running, done, failed, skipped and cancelled (A 4.10), and so does the execution."""
+    speak, bad = ground.save(speaking()), ground.save(failing())
+    identity = chain(ground, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
+    begin = chaining._begin_step
+
+    def begin_held(job: Any, execution: Any, one: Any, thread_id: str, kept: Any) -> str | None:
+        """Step a is paused before a lane can take it."""
+        if one.id != "a":
+            return begin(job, execution, one, thread_id, kept)
+        ground.do("background.pause", {"paused": True})
+        why = begin(job, execution, one, thread_id, kept)
+        ground.do("run.pause", {"thread_id": thread_id})
+        ground.do("background.pause", {"paused": False})
+        return why
+
+    monkeypatch.setattr(chaining, "_begin_step", begin_held)
+    told = ground.client.post(f"/api/chains/{identity}/execute-steps", json={"inputs": {"word": "so"}}).json()
+    ground.idle()
+    url = f"/api/chains/executions/{told['execution_id']}"
+    thread = told["steps"][1]["thread_id"]
+    assert ground.of(thread)["status"] == "paused"
+    standing = ground.client.get(url).json()
+    assert standing["status"] == "running"
+    assert statuses(standing)["bad"] == "failed"
+    assert "join takes a list" in standing["step_results"][0]["error"]
+    assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
+    # What ended keeps its state when its run is taken from the list.
+    gone = {"thread_ids": [told["steps"][0]["thread_id"]]}
+    assert ground.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
+    assert statuses(ground.client.get(url).json())["bad"] == "failed"
+    resumed = ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
+    assert resumed.status_code == 200, resumed.text
+    ground.idle()
+    assert statuses(ground.client.get(url).json()) == {"bad": "failed", "a": "done", "b": "done"}
 
 
 def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> None:

@@ -73,7 +73,7 @@ def begin_agreement(job: JobContext) -> CheckPage:
 
 def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
     """The lines of the page's newest pass, or of the newest of one model, that have a counting reading."""
-    checked, rows, grey = _checked(job, page_id)
+    checked, rows, grey = _load_to_check(job, page_id)
     inks: list[Ink | None] = [None] * len(checked)
     if grey is not None:
         inks = list(ink_of(grey.convert("L"), [_rect(row) for row in checked]))
@@ -92,7 +92,7 @@ def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
 
 def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]:
     """Each of those lines as a model is shown it: its reading, and its picture where the model sees."""
-    checked, _, page = _checked(job, page_id, pictures=pictures)
+    checked, _, page = _load_to_check(job, page_id, pictures=pictures)
     found = []
     for row in checked:
         text = " ".join((row["content"] or "").split())
@@ -106,7 +106,7 @@ def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]
     return found
 
 
-def _checked(
+def _load_to_check(
     job: JobContext, page_id: str, *, pictures: bool = True
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any]:
     """The counting readings that are checked, every reading of the page, and its picture (none: it has none, or not asked).

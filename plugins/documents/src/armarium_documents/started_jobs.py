@@ -56,9 +56,8 @@ def _start_action(family: str, job: RecipeJob) -> Action[Any]:
         scope: list[str] = cast(Any, p).scope_ids
         pages = under(ctx.conn, scope, for_processing=True)
         if not pages:
-            what = "The node contains" if len(scope) == 1 else "The nodes contain"
             raise Invalid(
-                f"{what} no {thing} to work on; name {thing}s, or a folder with {thing}s in it.",
+                f"What was named contains no {thing} to work on; name {thing}s, or a folder with {thing}s in it.",
                 code="no_pages",
             )
         settings = job.settings.model_validate(p.model_dump(exclude={"scope_ids"}))

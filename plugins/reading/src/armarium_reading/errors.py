@@ -224,6 +224,15 @@ def sees_nothing(model: str) -> Invalid:
     )
 
 
+def address_out_of_reach(whose: str) -> Forbidden:
+    """403: an address at which no provider is asked, whoever stated it; nothing was sent."""
+    return Forbidden(
+        f"{whose} leads where no provider is asked (an address of the link, of a cloud's metadata, or of this machine under "
+        "the name of another), so no request is made to it; state the address of the server itself.",
+        code="out_of_reach",
+    )
+
+
 def provider_failed(provider: str, why: str) -> Unavailable:
     """The provider was asked and gave no answer that can be used."""
     return Unavailable(f"{provider} {why}", code="provider_failed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -132,13 +132,19 @@ def run_chain(job: JobContext) -> dict[str, Any]:
             "errors": {**kept["errors"], **({step.id: why} if why else {})},
         }
         kept["at"] = None if why and not step.continue_on_error else _next(job, execution, step, ids, kept)
-        results = kept["results"]
+        results = _results_of(kept)
         job.save(kept, along=lambda conn, given=results: _set_state(conn, job.job_id, results=given))  # type: ignore[misc]
         if why and not step.continue_on_error:
             _end(job, threads, ids, kept, "failed")
             raise Invalid(f"Step {step.name}: {why}", code="step_failed")
     _end(job, threads, ids, kept, "done")
     return {"steps": kept["results"]}
+
+
+def _results_of(kept: Mapping[str, Any], skipped: Iterable[str] = ()) -> dict[str, Any]:
+    """How each step that has ended did, and why it failed, as an execution keeps it."""
+    ended = {**kept["results"], **dict.fromkeys(skipped, "skipped")}
+    return {one: {"status": status, "error": kept["errors"].get(one)} for one, status in ended.items()}
 
 
 def _roots(conn: Connection, execution: Mapping[str, Any], done: Mapping[str, str]) -> dict[str, Any]:
@@ -218,9 +224,8 @@ def _end(
             note_cancelled(conn, threads[step_id], "The chain skipped this step.")
         last = next((one for one in reversed(ids) if kept["results"].get(one) == "done"), None)
         outputs = outputs_of_run(conn, threads[last]) if last is not None else {}
-        results = {**kept["results"], **dict.fromkeys(skipped, "skipped")}
-        told = {one: {"status": state, "error": kept["errors"].get(one)} for one, state in results.items()}
-        _set_state(conn, job.job_id, status=status, results=told, final_outputs=outputs, finished_at=now())
+        results = _results_of(kept, skipped)
+        _set_state(conn, job.job_id, status=status, results=results, final_outputs=outputs, finished_at=now())
 
 
 def _set_state(conn: Connection, execution_id: str, **values: Any) -> None:
@@ -272,14 +277,13 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
     steps = []
     for step in execution["steps"]:
         run = find_run(conn, execution["threads"][step["id"]])
-        ended = told.get(step["id"])
-        ended = ended if isinstance(ended, dict) else {}
+        ended = told.get(step["id"], {})
         steps.append(
             {
                 "step_id": step["id"],
                 "workflow_id": step["workflow_id"],
                 "thread_id": execution["threads"][step["id"]],
-                "status": ended.get("status") or (run["status"] if run else "cancelled"),
+                "status": ended.get("status") or _status_of_step(run),
                 "error": ended.get("error"),
                 "duration_ms": _milliseconds_between(run["started_at"], run["finished_at"]) if run else None,
             }
@@ -295,6 +299,16 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
         "total_duration_ms": _milliseconds_between(started, finished),
         "events": _events(conn, execution),
     }
+
+
+def _status_of_step(run: Mapping[str, Any] | None) -> str:
+    """How a step stands that the chain has not done with. Paused is no state of a step: it stands where it was, as its
+    execution does; its run says that it is paused."""
+    if run is None:
+        return "cancelled"
+    if run["status"] == "paused":
+        return "running" if run["started_at"] else "waiting"
+    return str(run["status"])
 
 
 def _events(conn: Connection, execution: Mapping[str, Any]) -> list[dict[str, Any]]:

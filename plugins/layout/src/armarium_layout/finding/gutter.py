@@ -75,7 +75,7 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
 
 def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
     """The same at the bottom of its shadow, where it lies in one: the sides of a shadow are steps too."""
-    lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.014 * sheet.width))
+    lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.018 * sheet.width))
     at = round(found.x * sheet.width)
     rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
     grey = cv2.GaussianBlur(sheet.grey.astype(numpy.float32), (0, 0), 2)

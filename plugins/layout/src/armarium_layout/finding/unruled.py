@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
+from statistics import median, quantiles
 
 import numpy
 
 from armarium_layout.finding.ink import Box
 from armarium_layout.finding.regions import hull_of
 from armarium_layout.finding.tables import Cell, Table
+
+FULL = 0.3
+"""A row with this part of the ink of the fullest rows is one, however near the next."""
+KEPT = 0.15
+"""A column has words in this part of the rows."""
+CRUMB = 0.1
+"""Dots and dashes of less than this part of the area of large words stand in the way of no corridor."""
+APART = 0.6
+"""What is nearer to a full row than this part of the usual distance between full rows belongs to it, if it has little ink."""
 
 
 def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
@@ -22,7 +31,7 @@ def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
     if len(inside) < 4:
         return None
     height = median(word.height for word in inside)
-    rows = _one_a_row_of_cells(inside)
+    rows = _join_crumbs(_one_a_row_of_cells(inside))
     xs = _corridors(rows, height)
     if len(rows) < 2 or len(xs) < 1:
         return None
@@ -61,14 +70,33 @@ def _one_a_row_of_cells(words: Sequence[Box]) -> list[list[Box]]:
     return rows
 
 
+def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
+    """The same with dots and strokes over and under a row of writing counted to it: little ink, nearer than a row can be."""
+    inks = [sum(word.width for word in row) for row in rows]
+    full = [one for one, ink in enumerate(inks) if ink >= FULL * quantiles(inks, n=5)[-1]]
+    middles = [hull_of(row).middle[1] for row in rows]
+    if len(full) < 2:
+        return rows
+    pitch = median(middles[b] - middles[a] for a, b in pairwise(full))
+    joined = {one: list(rows[one]) for one in full}
+    for one in sorted(set(range(len(rows))) - set(full), key=lambda one: -inks[one]):
+        nearest = min(joined, key=lambda other: abs(middles[other] - middles[one]))
+        if abs(middles[nearest] - middles[one]) < APART * pitch:
+            joined[nearest].extend(rows[one])
+        else:
+            joined[one] = list(rows[one])
+    return [joined[one] for one in sorted(joined)]
+
+
 def _corridors(rows: list[list[Box]], height: float) -> list[float]:
     """The middles of the corridors of white that run down between columns: at most a tenth of the rows crosses one."""
     left = int(min(word.left for row in rows for word in row))
     right = int(max(word.right for row in rows for word in row)) + 1
     crossing = numpy.zeros(right - left, int)
+    least = CRUMB * quantiles([word.width * word.height for row in rows for word in row], n=5)[-1]
     for row in rows:
         filled = numpy.zeros(right - left, bool)
-        for word in row:
+        for word in (one for one in row if one.width * one.height >= least):
             filled[max(0, int(word.left) - left) : int(numpy.ceil(word.right)) - left] = True
         crossing += filled
     free = crossing <= max(0, int(0.1 * len(rows)))
@@ -81,4 +109,10 @@ def _corridors(rows: list[list[Box]], height: float) -> list[float]:
             if begin > 0 and place < len(free) and place - begin >= 0.9 * height:
                 found.append(left + (begin + place) / 2)
             begin = None
-    return found
+    ends = [*found[1:], right]
+    return [x for x, end in zip(found, ends, strict=True) if _count_within(rows, x, end) >= KEPT * len(rows)]
+
+
+def _count_within(rows: list[list[Box]], left: float, right: float) -> int:
+    """How many rows have a word between two corridors: the ends of a few long lines are no column of their own."""
+    return sum(any(left < word.left < right for word in row) for row in rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
 
-from armarium.api import ActionContext, Egress, Example, Route, action, new_id
+from armarium.api import ActionContext, Egress, Example, Forbidden, Route, action, new_id
 from armarium_reading import errors
 from armarium_reading.models import provider_models, providers
 from armarium_reading.providers import keys
@@ -46,7 +46,16 @@ def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
     address = stated or provider_type(ctx.engine, type_name).api_base
     if address is None:
         raise errors.address_needed(provider_type(ctx.engine, type_name).label)
-    Egress(local_only=False).check_url(address, "network", literal=False)
+    egress = Egress(local_only=False)
+    egress.check_url(address, "network", literal=False)
+    try:
+        egress.check_url(address, "machine")
+    except Forbidden:
+        # Not this machine, so a host of some network, or one that no request reaches.
+        try:
+            egress.check_url(address, "network")
+        except Forbidden as refusal:
+            raise errors.address_out_of_reach("The address that was stated for the provider") from refusal
     return address
 
 

@@ -96,7 +96,8 @@ def ask(
     the ledger, a failed one too, and what came is kept there before it is taken apart.
 
     Raises, before anything is sent: Forbidden (switched off, offline, pages may not leave, rights), NotFound, Invalid,
-    Conflict (no key). After: Unavailable `provider_failed` and `provider_busy`, Invalid `answer_not_valid`.
+    Conflict (no key). After: Unavailable `provider_failed` and `provider_busy`, Forbidden
+    `out_of_reach`, Invalid `answer_not_valid`.
     """
     if isinstance(caller, JobContext):
         caller = Caller.of_job(caller)

@@ -178,11 +178,12 @@ class Sender:
             finally:
                 response.close()
         except ServiceError as error:
-            heard.error = (
-                error
-                if error.code == "provider_failed"
-                else errors.provider_failed(target.provider, f"gave no whole answer. {error.detail}")
-            )
+            if error.code == "out_of_reach":
+                heard.error = errors.address_out_of_reach(f"The address of {target.provider}")
+            elif error.code == "provider_failed":
+                heard.error = error
+            else:
+                heard.error = errors.provider_failed(target.provider, f"gave no whole answer. {error.detail}")
         reply = heard.reply
         heard.reply = replace(
             reply,

@@ -142,13 +142,13 @@ def only_before_writing(undo: UndoContext) -> None:
 
 
 def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
-    """Refuse where one of the runs *threads* has written something that stands."""
+    """Refuse where one of the runs *threads* has written something since the step that stands."""
     row = (
         raw_of(undo.step.conn)
         .execute(
             "SELECT set_id, count(*) FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND undone = 0 "
-            "AND inverse_of IS NULL GROUP BY set_id LIMIT 1",
-            (json_text(list(threads)),),
+            "AND inverse_of IS NULL AND seq > (SELECT seq FROM audit WHERE id = ?) GROUP BY set_id LIMIT 1",
+            (json_text(list(threads)), undo.audit_id),
         )
         .fetchone()
     )

@@ -117,12 +117,12 @@ class AcceptedChain(Message):
 
 
 class StepResult(Message):
-    """How a step of a chain stands or ended."""
+    """How a step of a chain stands or ended. Where its run is paused, it stands at running, or at waiting if it had not begun."""
 
     step_id: str
     workflow_id: str
     thread_id: str
-    status: Literal["waiting", "running", "paused", "done", "failed", "skipped", "cancelled"]
+    status: Literal["waiting", "running", "done", "failed", "skipped", "cancelled"]
     error: str | None = None
     duration_ms: int | None = None
 

@@ -1,0 +1,133 @@
+"""What undo does with each thing that is done to a run, and in which order its routes refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from small_jobs import Ground, two_steps
+
+from armarium.api import JobContext
+
+THREADS = "/api/workflow-execution/threads"
+
+
+def undo(ground: Ground, audit_id: str, expected: int = 200) -> dict[str, Any]:
+    answer = ground.client.post(f"/api/actions/audit/{audit_id}/undo")
+    assert answer.status_code == expected, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_a_pause_that_is_undone_lets_the_run_go_on(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    paused = ground.client.post(f"{THREADS}/{thread}/pause").json()
+    ground.idle()
+    undo(ground, paused["audit_id"])
+    ground.idle()
+    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 2)
+
+
+def test_a_resume_is_undone_where_the_run_wrote_before_its_pause_and_nothing_since(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    act, acts = JobContext.act, []
+
+    def pausing(self: Any, *given: Any, **more: Any) -> Any:
+        done = act(self, *given, **more)
+        acts.append(1)
+        if len(acts) == 1:
+            ground.do("run.pause", {"thread_id": thread})
+        return done
+
+    monkeypatch.setattr(JobContext, "act", pausing)
+    ground.idle()
+    written = len(ground.marks())
+    assert (ground.of(thread)["status"], 0 < written < 4) == ("paused", True)
+    ground.client.put("/api/activity/jobs/paused", json={"paused": True})
+    resumed = ground.client.post(f"{THREADS}/{thread}/resume").json()
+    undone = undo(ground, resumed["audit_id"])
+    ground.client.put("/api/activity/jobs/paused", json={"paused": False})
+    ground.idle()
+    assert (ground.of(thread)["status"], len(ground.marks())) == ("paused", written)
+    undo(ground, undone["audit_ids"][-1])
+    ground.idle()
+    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 4)
+    told = undo(ground, resumed["audit_id"], 409)
+    assert told["reason"] in ("already-undone", "not-undoable")
+
+
+def test_a_cancellation_that_is_undone_lets_the_run_go_on_where_it_was(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    cancelled = ground.client.post(f"{THREADS}/{thread}/cancel").json()
+    ground.idle()
+    ground.client.put("/api/activity/jobs/paused", json={"paused": True})
+    undone = undo(ground, cancelled["audit_id"])
+    assert ground.of(thread)["status"] == "waiting"
+    again = undo(ground, undone["audit_ids"][-1])
+    assert ground.of(thread)["status"] == "cancelled"
+    undo(ground, again["audit_ids"][-1])
+    ground.client.put("/api/activity/jobs/paused", json={"paused": False})
+    ground.idle()
+    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 4)
+
+
+def test_a_start_that_is_undone_before_it_began_leaves_no_run(ground: Ground) -> None:
+    workflow = ground.save(two_steps())
+    begun = ground.client.post(
+        f"/api/workflows/{workflow}/execute", json={"scope_ids": ground.pages(1)}
+    ).json()
+    undo(ground, begun["audit_id"])
+    ground.idle()
+    assert ground.client.get(f"{THREADS}/{begun['thread_id']}").status_code == 404
+    assert ground.marks() == []
+
+
+def test_a_removed_checkpoint_does_not_come_back(ground: Ground) -> None:
+    run = ground.run(two_steps(), ground.pages(1))
+    removed = ground.client.delete(f"{THREADS}/{run['thread_id']}").json()
+    assert undo(ground, removed["audit_id"], 409)["reason"] == "not-undoable"
+
+
+def test_a_run_that_is_not_there_is_refused_before_anything_else(ground: Ground) -> None:
+    answers = [
+        ground.client.post(f"{THREADS}/nobody/{one}") for one in ("pause", "resume", "cancel", "read-again")
+    ]
+    answers += [ground.client.delete(f"{THREADS}/nobody"), ground.client.get(f"{THREADS}/nobody/stream")]
+    answers.append(
+        ground.client.post(
+            "/api/workflow-execution/runs/delete", json={"thread_ids": ["nobody"], "statuses": ["done"]}
+        )
+    )
+    assert {(one.status_code, one.json()["code"]) for one in answers} == {(404, "unknown_run")}
+
+
+def test_a_start_is_refused_in_this_order(ground: Ground) -> None:
+    """An unknown workflow, an unknown page, no pages, an override that no node takes; and nothing is queued."""
+    workflow = ground.save({**two_steps(), "nodes": [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}],
+                            "edges": [{"id": "e", "source": "pages", "source_port": "pages", "target": "result",
+                                       "target_port": "value"}]})  # fmt: skip
+    empty, (page,) = str(ground.do("document.create", {"name": "Box"})["id"]), ground.pages(1)
+    override = {"provider_override": "kraken"}
+    for path, scope, status, code in (
+        ("nobody", ["nobody"], 404, "unknown_workflow"),
+        (workflow, ["nobody"], 404, None),
+        (workflow, [empty], 422, "no_pages"),
+        (workflow, [page], 400, "no_node_for_override"),
+    ):
+        answer = ground.client.post(f"/api/workflows/{path}/execute", json={"scope_ids": scope, **override})
+        assert answer.status_code == status, answer.text
+        assert code in (None, answer.json()["code"])
+    assert ground.rows("SELECT count(*) FROM workflow_run") == [(0,)]
+    assert ground.rows("SELECT count(*) FROM job") == [(0,)]
+
+
+def test_both_of_thread_ids_and_statuses_are_the_runs_that_are_in_both(ground: Ground) -> None:
+    (page,) = ground.pages(1)
+    done, failed = ground.run(two_steps(), [page]), ground.run(two_steps(bad=[page]), [page])
+    body = {"thread_ids": [done["thread_id"], failed["thread_id"]], "statuses": ["failed"]}
+    answer = ground.client.post("/api/workflow-execution/runs/delete", json=body).json()
+    assert (answer["deleted"], answer["kept"]) == (1, [])
+    listed = ground.client.get("/api/workflow-execution/runs").json()["items"]
+    assert [one["thread_id"] for one in listed] == [done["thread_id"]]
