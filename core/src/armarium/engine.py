@@ -244,6 +244,8 @@ class Engine:
                         plugin.name,
                         f"It failed when {library.path.name} was opened: {self.plugins.words_for(error)}",
                     )
+        # What they queued, the keeper may have looked for before it was there.
+        self.jobs.wake(library)
 
     @contextmanager
     def lock_across(self, wait: float = WRITER_WAIT) -> Iterator[None]:

@@ -7,6 +7,8 @@ import logging
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from armarium.jobs.ending import Changes
 from armarium.jobs.execution import execute
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue_view import QueueView
+from armarium.principals import LOCAL_OWNER
 from armarium.store.database import Database, raw_of
 from armarium_testing.chores import chores_plugin
 
@@ -331,3 +334,25 @@ def test_an_end_that_a_full_disk_refused_is_written_later(house: Any, monkeypatc
 def test_a_stop_is_no_error_a_body_would_swallow() -> None:
     assert not issubclass(JobStopped, Exception)
     assert JobStopped("pause").why == "pause"
+
+
+def test_work_that_a_plugin_queues_at_opening_starts(make_engine: Callable[..., Any], tmp_path: Path) -> None:
+    """Also when the keeper looked for work before it was there, and nothing happens afterwards."""
+
+    def queue_late(engine: Any, library: Any) -> None:
+        time.sleep(0.4)
+        with library.db.write() as conn:
+            engine.jobs.enqueue(conn, "chore-nothing", {}, title="Queued at opening")
+
+    def state() -> str | None:
+        with library.db.read_all() as conn:
+            row = raw_of(conn).execute("SELECT state FROM job WHERE kind = 'chore-nothing'").fetchone()
+        return row and row[0]
+
+    engine = make_engine(plugins=[replace(chores_plugin(), on_open=(queue_late,))], jobs=True)
+    engine.run(None, "library.create", {"path": str(tmp_path / "New.library")}, LOCAL_OWNER)
+    library = engine.libraries.get(tmp_path / "New.library")
+    deadline = time.monotonic() + 10
+    while state() != "done" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert state() == "done"
