@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -223,3 +224,20 @@ def test_the_worker_elsewhere_reaches_into_no_private_network(tmp_path: Path, ur
     told = far_work(tmp_path, [url])
     assert "could not be fetched" in told["error"]
     assert not (tmp_path / "data" / "p.picture").exists()
+
+
+def test_a_name_that_leads_inside_once_it_was_checked_is_sent_nothing(
+    tmp_path: Path, publisher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name is public when it is looked at, and the server of this machine when it is connected to."""
+    port = int(publisher.rpartition(":")[2])
+    places = iter(["93.184.216.34"])
+    real = socket.getaddrinfo
+
+    def resolve(host: str, *given: Any, **more: Any) -> Any:
+        return real(next(places, "127.0.0.1") if host == "pictures.example" else host, *given, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with pytest.raises(published.NoPicture, match=r"127\.0\.0\.1 is no public address"):
+        published.fetch_picture([f"http://pictures.example:{port}/1.jpg"], tmp_path / "picture")
+    assert not (tmp_path / "picture").exists()

@@ -13,12 +13,12 @@ SECONDS: Final = 600.0
 
 
 def gate(engine: Engine) -> Egress:
-    """The engine's one way to the network: only public addresses, whatever a manifest says."""
+    """Return the engine's only way to the network: public addresses only, whatever a manifest says."""
     return Egress(local_only=engine.settings.local_only)
 
 
 def download_picture(engine: Engine, page: Reference, target: Path) -> str:
-    """Fetch the picture from the first of its addresses that gives it; that address. The first refusal otherwise."""
+    """Fetch the picture from the first address that provides it and return that; else raise the first refusal."""
     refusal: ServiceError | None = None
     for address in page.addresses():
         try:
@@ -35,7 +35,7 @@ def download_picture(engine: Engine, page: Reference, target: Path) -> str:
 
 
 def public_addresses(engine: Engine, page: Reference) -> list[str]:
-    """Its addresses for a fetch elsewhere, where their spelling leads to the public network; Forbidden, BadRequest."""
+    """Return its addresses for a fetch elsewhere; raises Forbidden or BadRequest for one that is not public as spelled."""
     for address in page.addresses():
         gate(engine).check_url(address)
     return page.addresses()

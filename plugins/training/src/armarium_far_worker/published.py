@@ -1,4 +1,4 @@
-"""Fetches the picture of a page that another institution publishes, where the page is read; from public addresses alone."""
+"""Fetches the picture of a page that another institution publishes, where the page is read; from public addresses only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NoPicture(Exception):
 
 
 def fetch_picture(urls: Sequence[str], target: Path) -> None:
-    """The picture from the first of *urls* that gives it; NoPicture with what the first said otherwise."""
+    """Fetch the picture from the first of *urls* that provides it; raises NoPicture with the first fault otherwise."""
     first: str | None = None
     for url in urls:
         try:
@@ -39,16 +39,54 @@ def fetch_picture(urls: Sequence[str], target: Path) -> None:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Goes where it is sent on only if that is public too."""
+    """Follows a redirect only to an address that is public too."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         require_public(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+class _Plain(http.client.HTTPConnection):
+    """A connection that sends nothing to an address inside, whatever the name resolved to when it was checked."""
+
+    def connect(self) -> None:
+        super().connect()
+        _require_public_peer(self, "http")
+
+
+class _Secure(http.client.HTTPSConnection):
+    """As `_Plain`, over TLS."""
+
+    def connect(self) -> None:
+        super().connect()
+        _require_public_peer(self, "https")
+
+
+def _require_public_peer(connection: http.client.HTTPConnection, scheme: str) -> None:
+    """Close *connection* and raise ValueError where it leads into a private network."""
+    host, port = connection.sock.getpeername()[:2]
+    try:
+        require_public(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
+    except ValueError:
+        connection.close()
+        raise
+
+
+class _PlainHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Plain, req)
+
+
+class _SecureHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Secure, req)
+
+
 def _fetch(url: str, target: Path) -> None:
     require_public(url)
-    opener = urllib.request.build_opener(_Redirects())
+    # A proxy of the site resolves names itself, and is an address inside: it decides what may be reached.
+    handlers = [] if urllib.request.getproxies() else [_PlainHandler(), _SecureHandler()]
+    opener = urllib.request.build_opener(_Redirects(), *handlers)
     request = urllib.request.Request(url, headers={"accept": "image/jpeg,image/png,image/*;q=0.8"})
     with opener.open(request, timeout=SECONDS) as answer, target.open("wb") as file:
         taken = 0
@@ -60,7 +98,7 @@ def _fetch(url: str, target: Path) -> None:
 
 
 def require_public(url: str) -> None:
-    """ValueError for an address that is none of the web's, or leads into a private network."""
+    """Raise ValueError for an address that is not one of the web, or leads into a private network."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("its address is none of the web")
