@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from armarium.errors import Unavailable
@@ -29,9 +29,16 @@ def run_command(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    error_marks: Sequence[str] = (),
 ) -> None:
-    """Run *command* to its end; raises Unavailable with *failure* and the command's own message where it fails."""
-    for _line in lines_of(command, failure, should_stop, folder=folder, environment=environment):
+    """Run *command* to its end; raises Unavailable with *failure* and the command's own message where it fails.
+
+    *error_marks* are what the command writes before its errors, beside those of pip and npm.
+    """
+    lines = lines_of(
+        command, failure, should_stop, folder=folder, environment=environment, error_marks=error_marks
+    )
+    for _line in lines:
         pass
 
 
@@ -42,6 +49,7 @@ def lines_of(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    error_marks: Sequence[str] = (),
 ) -> Iterator[str]:
     """Yield the output of *command* line by line. It ends with this process, whatever ends that (see
     `tethered_process`).
@@ -84,7 +92,7 @@ def lines_of(
         if process.stdout is not None:
             process.stdout.close()
     if process.returncode != 0:
-        raise Unavailable(f"{failure}. What it said: {_essence(tail)}", code="runtime_failed")
+        raise Unavailable(f"{failure}. What it said: {_essence(tail, error_marks)}", code="runtime_failed")
 
 
 def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
@@ -95,12 +103,15 @@ def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> Non
     lines.put(None)
 
 
-def _essence(tail: deque[str]) -> str:
-    """Return what went wrong: pip's last error, the lines that npm and Eleventy mark as errors, else the last line."""
+def _essence(tail: deque[str], error_marks: Sequence[str]) -> str:
+    """Return what went wrong: pip's last error, the lines marked as errors, else the last line."""
     errors = [line.removeprefix("ERROR:").strip() for line in tail if line.startswith("ERROR:")]
     if errors:
         return errors[-1][:400]
     marked = [
-        line.partition(mark)[2].strip() for line in tail for mark in ("npm error", "[11ty]") if mark in line
+        line.partition(mark)[2].strip()
+        for line in tail
+        for mark in ("npm error", *error_marks)
+        if mark in line
     ]
     return "; ".join(filter(None, marked))[:400] or (list(tail) or ["nothing"])[-1][:400]

@@ -41,7 +41,7 @@ class Eleventy:
 
 
 def require_builder(engine: Engine) -> Path:
-    """The interpreter of the builder's runtime; 409 that says how to install it."""
+    """Return the interpreter of the builder's runtime; raises Conflict that says how to install it."""
     return engine.runtimes.python_of(SITE_BUILDER.name)
 
 
@@ -59,7 +59,12 @@ def build_site(engine: Engine, project: Path) -> None:
         # Windows lets only some people make links.
         shutil.copytree(packages, link)
     try:
-        run_command([str(python), "-P", "-c", _BUILD], "The site could not be built", folder=project)
+        run_command(
+            [str(python), "-P", "-c", _BUILD],
+            "The site could not be built",
+            folder=project,
+            error_marks=("[11ty]",),
+        )
     finally:
         if link.is_symlink():
             link.unlink()
