@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,13 +83,15 @@ def load_transcriber(engine: Engine, name: str) -> type[Transcriber]:
 
 
 def takers_of_models(engine: Engine) -> list[type[Reader]]:
-    """Every reader and transcriber that loads: what may be given a model of this machine."""
+    """Every driver of any family that may be given a model of this machine: readers, transcribers, embedders."""
     found: list[type[Reader]] = readers(engine)
-    for name in engine.drivers.names(TRANSCRIBERS):
-        try:
-            found.append(load_transcriber(engine, name))
-        except ServiceError:
-            continue
+    groups = {group for plugin in engine.plugins.loaded for group in plugin.driver_groups} - {GROUP}
+    for group in sorted(groups):
+        for name in engine.drivers.names(group):
+            with suppress(ServiceError):
+                driver = engine.drivers.load(group, name)
+                if isinstance(driver, type) and issubclass(driver, Reader):
+                    found.append(driver)
     return found
 
 
@@ -122,7 +125,7 @@ def choose(
     if method not in found.can:
         able = [other.name for other in readers(engine) if method in other.can]
         raise errors.unsupported_method(found.label, DOING[method], able)
-    return _settle_choice(engine, library, found, method, model, language)
+    return settle_choice(engine, library, found, method, model, language)
 
 
 def choose_transcriber(
@@ -135,10 +138,10 @@ def choose_transcriber(
 ) -> Choice:
     """Settle who writes down recordings; each refusal says what to do instead."""
     found = load_transcriber(engine, transcriber)
-    return _settle_choice(engine, library, found, "transcribe", model, language)
+    return settle_choice(engine, library, found, "transcribe", model, language)
 
 
-def _settle_choice(
+def settle_choice(
     engine: Engine,
     library: Library | None,
     found: type[Reader],
@@ -146,7 +149,7 @@ def _settle_choice(
     model: NameOrMaterialPath | None,
     language: str | None,
 ) -> Choice:
-    """*found* with its model, where it can work here."""
+    """*found* with its model for *method* (one of those of readers, `transcribe`, `embed`), where it can work here."""
     if why := found.why_not(language):
         raise errors.not_for_language(why)
     if found.runtime is not None:

@@ -199,7 +199,7 @@ def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
     known = ctx.engine.drivers.names(GROUP)
     if p.embedder not in known:
         raise unknown_embedder(p.embedder, known)
-    lane = lane_for(ctx.engine, ctx.engine.drivers.load(GROUP, p.embedder), p)
+    lane = lane_for(ctx.engine, ctx.library, ctx.engine.drivers.load(GROUP, p.embedder), p)
     job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors", lane=lane)
     ctx.target(job_id)
     return {"job_id": job_id, "state": "waiting"}

@@ -62,7 +62,9 @@ class SearchParams(Params):
     provider: Annotated[
         Word | None, Field(description="Whose model turns it; else the first that may be asked")
     ] = None
-    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    model: Annotated[
+        Word | None, Field(description="Which model of the provider (else its default) or of this machine")
+    ] = None
     pages_may_leave: Annotated[
         bool,
         Field(
@@ -247,13 +249,16 @@ class EmbedParams(Params):
     embedder: Annotated[
         Word,
         Field(
-            description="project learns from the project's own pages; openai-compatible and ollama ask a provider"
+            description="project learns from the project's own pages; sentence-transformers runs a model of this machine; "
+            "openai-compatible and ollama ask a provider"
         ),
     ] = "project"
     provider: Annotated[
         Word | None, Field(description="Whose model gives the vectors, where the embedder is a provider's")
     ] = None
-    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    model: Annotated[
+        Word | None, Field(description="Which model of the provider (else its default) or of this machine")
+    ] = None
     pages_may_leave: Annotated[
         bool, Field(description="Whether the words of pages may be sent to another machine for it")
     ] = False

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from armarium_source_model.api import fold_text
+from armarium_worker import PassageEmbedder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +192,11 @@ def passages_of(text: str) -> Iterator[str]:
 
 
 def check_embedder(group: str, name: str, driver: Any) -> str | None:
-    """Why what was found under the group is no embedder; None when it is one, of this machine or served by a provider."""
+    """Why what was found under the group is no embedder; None when it is one, of any of the three sorts."""
+    if isinstance(driver, type) and issubclass(driver, PassageEmbedder):
+        return (
+            None if driver.name == name else f"It calls itself {driver.name!r}, and is installed as {name!r}."
+        )
     if getattr(driver, "served", False):
         lacking = [method for method in ("wire", "read") if not callable(getattr(driver, method, None))]
         return (

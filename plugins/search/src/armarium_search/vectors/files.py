@@ -48,8 +48,8 @@ class KeptVectors:
     documents: list[str]
     fingerprints: list[str]
     page_of_row: np.ndarray[Any, np.dtype[np.int64]]
-    served: dict[str, Any] | None = None
-    """The provider and model that gave them, where a provider did."""
+    source: dict[str, Any] | None = None
+    """The provider and model that gave them; None where they were learned from the project."""
 
     def likeness(self, cosines: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Cosines as likeness from 0 to 1, the same for every embedder: 0.55 is more than chance gives."""
@@ -85,7 +85,7 @@ def read(library: Library) -> KeptVectors | None:
             pages["documents"],
             pages["fingerprints"],
             rows,
-            about.get("served"),
+            about.get("source"),
         )
     except (OSError, ValueError, KeyError):
         return None

@@ -94,8 +94,8 @@ def nearest(
 
 
 def _vector_of(engine: Engine, kept: KeptVectors, text: str, params: SearchParams) -> Any:
-    """The vector of a query: by the embedder of this machine, or as a provider gave it before."""
-    if kept.served is not None:
+    """The vector of a query: by what was learned of the project, or as a model gave it before."""
+    if kept.source is not None:
         import numpy as np
 
         return (

@@ -23,6 +23,7 @@ from armarium_reading.api import (
 )
 from armarium_search.errors import embedder_needs_provider
 from armarium_search.schemas import EmbedParams, SearchParams
+from armarium_search.vectors.by_models import choose_model, embed_with_model, runs_a_model
 from armarium_search.vectors.embedders import GROUP, normalise_rows
 from armarium_search.vectors.files import read
 
@@ -97,8 +98,10 @@ def is_served(driver: Any) -> bool:
     return bool(getattr(driver, "served", False))
 
 
-def lane_for(engine: Engine, driver: Any, params: EmbedParams) -> str | None:
-    """The lane of the work: a provider's, None for the usual one. NotFound, Invalid, Forbidden as the gateway says."""
+def lane_for(engine: Engine, library: Library, driver: Any, params: EmbedParams) -> str | None:
+    """The lane of the work: a provider's, None for the usual one. Refuses as the gateway and the choice of a model do."""
+    if runs_a_model(driver):
+        choose_model(engine, library, driver, params.model)
     if not is_served(driver):
         return None
     if params.provider is None:
@@ -119,7 +122,7 @@ class ServedVectors:
 
     def find_allowed(self, ids: Sequence[str]) -> set[str]:
         """Those of the pages *ids* that the model may see."""
-        lane = lane_for(self.job.engine, self.driver, self.args)
+        lane = lane_for(self.job.engine, self.job.library, self.driver, self.args)
         use = "local-model" if lane == "local-model" else "cloud-model"
         return set(ids) - set(find_withheld(self.job.library, self.job.principal, ids, use))  # type: ignore[arg-type]
 
@@ -155,26 +158,30 @@ def _request(
 
 
 def embed_query(library: Library, engine: Engine, principal: Principal, params: SearchParams) -> None:
-    """Note the vector of the query in *params* where the vectors are a provider's, or why it has none: asked before the
-    project is read, since a provider may take its time."""
+    """Note the vector of the query in *params* where a model gives the vectors, or why it has none: asked before the
+    project is read, since a model may take its time."""
     if params.search_type == "fulltext" or not params.query.strip():
         return
     kept = read(library)
-    if kept is None or kept.served is None:
-        return
-    if principal.role == "viewer":
-        params.note_vector(None, VIEWERS)
+    if kept is None or kept.source is None:
         return
     try:
-        driver = engine.drivers.load(GROUP, kept.embedder)()
+        driver = engine.drivers.load(GROUP, kept.embedder)
+        if runs_a_model(driver):
+            choice = choose_model(engine, library, driver, kept.source["model"])
+            params.note_vector(embed_with_model(engine, choice, params.query), None)
+            return
+        if principal.role == "viewer":
+            params.note_vector(None, VIEWERS)
+            return
         request = _request(
-            kept.served["provider"],
-            kept.served["model"],
+            kept.source["provider"],
+            kept.source["model"],
             params.pages_may_leave,
             Subject(library.uuid, kind="project"),
             SECONDS,
         )
-        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver)
+        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver())
         params.note_vector(found.answer[0], None)
     except ServiceError as refusal:
         params.note_vector(None, f"{refusal.detail} Likeness was not searched.")
