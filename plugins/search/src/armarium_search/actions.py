@@ -199,6 +199,7 @@ def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
     known = ctx.engine.drivers.names(GROUP)
     if p.embedder not in known:
         raise unknown_embedder(p.embedder, known)
+    assert ctx.library is not None
     lane = lane_for(ctx.engine, ctx.library, ctx.engine.drivers.load(GROUP, p.embedder), p)
     job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors", lane=lane)
     ctx.target(job_id)

@@ -75,7 +75,7 @@ def embedder_needs_provider(name: str) -> Invalid:
 def name_without_folders(model: str) -> Invalid:
     """422: a model of this machine named by a path."""
     return Invalid(
-        f"{model!r} is no name of a model. Name one as GET /api/local-models lists it, without folders.",
+        f"{model!r} is no name of a model. Name one of the models of this machine by its name alone, without folders.",
         code="not_a_model_name",
     )
 

@@ -169,7 +169,7 @@ def embed_query(library: Library, engine: Engine, principal: Principal, params: 
         driver = engine.drivers.load(GROUP, kept.embedder)
         if runs_a_model(driver):
             choice = choose_model(engine, library, driver, kept.source["model"])
-            params.note_vector(embed_with_model(engine, choice, params.query), None)
+            params.note_vector(tuple(embed_with_model(engine, choice, params.query)), None)
             return
         if principal.role == "viewer":
             params.note_vector(None, VIEWERS)
