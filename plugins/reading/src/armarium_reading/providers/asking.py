@@ -139,9 +139,8 @@ def ask_for_vectors(
     if len(reply.vectors) != len(passages) or len(lengths) > 1 or 0 in lengths or not sound:
         raise errors.provider_failed(
             target.provider,
-            f"answered {len(passages)} passages with {len(reply.vectors)} vectors, or with something that is "
-            "not a vector. Is it a model "
-            "that gives vectors?",
+            f"returned {len(reply.vectors)} vectors for {len(passages)} passages, or something that is not a "
+            "vector. Is it a model that gives vectors?",
         )
     return call.build_answer(reply.vectors, reply, episode_id, target)
 
