@@ -85,8 +85,7 @@ def page_gone(page_id: str, index: int) -> Conflict:
     """409: a page is no longer loose in the folder."""
     return Conflict(
         f"Page {page_id} of document {index} is no longer loose in its folder: it has been moved, grouped or "
-        "deleted. "
-        "Find the documents of the folder again.",
+        "deleted. Find the documents of the folder again.",
         code="pages_moved",
         page_id=page_id,
     )
@@ -119,8 +118,7 @@ def none_judged(proposal_id: str) -> Invalid:
     """422: nobody judged a document of the proposal."""
     return Invalid(
         f"Nobody has accepted, rejected or adjusted a document of the proposal {proposal_id}, so there is "
-        "nothing to "
-        "measure it against.",
+        "nothing to measure it against.",
         code="none_judged",
     )
 

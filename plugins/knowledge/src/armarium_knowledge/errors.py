@@ -63,8 +63,7 @@ def unknown_type(entity_type: str, known: Iterable[str]) -> Invalid:
     """422: the project has no such type of entity."""
     return Invalid(
         f"There is no type of entity {entity_type!r} in this project. The types are: {', '.join(known)}; the "
-        "owner can add types in"
-        " the project's settings.",
+        "owner can add types in the project's settings.",
         code="unknown_entity_type",
     )
 
@@ -73,8 +72,7 @@ def not_words(start: int, end: int, length: int) -> Invalid:
     """422: a span outside the page's text, or without a letter or digit in it."""
     return Invalid(
         f"The characters {start} to {end} are not words of the page's text, which has {length} characters; "
-        "send the offsets"
-        " of words in the text that the page is read by.",
+        "send the offsets of words in the text that the page is read by.",
         code="not_words",
         length=length,
     )

@@ -84,8 +84,7 @@ def why_chosen(name: str, expectations: Mapping[str, float]) -> str:
     others = ", ".join(f"{other} {share:.0%}" for other, share in expectations.items() if other != name)
     return (
         f"Read by {name}: on a sample of its lines it expects to read {expectations[name]:.0%} of the "
-        "letters right"
-        f"{', ' if others else ''}{others}."
+        f"letters right{', ' if others else ''}{others}."
     )
 
 

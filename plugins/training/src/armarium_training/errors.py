@@ -75,8 +75,7 @@ def nothing_to_teach(teacher: str) -> Invalid:
     """422: the scope has no line to train on."""
     return Invalid(
         f"No line of these pages can be used for training: none has a reading in a pass of {teacher!r} that "
-        "is neither empty nor "
-        "rejected. Count the training set to see why, page by page.",
+        "is neither empty nor rejected. Count the training set to see why, page by page.",
         code="nothing_to_teach",
     )
 
@@ -128,8 +127,7 @@ def nothing_reasoned(arm: str) -> Invalid:
     """422: an arm that needs reasons has none."""
     return Invalid(
         f"No line of these pages can be used for the arm {arm!r}: none of the gathered reasons suit it. "
-        "Gather "
-        "reasons first, raise max_trace_cer, or train the arm 'answer'.",
+        "Gather reasons first, raise max_trace_cer, or train the arm 'answer'.",
         code="nothing_reasoned",
     )
 
