@@ -136,7 +136,7 @@ def test_units_that_alto_does_not_have_are_measures_all_the_same(
     page = read(text.replace("WIDTH='1000' HEIGHT='1000'", f"WIDTH='{size[0]}' HEIGHT='{size[1]}'"))
     assert (page.width, page.height) == found
     assert "300 pixels per inch" in page.notes[1]
-    assert f"The file's MeasurementUnit {unit!r}is not one of ALTO's" in page.notes[0]
+    assert f"The file's MeasurementUnit {unit!r} is not one of ALTO's" in page.notes[0]
 
 
 def test_a_page_of_forty_metres_counts_in_pixels() -> None:
