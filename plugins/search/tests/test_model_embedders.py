@@ -114,7 +114,7 @@ def test_a_query_without_its_model_is_answered_by_words_and_says_why(desk: Searc
     answer = desk.ask("plata", search_type="hybrid")
     assert [one["document_id"] for one in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
-    assert "Likeness was not searched" in answer["semantic"]["notice"]
+    assert "Similarity was not searched" in answer["semantic"]["notice"]
 
 
 def test_a_driver_says_its_own_name() -> None:

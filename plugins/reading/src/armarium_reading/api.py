@@ -1,5 +1,5 @@
-"""What other families and the makers of readers and provider types may import: the one way to ask a model (`ask`), the
-two contracts and their proving suites, the ledger.
+"""What other families and the authors of readers and provider types may import: the one way to ask a model
+(`ask`), the two contracts with their test suites, and the ledger.
 
 The contract itself lives in `armarium_worker`, which a reader's own runtime has too; a driver that runs in a
 runtime imports it from there.

@@ -1,4 +1,4 @@
-"""The long work of searching: passages are given vectors, some pages at a time."""
+"""The background work of searching: computing vectors of passages, some pages at a time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 
 BATCH = 100
-"""Pages whose passages are embedded between two checkpoints."""
+"""How many pages are embedded between two checkpoints."""
 UNRELATED_PAIRS = 20_000
 
 
 def embed_pages(job: JobContext) -> dict[str, Any]:
-    """Learn where nothing was learned yet, give every passage a vector, and put all in place at once.
+    """Train the embedder if that has not been done, compute a vector for every passage, and put all in place
+    at once.
 
-    Pages whose text is the same keep their vectors. Killed anywhere and run again it goes on with the next pages.
+    Pages whose text is unchanged keep their vectors. After a kill it resumes with the next pages.
     """
     args: EmbedParams = job.args
     making = making_of(job.library, job.job_id)
@@ -63,7 +64,7 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
 
 
 def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
-    """Learn, or take over what was learned before; whether it was learned now."""
+    """Train the embedder, or take over what it learned before; return whether it was trained now."""
     before = read(job.library)
     driver = job.engine.drivers.load(GROUP, args.embedder)
     if is_served(driver) or runs_a_model(driver):
@@ -97,7 +98,7 @@ def _embedder_of(
 
 
 def _source_of(args: EmbedParams) -> dict[str, Any]:
-    """Whose vectors they are, where a model gives them."""
+    """Return the provider and model of the vectors, if a model computes them."""
     return {"embedder": args.embedder, "provider": args.provider, "model": args.model}
 
 
@@ -122,7 +123,7 @@ def _some_pages(job: JobContext, after: int) -> list[tuple[int, str, str, str]]:
 
 
 def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
-    """The vectors there were, by page and fingerprint."""
+    """Return the previous vectors, by page and fingerprint."""
     import numpy as np
 
     ends = np.searchsorted(before.page_of_row, np.arange(len(before.documents) + 1))
@@ -165,7 +166,7 @@ def _ask_for(
     pages: list[tuple[int, str, str, str]],
     old: dict[tuple[str, str], Vectors],
 ) -> list[Vectors]:
-    """The vectors of pages by a model; pages whose text is the same keep theirs."""
+    """Get the vectors of pages from a model; pages whose text is unchanged keep theirs."""
     import numpy as np
 
     found = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
@@ -180,7 +181,7 @@ def _ask_for(
 
 
 def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
-    """Put the parts together; the number of passages."""
+    """Put the parts together; return the number of passages."""
     import numpy as np
 
     parts = sorted(making.glob("part-*.npy"))
@@ -217,7 +218,7 @@ def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
 
 
 def _measure_unrelated(matrix: Vectors) -> float:
-    """The cosine that one in a hundred pairs of passages drawn by chance reaches."""
+    """Return the cosine that one in a hundred random pairs of passages reaches."""
     import numpy as np
 
     if len(matrix) < 2:
@@ -233,7 +234,7 @@ EMBEDS = JobKind(
     name="embeds",
     lane="local-model",
     also_lanes=("network",),
-    summary="Give the passages of all pages vectors, so that likeness can be searched.",
+    summary="Compute vectors for the passages of all pages, so that similar passages can be found.",
     run=embed_pages,
     args=EmbedParams,
 )

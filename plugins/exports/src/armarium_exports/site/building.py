@@ -1,4 +1,6 @@
-"""Building a site that was written, by its own two commands, with Node in a runtime of its own; nothing is fetched meanwhile."""
+"""Builds a site that was written, with its own two commands and Node in a runtime of its own; nothing is
+downloaded meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ sys.exit(executable.npm(["run", "build", "--loglevel=error", "--no-update-notifi
 
 
 class Eleventy:
-    """The only builder: class attributes alone, by which the engine knows of its runtime."""
+    """The only builder: class attributes only, through which the engine knows its runtime."""
 
     name: ClassVar[str] = "eleventy"
     label: ClassVar[str] = "Eleventy"
@@ -48,7 +50,7 @@ def require_builder(engine: Engine) -> Path:
 def build_site(engine: Engine, project: Path) -> None:
     """Build the Eleventy project in *project*, where nobody but us has written yet.
 
-    Only files of ours are run: the project is one that was written a moment ago, before it is moved to its place.
+    Only files of ours are run: the project was written a moment ago and has not been moved to its place yet.
     """
     python = require_builder(engine)
     packages = engine.runtimes.place_of(SITE_BUILDER) / "node_modules"
@@ -56,7 +58,7 @@ def build_site(engine: Engine, project: Path) -> None:
     try:
         link.symlink_to(packages, target_is_directory=True)
     except OSError:
-        # Windows lets only some people make links.
+        # Windows allows only some users to create links.
         shutil.copytree(packages, link)
     try:
         run_command(
@@ -73,7 +75,7 @@ def build_site(engine: Engine, project: Path) -> None:
 
 
 def bring_built(fresh: Path, place: Path) -> None:
-    """Put the built site of *fresh* in place of the one at *place*, of which nothing stays."""
+    """Replace the built site at *place* by that of *fresh*; nothing of the old one remains."""
     target = place / BUILT
     if not place.exists():
         return

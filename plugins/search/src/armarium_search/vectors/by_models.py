@@ -30,7 +30,7 @@ def runs_a_model(driver: Any) -> bool:
 def choose_model(
     engine: Engine, library: Library, driver: type[PassageEmbedder], model: str | None
 ) -> Choice:
-    """Settle with which model of this machine; refusals say which there are, and which runtime is missing."""
+    """Choose the model on this machine; refusals say which there are, and which runtime is missing."""
     if model is not None and Path(model).name != model:
         raise name_without_folders(model)
     return settle_choice(
@@ -46,11 +46,11 @@ class ModelVectors:
     choice: Choice
 
     def find_allowed(self, ids: Sequence[str]) -> set[str]:
-        """Those of the pages *ids* that the model may see."""
+        """Return those of the pages *ids* that the model may see."""
         return set(ids) - set(find_withheld(self.job.library, self.job.principal, ids, "local-model"))
 
     def embed(self, _ids: Sequence[str], passages: Sequence[str]) -> Vectors:
-        """A row of length 1 for each passage."""
+        """Return a row of length 1 for each passage."""
         import numpy as np
 
         rows: list[list[float]] = []
@@ -62,7 +62,7 @@ class ModelVectors:
 
 
 def embed_with_model(engine: Engine, choice: Choice, query: str) -> list[float]:
-    """The vector of a query; it does not wait for the reading of pages. Unavailable where the model cannot be run."""
+    """Compute the vector of a query without waiting for pages that are being read. Unavailable if the model cannot run."""
     params = _params(choice, [query])
     answer = engine.workers.call(
         choice.runtime, choice.target, "embed", params, heavy=False, timeout=QUERY_SECONDS
