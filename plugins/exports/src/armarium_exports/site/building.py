@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar
 
-from armarium.api import Engine, run_command
-from armarium_exports.places import free_name_beside
+from armarium.api import Engine, exchange, run_command
 from armarium_reading.api import Runtime
 
 GROUP = "armarium.site_builders"
@@ -73,15 +72,21 @@ def build_site(engine: Engine, project: Path) -> None:
 
 
 def bring_built(fresh: Path, place: Path) -> None:
-    """Put the built site of *fresh* in place of the one at *place*, of which nothing stays."""
-    target = place / BUILT
+    """Move the built site of *fresh* to *place*, of which an earlier one is removed.
+
+    Where the disk exchanges folders in one step, a whole site is there at any moment.
+    """
+    built, target = fresh / BUILT, place / BUILT
     if not place.exists():
         return
-    aside = free_name_beside(place)
-    if os.path.lexists(target):
-        os.rename(target, aside)
-    os.rename(fresh / BUILT, target)
-    if aside.is_symlink() or aside.is_file():
-        aside.unlink()
+    if not os.path.lexists(target):
+        os.rename(built, target)
+        return
+    if not exchange(built, target):
+        os.rename(target, fresh / "earlier")
+        os.rename(built, target)
+        os.rename(fresh / "earlier", built)
+    if built.is_symlink() or built.is_file():
+        built.unlink()
     else:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(built)

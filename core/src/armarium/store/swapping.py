@@ -1,4 +1,4 @@
-"""Two files that change places at once, and a file that goes only where nothing is: what POSIX leaves out and kernels have."""
+"""Exchanging two paths in one step, and renaming without replacing: not in POSIX, but in the kernels of Linux and macOS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EP
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two files change places in one step; False where this disk cannot. FileNotFoundError where one is gone."""
+    """Exchange two files or folders in one step; False where this disk cannot. FileNotFoundError where one is gone."""
     return _rename_by_system(one, other, _EXCHANGE, _MAC_SWAP)
 
 
