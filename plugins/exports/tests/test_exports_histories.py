@@ -40,7 +40,7 @@ class Moves:
 
     def end(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id FROM export_kept ORDER BY id")
-        return found and ("export.unkeep", {"export_id": found}) or None
+        return (found and ("export.unkeep", {"export_id": found})) or None
 
     def correct(self, chance: random.Random, _: World) -> Chosen:
         line = self._one(chance, "SELECT id FROM segment ORDER BY id")
@@ -52,7 +52,7 @@ class Moves:
 
     def lift(self, chance: random.Random, _: World) -> Chosen:
         found = self._one(chance, "SELECT id FROM rights_record WHERE withdrawn_at IS NULL ORDER BY id")
-        return found and ("rights.withdraw", {"record_id": found}) or None
+        return (found and ("rights.withdraw", {"record_id": found})) or None
 
     def trash(self, chance: random.Random, _: World) -> Chosen:
         return "document.delete", {"ids": [chance.choice(self.pages)]}
