@@ -442,6 +442,16 @@ def test_folders_of_one_page_of_blank_pages_and_of_pages_without_text(desk: Desk
         assert desk.post(found["id"], "accept").status_code == 200
 
 
+@pytest.mark.slow
+def test_five_thousand_pages_without_text_are_one_document_that_can_be_adjusted(desk: Desk) -> None:
+    folder, pages = desk.box([None] * 5_000)
+    found = desk.find(folder)
+    assert [one["page_ids"] for one in found["documents"]] == [pages]
+    split = desk.post(found["id"], "split", document_index=0, page_id=pages[2_500])
+    assert split.status_code == 200, split.text
+    assert desk.post(found["id"], "accept").status_code == 200
+
+
 def test_a_proposal_larger_than_one_free_field_is_kept_adjusted_and_put_back(desk: Desk) -> None:
     """As of a folder of some thousand pages, whose joins fill more than the mebibyte that a caller's JSON may have."""
     folder, pages = desk.box([LETTER, CABLE])

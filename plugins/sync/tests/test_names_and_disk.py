@@ -175,7 +175,7 @@ def test_a_read_only_file_and_ways_through_links_are_left_alone(tmp_path: Path) 
 def test_without_help_of_the_kernel_nothing_is_replaced_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("armarium_sync.swapping._renamer", lambda: None)
+    monkeypatch.setattr("armarium.store.swapping._renamer", lambda: None)
     disk = Disk(str(tmp_path), "x")
     disk.write("a.xml", b"one", ours())
     disk.write("a.xml", b"two", ours(disk.digest("a.xml") or ""))

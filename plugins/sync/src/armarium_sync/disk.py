@@ -16,9 +16,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from armarium.api import Invalid, IsClosed, PathNotAllowed, flush, flush_path, new_id, open_plain
+from armarium.api import (
+    Invalid,
+    IsClosed,
+    PathNotAllowed,
+    exchange,
+    flush,
+    flush_path,
+    new_id,
+    open_plain,
+    put_where_nothing_is,
+)
 from armarium_sync.names import OURS
-from armarium_sync.swapping import exchange, put_where_nothing_is
 
 LARGEST = 64 * 1024 * 1024
 """The largest layout file that is read back, in bytes."""

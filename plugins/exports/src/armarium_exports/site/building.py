@@ -9,8 +9,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar
 
-from armarium.api import Engine, run_command
-from armarium_exports.places import free_name_beside
+from armarium.api import Engine, exchange, run_command
 from armarium_reading.api import Runtime
 
 GROUP = "armarium.site_builders"
@@ -75,15 +74,21 @@ def build_site(engine: Engine, project: Path) -> None:
 
 
 def bring_built(fresh: Path, place: Path) -> None:
-    """Replace the built site at *place* by that of *fresh*; nothing of the old one remains."""
-    target = place / BUILT
+    """Replace the built site at *place* by that of *fresh*; nothing of the old one remains.
+
+    If the disk can exchange folders in one step, there is a complete site at any moment.
+    """
+    built, target = fresh / BUILT, place / BUILT
     if not place.exists():
         return
-    aside = free_name_beside(place)
-    if os.path.lexists(target):
-        os.rename(target, aside)
-    os.rename(fresh / BUILT, target)
-    if aside.is_symlink() or aside.is_file():
-        aside.unlink()
+    if not os.path.lexists(target):
+        os.rename(built, target)
+        return
+    if not exchange(built, target):
+        os.rename(target, fresh / "earlier")
+        os.rename(built, target)
+        os.rename(fresh / "earlier", built)
+    if built.is_symlink() or built.is_file():
+        built.unlink()
     else:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(built)

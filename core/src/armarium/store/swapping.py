@@ -1,4 +1,4 @@
-"""Exchanges two files atomically, and moves a file only where nothing is: what POSIX lacks and kernels offer."""
+"""Exchanges two paths atomically, and renames without replacing: what POSIX lacks and the kernels of Linux and macOS offer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EP
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two files in one step; return False if this disk cannot. FileNotFoundError if one is gone."""
+    """Exchange two files or folders in one step; return False if this disk cannot. FileNotFoundError if one is gone."""
     return _rename_by_system(one, other, _EXCHANGE, _MAC_SWAP)
 
 
