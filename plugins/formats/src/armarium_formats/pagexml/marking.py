@@ -53,7 +53,7 @@ def with_marks(
         if clean != said:
             lose(
                 "marks in editorial facts",
-                "a `custom` cannot contain braces and semicolons; they became blanks",
+                "a `custom` allows no braces and semicolons; they became blanks",
             )
         tags.append(f"{TAGS[mark.kind]} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}")
     return " ".join(tags)

@@ -70,8 +70,7 @@ class _Writing:
         if self.ids.changed:
             self.lose(
                 "ids",
-                "PAGE requires unique ids that begin with a letter; the original is written next to the new "
-                "one",
+                "PAGE requires unique ids that begin with a letter; the original is next to the new one",
                 self.ids.changed,
             )
         attributes = {
@@ -179,8 +178,7 @@ class _Writing:
                 word = brace_free(structure)
                 if word != structure:
                     self.lose(
-                        "marks in a kind",
-                        "a `custom` cannot contain braces and semicolons; they became blanks",
+                        "marks in a kind", "a `custom` allows no braces and semicolons; they became blanks"
                     )
                 custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
         if segment.position is not None and not (segment.kind == "line" and "index" in stated):
@@ -247,10 +245,7 @@ class _Writing:
             elif key in known and key not in attributes and fits(known[key], value):
                 attributes[key] = value
             else:
-                self.lose(
-                    f"attribute TextEquiv/@{key}",
-                    "PAGE 2019 has no place for it, or does not allow its value",
-                )
+                self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
         for fragment in kept.get("elements") or ():
             self.lose(f"element TextEquiv/{name_of(fragment)}", "PAGE 2019 has no place for it")
         return f"<PlainText>{text_of(kept['plain'])}</PlainText>" if kept.get("plain") else ""

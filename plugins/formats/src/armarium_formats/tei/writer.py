@@ -123,10 +123,7 @@ class _Writing:
         if self.image:
             about = {"url": url_of(self.image)}
             if image_of(about["url"]) != self.image:
-                self.lose(
-                    "the address of the picture",
-                    "an address cannot contain blanks and the like; they became %20",
-                )
+                self.lose("the address of the picture", "it had blanks and the like; they became %20")
             if page.width > 0 and page.height > 0:
                 about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
             about |= self._attributes("graphic", self.kept.get("graphic"), about)
@@ -270,9 +267,7 @@ class _Writing:
         kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
         if kept.get("name") == "p" and tag != "p":
-            self.lose(
-                "a paragraph as such", "one that contains regions or is furniture is written as a block"
-            )
+            self.lose("a paragraph as such", "one with regions, or of furniture, is written as a block")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if cell is not None:
             stated |= cell
