@@ -10,6 +10,7 @@ from armarium_documents.api import documents
 from armarium_recipes.errors import no_folder_named, override_elsewhere, override_twice
 from armarium_recipes.models import ONLY, overrides, setups
 from armarium_recipes.project.saving import SavedSetup, read_saved
+from armarium_recipes.rules.situation import understand_answers
 from armarium_recipes.schemas.project import SaveSetup
 from armarium_recipes.schemas.recipe import Override
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
-    """Write the parts that *p* names; what is kept already raises no version and leaves no trace."""
+    """Write the parts that *p* names; what is kept already raises no version and leaves no trace. Invalid for new answers
+    that name a purpose, layer, job, language or script that there is not."""
     before = read_saved(ctx.conn)
     named = p.model_fields_set
     answers = p.answers if "answers" in named else before.answers
@@ -28,6 +30,8 @@ def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
     same_places = [_key_of(one) for one in places] == [_key_of(one) for one in before.overrides]
     if same_parts and same_places:
         return before
+    if answers is not None and answers != before.answers:
+        understand_answers(ctx.engine, answers)
     if not same_places:
         _write_overrides(ctx, before.overrides, places)
     row = ctx.conn.execute(setups.select().where(setups.c.id == ONLY)).first()
