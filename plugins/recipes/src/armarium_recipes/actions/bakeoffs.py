@@ -15,6 +15,7 @@ from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeof
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.errors import no_folder
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.noticing import before_action, notice
 from armarium_recipes.project.saving import read_saved, use_card
@@ -136,7 +137,7 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     if (p.scope == "folder") != (p.folder_id is not None):
         raise refusals.folder_wanted()
     if p.folder_id is not None and require_live(ctx.conn, p.folder_id).doc_type not in FOLDERS:
-        raise refusals.no_folder(p.folder_id)
+        raise no_folder(p.folder_id)
     card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)

@@ -94,11 +94,6 @@ def folder_wanted() -> Invalid:
     return Invalid("Name folder_id with the scope folder, and only with it.", code="folder_wanted")
 
 
-def no_folder(folder_id: str) -> Invalid:
-    """422: what was named is no folder."""
-    return Invalid(f"{folder_id} is no folder; name one.", code="no_folder")
-
-
 def no_card(card: str) -> Invalid:
     """422: no card of a reader has this id."""
     return Invalid(

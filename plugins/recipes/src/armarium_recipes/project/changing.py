@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import new_id
 from armarium_documents.api import documents
-from armarium_recipes.errors import no_folder_named, override_elsewhere, override_twice
+from armarium_recipes.errors import no_folder, no_folder_named, override_elsewhere, override_twice
 from armarium_recipes.models import ONLY, overrides, setups
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.rules.situation import understand_answers
@@ -95,4 +95,6 @@ def _require_folder(ctx: ActionContext, folder_id: str) -> None:
     ).first()
     if found is None:
         raise override_elsewhere(folder_id)
+    if found.doc_type != "folder":
+        raise no_folder(folder_id)
     ctx.target(folder_id)
