@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import ActionContext, Example, Route, action
-from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_decide, refused_file
+from armarium.api import ActionContext, Example, Route, RowRule, action
+from armarium_recipes.errors import (
+    leave_of_a_person,
+    malformed_recipe,
+    no_such_file,
+    nothing_to_decide,
+    refused_file,
+)
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
 from armarium_recipes.project.checks import find_malformed
@@ -60,6 +67,20 @@ def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> 
         raise malformed_recipe(problems)
 
 
+def _allows_leaving(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return _leaves(after) and not _leaves(before)
+
+
+def _leaves(row: Mapping[str, Any] | None) -> bool:
+    return row is not None and bool((row["answers"] or {}).get("cloud_allowed"))
+
+
+LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
+    "recipes_project", "person", when=_allows_leaving, refusal=leave_of_a_person
+)
+"""Whether pages may leave this machine is for a person to say, also where a save is taken back or done again."""
+
+
 @action(
     "project.save_setup",
     params=SaveSetup,
@@ -69,6 +90,7 @@ def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> 
     route=Route("PUT", "/api/recipes/project", refusals=(404,), name="save_project_recipe"),
     example=_setup,
     prepare=_refuse_malformed,
+    rules=(LEAVE_OF_PERSONS,),
 )
 def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
     """It is not Start: nothing runs. A recipe that fails the check is saved and says so in the plan; one that is malformed

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium.api import ActionContext, Example, Route, RowRule, action, cancel_with_undo, new_id
 from armarium_recipes.actions.setup import example_answers, example_recipe
 from armarium_recipes.errors import (
     already_started,
@@ -30,6 +31,16 @@ def a_project_set_up(ex: Example) -> dict[str, Any]:
     return {}
 
 
+def _agrees(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return after is not None and after["cloud_uses"] is not None
+
+
+AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
+    "recipes_start", "person", when=_agrees, refusal=yes_of_a_person
+)
+"""That pages are sent away is agreed to by a person alone, also where a Start is taken back or done again."""
+
+
 @action(
     "project.start",
     params=PressStart,
@@ -40,6 +51,7 @@ def a_project_set_up(ex: Example) -> dict[str, Any]:
     example=a_project_set_up,
     after_undo=cancel_with_undo,
     prepare=before_action,
+    rules=(AGREED_BY_PERSONS,),
 )
 def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
     """A step runs on the pages that lack its output, one in redo on all. Its undo withdraws what is still to be done; what

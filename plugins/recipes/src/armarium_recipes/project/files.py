@@ -298,9 +298,9 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
 
 
 def _line_of_refusal(data: bytes | None, refusal: ServiceError) -> int | None:
-    """The line of the first value that the refusal names."""
+    """The line of the first key or value that the refusal names."""
     named = {one for one in refusal.fields.values() if isinstance(one, str)}
-    return yaml_text.parse(data).line_of_value(named) if data is not None else None
+    return yaml_text.parse(data).line_of_word(named) if data is not None else None
 
 
 def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | None:

@@ -60,9 +60,16 @@ class Document:
             parts = parts[:-1]
         return self.lines.get(parts)
 
-    def line_of_value(self, values: Collection[str]) -> int | None:
-        """The line of the first part that is one of *values*."""
-        return next((line for path, line in self.lines.items() if self._at(path) in values), None)
+    def line_of_word(self, words: Collection[str]) -> int | None:
+        """The line of the first part that is one of *words*, or whose key is."""
+        return next(
+            (
+                line
+                for path, line in self.lines.items()
+                if self._at(path) in words or (path and path[-1] in words)
+            ),
+            None,
+        )
 
     def _at(self, path: Path) -> str | None:
         value = self.value
