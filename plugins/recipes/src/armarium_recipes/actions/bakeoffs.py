@@ -9,8 +9,9 @@ from typing import Any
 from armarium.api import ActionContext, Engine, Library, Outcome, Principal, Route, action
 from armarium_documents.api import require_live
 from armarium_recipes.bakeoffs import refusals
+from armarium_recipes.bakeoffs.contenders import LINE_READER
 from armarium_recipes.bakeoffs.files import write_file
-from armarium_recipes.bakeoffs.finders import LINE_READER, plan_finders
+from armarium_recipes.bakeoffs.finders import plan_finders
 from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer

@@ -78,8 +78,8 @@ def not_scored(card: str, why: str) -> Invalid:
 def only_the_line_readers(card: str) -> Invalid:
     """422: another finder of lines than the line reader's own."""
     return Invalid(
-        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. To find "
-        "lines with another, name it in the step's settings.",
+        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. Choose "
+        "another among the candidates of the step.",
         code="other_finder",
     )
 
