@@ -99,6 +99,7 @@ def _file(name: str) -> bytes:
         "a prompt out of the folder": plain
         + b"steps:\n- id: a\n  job: find-lines\n  layer: lines\n  prompt: ../../secrets.txt\n",
         "a job of nobody": plain + b"steps:\n- {id: a, job: make-coffee, layer: lines}\n",
+        "a script of nobody": plain + b"suits:\n  scripts:\n  - Zzzx\n",
         "no recipe": b"5\n",
         "nothing": b"",
         "zero bytes": plain + b"authors: [\x00]\n",
@@ -108,7 +109,7 @@ def _file(name: str) -> bytes:
 FILES = (
     *("ten megabytes of steps", "ten megabytes of one word", "aliases that explode", "an alias to itself", "merged keys"),
     *("a Python object", "a Python name", "a key twice", "a key twice, deep", "a secret nine levels deep"),
-    *("a prompt out of the folder", "a job of nobody", "no recipe", "nothing", "zero bytes"),
+    *("a prompt out of the folder", "a job of nobody", "a script of nobody", "no recipe", "nothing", "zero bytes"),
 )  # fmt: skip
 
 
