@@ -103,6 +103,7 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
         "file_format": ("jpg", "png", "webp"),
     },
     "/api/source-settings": {"level": ("node", "project"), "key": ("language",), "value": ("fr", "")},
+    "/api/rights/effective": {"target_kind": ("document",)},
     "/api/recipes/assemble": {
         "purposes": ("transcribe", "entities", "search", "tables", "not-sure"),
         "languages": ("la", "fr", "grc", "sr-Latn"),
