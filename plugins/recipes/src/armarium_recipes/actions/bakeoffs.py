@@ -19,7 +19,7 @@ from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.errors import no_folder
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.noticing import before_action, notice
-from armarium_recipes.project.saving import read_saved, use_card
+from armarium_recipes.project.saving import read_saved, seen_answer, use_card
 from armarium_recipes.queries.bakeoffs import bakeoff_row
 from armarium_recipes.schemas.bakeoffs import (
     Bakeoff,
@@ -146,7 +146,7 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     steps = [step.id for step in (recipe.steps if recipe is not None else ()) if step.job == row["step"]]
     kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)
-    return {**kept.answer(), "proposed": None}
+    return {**seen_answer(ctx, kept), "proposed": None}
 
 
 ACTIONS = (compare_line_finders, use_bakeoff)

@@ -16,7 +16,7 @@ from armarium_recipes.errors import (
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
 from armarium_recipes.project.checks import find_malformed
-from armarium_recipes.project.saving import read_saved
+from armarium_recipes.project.saving import read_saved, seen_answer
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
@@ -95,7 +95,7 @@ LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
 def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
     """It is not Start: nothing runs. A recipe that fails the check is saved and says so in the plan; one that is malformed
     is refused."""
-    return change(ctx, p).answer()
+    return seen_answer(ctx, change(ctx, p))
 
 
 def _edited_file(ex: Example) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         # Before the commit: a kill right after it would have the next opening write over the only copy.
         files.write_file(library, files.name_beside(p.name, "edited"), there)
     ctx.on_commit(lambda: files.write_files(library))
-    return read_saved(ctx.conn).answer()
+    return seen_answer(ctx, read_saved(ctx.conn))
 
 
 ACTIONS = (save_setup, decide_file)
