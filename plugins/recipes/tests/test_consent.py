@@ -74,7 +74,7 @@ def _redo(desk: Desk, who: Principal) -> None:
     desk.engine.undo(desk.library, [latest], who)
 
 
-def _refused(desk: Desk, name: str, params: dict[str, Any]) -> str | None:
+def _refusal_of(desk: Desk, name: str, params: dict[str, Any]) -> str | None:
     with pytest.raises(Forbidden) as refusal:
         _as_machine(desk, name, params)
     return refusal.value.code
@@ -105,7 +105,7 @@ def test_a_machine_neither_undoes_nor_redoes_what_a_person_agreed_to(
     with pytest.raises(Forbidden):
         _redo(desk, MACHINE)
     assert desk.plan()["first_yes"] is None
-    assert _refused(desk, "project.start", {}) == "person_only"
+    assert _refusal_of(desk, "project.start", {}) == "person_only"
     _redo(desk, LOCAL_OWNER)
     assert desk.plan()["first_yes"]["recipe_version"] == 1
 
@@ -118,7 +118,7 @@ def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any])
     forbidden = {**allowed, "cloud_allowed": False}
     withdrawn = _as_machine(desk, "project.save_setup", {"answers": forbidden})
     assert [one["fix"] for one in desk.plan()["skipped"]] == ["allow-cloud"]
-    assert _refused(desk, "project.save_setup", {"answers": allowed}) == "person_only"
+    assert _refusal_of(desk, "project.save_setup", {"answers": allowed}) == "person_only"
     with pytest.raises(Forbidden):
         desk.engine.undo(desk.library, [withdrawn.audit_id], MACHINE)
     path = desk.library.recipe / "setup.yaml"

@@ -19,7 +19,7 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
     return Desk(engine, library, client)
 
 
-def _done(desk: Desk) -> list[int]:
+def _count_done(desk: Desk) -> list[int]:
     return [one["done"] for one in desk.plan()["runs"]]
 
 
@@ -30,12 +30,12 @@ def test_a_page_without_what_a_step_takes_is_done_until_it_has_it(desk: Desk, jo
     desk.lines(full, ["Dear Sir"])
     desk.recipe(NAMES if job == "names" else ORDER)
     desk.run_whole()
-    assert _done(desk) == [2]
+    assert _count_done(desk) == [2]
     assert desk.start(422)["refusals"][0]["kind"] == "nothing-left"
     desk.lines(empty, ["Yours sincerely"])
-    assert _done(desk) == [1]
+    assert _count_done(desk) == [1]
     (card,) = desk.run_whole()["cards"]
-    assert (card["account"]["pages"], _done(desk)) == (1, [2])
+    assert (card["account"]["pages"], _count_done(desk)) == (1, [2])
 
 
 def test_imported_lines_and_text_count_whoever_brought_them(desk: Desk) -> None:
@@ -83,7 +83,7 @@ def test_what_a_run_made_and_a_person_took_away_is_lacking_again(desk: Desk) -> 
         desk.lines(page, ["Dear Sir", "I am"])
     desk.recipe(step("find-regions", "lines"))
     desk.run_whole()
-    assert _done(desk) == [2]
+    assert _count_done(desk) == [2]
     with desk.library.db.read() as conn:
         asked = (
             "SELECT id, version FROM segment WHERE document_id = ? AND kind = 'region' AND deleted_at IS NULL"
@@ -91,9 +91,9 @@ def test_what_a_run_made_and_a_person_took_away_is_lacking_again(desk: Desk) -> 
         regions = conn.exec_driver_sql(asked, (pages[0],)).all()
     ids = [region for region, _ in regions]
     desk.do("segment.delete", {"segment_ids": ids, "expected_versions": [version for _, version in regions]})
-    assert _done(desk) == [1]
+    assert _count_done(desk) == [1]
     (card,) = desk.run_whole()["cards"]
-    assert (card["account"]["pages"], _done(desk)) == (1, [2])
+    assert (card["account"]["pages"], _count_done(desk)) == (1, [2])
 
 
 def test_a_card_that_cannot_tell_says_so_and_runs_on_every_page_again(desk: Desk) -> None:

@@ -52,7 +52,7 @@ class Moves:
             *often,
             *often,
             self.instead,
-            self.used,
+            self.take_from_bakeoff,
             self.decide,
             self.hand,
             self.withdraw,
@@ -60,7 +60,7 @@ class Moves:
             self.back,
         ]
 
-    def _saved(self) -> dict[str, Any]:
+    def _read_setup(self) -> dict[str, Any]:
         from armarium_recipes.project.saving import read_saved
 
         with self.desk.library.db.read() as conn:
@@ -109,7 +109,7 @@ class Moves:
         assert self.far.download is not None
         return "project.use_instead", {"model": self.far.download.id, "card": chance.choice(self.here).id}
 
-    def used(self, chance: random.Random, _: World) -> Chosen:
+    def take_from_bakeoff(self, chance: random.Random, _: World) -> Chosen:
         where = {"scope": "folder", "folder_id": chance.choice(self.folders)} if chance.random() < 0.5 else {}
         return "project.use_bakeoff", {**self.bakeoff, **where}
 
@@ -119,7 +119,7 @@ class Moves:
     def decide(self, chance: random.Random, _: World) -> Chosen:
         """Somebody edits the file, and it is decided at once: what is noticed later would be a step of nobody's."""
         path = self.desk.library.recipe / "setup.yaml"
-        if self._saved()["answers"] is None or not path.exists():
+        if self._read_setup()["answers"] is None or not path.exists():
             return None
         lines = [one for one in path.read_text().splitlines() if not one.startswith("pages:")]
         path.write_text("\n".join([*lines, f"pages: {chance.randrange(100, 10**6)}"]) + "\n")
