@@ -102,7 +102,7 @@ class _Projects:
             step("find-lines", "lines", "rapidocr:"),
             step("read-a-line", "reading", "rapidocr:"),
             step("find-names-tag-words", "entities", "builtin:"),
-            step("export", "out", "builtin:", settings=export),
+            step("export", "output", "builtin:", settings=export),
         ]
 
     def by_hand(self, library: Library, pages: list[str]) -> None:

@@ -113,8 +113,11 @@ class Ground:
                 params = self.params(found.name)
                 begins = found.result is not None and "job_id" in found.result.model_fields
                 if (found.undoable or begins) and found.scope == "library":
-                    self.engine.run(self.library, found.name, params, LOCAL_OWNER)
+                    made = self.engine.run(self.library, found.name, params, LOCAL_OWNER)
                     self.use_up(found.name)
+                    if found.name == "project.start":
+                        # A second one is refused while it goes on, and other examples would begin its work.
+                        self.take_back(made.audit_id)
             except (ServiceError, FileExistsError):
                 # A runtime and a key of a prototype can be created only once.
                 self.use_up(found.name)

@@ -103,6 +103,26 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
         "file_format": ("jpg", "png", "webp"),
     },
     "/api/source-settings": {"level": ("node", "project"), "key": ("language",), "value": ("fr", "")},
+    "/api/rights/effective": {"target_kind": ("document",)},
+    "/api/recipes/assemble": {
+        "purposes": ("transcribe", "entities", "search", "tables", "not-sure"),
+        "languages": ("la", "fr", "grc", "sr-Latn"),
+        "scripts": ("Latn", "Grek"),
+        "materials": ("handwriting", "print", "typescript", "text"),
+        "directions": ({}, {"latn": "rtl"}),
+        "layers": ("entities", "places", "output"),
+        "jobs": ("correct", "find-signs"),
+        "pages": (0, 6000),
+        "memory_gb": (16, 2.5),
+    },
+    "/api/recipes/candidates": {
+        "scripts": ("Latn", "Latn,Grek"),
+        "languages": ("la", "fr,en"),
+        "material": ("handwriting", "print,typescript"),
+        "job": ("read-a-line", "find-lines", "correct"),
+        "step": (None, "read", "order"),
+        "online": (False, True),
+    },
     "/api/links": {"link_type": ("glosses", "quotes"), "from_kind": ("segment",), "to_kind": ("segment",)},
     "/api/images/crops/batch": {"left": (0.1, 0), "top": (0.2,), "width": (0.5,), "height": (0.4,)},
     "/api/images/{document_id}/crop": {
@@ -337,7 +357,7 @@ class Asker:
     def _real(self, value: Any, name: str, scene: Mapping[str, Any], chance: Random) -> Any:
         if name in NOTHING:
             return None
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not isinstance(scene.get(name), dict):
             return {
                 key: found
                 for key, item in value.items()

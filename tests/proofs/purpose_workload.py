@@ -20,6 +20,8 @@ from armarium.projects.libraries import Library
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.schemas.recipe import Answers
+from armarium_search.vectors.files import folder_of
+from armarium_search.vectors.files import read as read_vectors
 from armarium_testing.faults import Say, Workload
 
 LETTERS = (
@@ -82,6 +84,16 @@ def _counts(library: Library) -> dict[str, int]:
             what: int(conn.exec_driver_sql(f"SELECT count(*) FROM {where}").scalar_one())
             for what, where in MADE.items()
         }
+
+
+def _vectors_are_whole(library: Library) -> list[str]:
+    """Return what is wrong with the vectors: each letter has one, and no half-made ones lie about."""
+    kept = read_vectors(library)
+    with library.db.read() as conn:
+        pages = set(conn.exec_driver_sql("SELECT id FROM document WHERE file_type = 'image'").scalars())
+    wrong = [] if kept is not None and set(kept.documents) == pages else ["pages are without vectors"]
+    left = [one.name for one in folder_of(library).parent.iterdir() if one != folder_of(library)]
+    return wrong + [f"half-made vectors lie about: {left}" for _ in left[:1]]
 
 
 def purpose_workload(purpose: str) -> Workload:
@@ -147,6 +159,8 @@ def purpose_workload(purpose: str) -> Workload:
             wrong.append(f"the run is {state}: {states}")
         if (made := _counts(library)) != whole:
             wrong.append(f"it made {made} and not {whole}")
+        if "make-a-vector" in {one["job"] for one in json.loads(cards)}:
+            wrong += _vectors_are_whole(library)
         if whole == before:
             wrong.append("a whole run made nothing")
         with library.db.read() as conn:

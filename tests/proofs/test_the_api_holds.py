@@ -66,16 +66,6 @@ NEVER_MET = {
     "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
     "GET /api/workflow-execution/comparisons": "it compares runs that are done, and no job is worked on here; tried in "
     "plugins/workflows/tests",
-    "POST /api/recipes/project/start/use-instead": "no recipe here waits for a model; tried in "
-    "plugins/recipes/tests/test_start_choices.py",
-    "POST /api/recipes/project/steps/use-candidate": "no card is known by chance; tried there too",
-    "POST /api/recipes/project/bakeoffs": "it needs 100 corrected lines on two pages, which no project here has; tried in "
-    "plugins/recipes/tests/test_bakeoffs.py",
-    "GET /api/recipes/project/bakeoffs/{bakeoff_id}": "no bake-off begins here; tried there too",
-    "GET /api/recipes/project/bakeoffs/{bakeoff_id}/picture": "as the one before",
-    "POST /api/recipes/project/bakeoffs/{bakeoff_id}/use": "as the one before",
-    "POST /api/recipes/assemble": "its answers go together, which chance does not find; tried in "
-    "plugins/recipes/tests/test_rules_answers.py",
     "POST /api/find-documents/proposals/{proposal_id}/join": "its pages go together, which chance does not find; tried in "
     "plugins/finding/tests/test_proposals.py",
     "POST /api/find-documents/proposals/{proposal_id}/move-page": "as the one before",

@@ -123,6 +123,10 @@ class Listings(ThreadingHTTPServer):
     status: int = 200
     whole: bytes | None = None
     """The body of every answer, in the place of the right one."""
+    said: dict[str, str] | None = None
+    """Headers of every answer in the place of the right ones; `Content-Length` may lie."""
+    endless: bool = False
+    """Whether the body of every answer goes on for ever."""
 
     @property
     def address(self) -> str:
@@ -176,10 +180,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bytes, status: int = 200) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        for name, value in (headers if self.server.said is None else self.server.said).items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.wfile.write(body)
+            while self.server.endless:
+                self.wfile.write(b" " * (1 << 16))
+        except OSError:
+            # Whoever asked has heard enough.
+            self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         return

@@ -28,6 +28,9 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     begun = desk.start()
     assert (begun["state"], begun["lines"], begun["volume"]) == ("waiting", 120, 1000)
     assert [one["document_id"] for one in begun["pages"]] == [page, dark]
+    desk.set_up(pages=1)
+    # Fewer were said than there are by now.
+    assert desk.start()["volume"] == 2
     told = desk.finish(begun["id"])
     assert (told["state"], told["id"]) == ("done", told["job_id"])
     assert desk.rows("SELECT count(*) FROM content_representation") == before

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -280,6 +283,57 @@ def test_a_listing_that_fails_is_a_state_too(
     assert found["items"][0]["rule_rank"] == 1
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"whole": b"[]", "said": {"Content-Length": str(9 << 30)}},
+        {"whole": b"[]", "said": {"Content-Length": "1" * 40}},
+        {"whole": b"[]", "said": {"Content-Length": "-1"}},
+        {"whole": b"[" + b" " * (1 << 20), "said": {"Content-Length": "2"}},
+        {"whole": b"[", "said": {}, "endless": True},
+        {"whole": gzip.compress(b" " * (200 << 20)), "said": {"Content-Encoding": "gzip"}},
+        {"whole": b"[]", "said": {"Content-Encoding": "gzip"}},
+        {"whole": b"[]", "said": {"Transfer-Encoding": "chunked"}},
+    ],
+    ids=[
+        "too much",
+        "no number",
+        "less than nothing",
+        "too little",
+        "endless",
+        "unpacked",
+        "not packed",
+        "no chunks",
+    ],
+)
+def test_a_service_that_lies_about_size(client: Any, net: Listings, changed: dict[str, Any]) -> None:
+    """Neither its word is taken nor all that it sends; no more memory goes into it than a listing may have."""
+    for name, value in changed.items():
+        setattr(net, name, value)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = ask(client, online=True)
+    assert states(found)["linereader-repository"] == states(found)["model-hub"] == "failed"
+    assert found["items"][0]["rule_rank"] == 1
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << (
+        10 if sys.platform == "linux" else 0
+    )
+    assert grown < 150 << 20
+
+
+SIZES: list[Any] = [-1, 1e999, 10**400, "9 GB", True, None, [1], float("nan")]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.usefixtures("with_kraken")
+def test_a_record_that_lies_about_the_size_of_its_weights(client: Any, net: Listings, size: Any) -> None:
+    """It is listed without one; the order and the plan reckon with numbers only."""
+    fill(net)
+    net.records = [record(120, 100, "HTR of Latin charters", {"README.md": 1, "charters.safetensors": 1})]
+    net.records[0]["files"][1]["size"] = size
+    found = by_id(ask(client, online=True))["linereader:10.5281/zenodo.120@1.2"]
+    assert found["size_gb"] == 0
+
+
 def test_what_was_found_before_stands_when_a_listing_fails(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +354,12 @@ NONSENSE: list[Any] = [
     {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | {"id": "../../etc"}], "total": 1}},
     {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | {"files": [5, {"key": 5}, {"key": "a.mlmodel", "size": "huge"}]}],
               "total": 1}},
+    *({"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | said], "total": 1}}
+      for said in ({"files": 5}, {"files": {"key": "m.mlmodel"}}, {"id": 10**30}, {"id": None}, {"conceptrecid": [5]})),
+    {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}) | {"id": one} for one in ("\u00b2", "\u0663", 1)], "total": 3}},
+    {"hits": {"hits": [record(1, 1, "x", {"m.mlmodel": 1}, license=[5], keywords={"a": 1}, version={})], "total": 1}},
+    [{"id": ["a/b"]}, {"id": "a/b", "pipeline_tag": ["image-to-text"], "tags": {}, "siblings": 5}, {"id": "a/b", "tags": 5}],
+    [model("a/b") | {"cardData": {"language": {"a": 1}}, "sha": 5, "library_name": [], "siblings": [5, {"rfilename": 5}]}],
 ]  # fmt: skip
 
 

@@ -88,6 +88,11 @@ def test_every_card_has_its_form(engine: Engine, library: Library) -> None:
         assert (card.download is not None) == (card.availability == "download")
 
 
+def test_every_card_says_why_it_is_offered(engine: Engine, library: Library) -> None:
+    """In a sentence."""
+    assert all(card.offered_because.endswith(".") for card in cards_here(engine, library))
+
+
 def test_what_is_here_reads_what_it_says(engine: Engine) -> None:
     """A hand, print, and both together, each by the card that a person would name."""
     asked = {

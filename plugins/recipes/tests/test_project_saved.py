@@ -83,12 +83,15 @@ def test_an_override_of_a_deleted_folder_is_refused(client: Any) -> None:
 
 
 def test_overrides_that_do_not_fit_are_refused(client: Any) -> None:
-    """Two for one place, a folder without its id, a folder named for the whole project."""
+    """Two for one place, a folder without its id, a folder named for the whole project, a page in the place of a folder."""
     card = {"id": "rapidocr:latin@1", "source": "shipped"}
     one = {"scope": "project", "step": "read", "card": card}
     assert _put(client, {"overrides": [one, one]}, 422)["code"] == "override_twice"
     assert _put(client, {"overrides": [{**one, "scope": "folder"}]}, 422)["code"] == "override_without_folder"
     assert _put(client, {"overrides": [{**one, "folder_id": "x"}]}, 422)["code"] == "override_without_folder"
+    page = client.post("/api/documents", json={"name": "1", "doc_type": "page"}).json()["id"]
+    beneath = {**one, "scope": "folder", "folder_id": page}
+    assert _put(client, {"overrides": [beneath]}, 422)["code"] == "no_folder"
 
 
 def test_unknown_fields_and_an_empty_body_are_refused(client: Any) -> None:

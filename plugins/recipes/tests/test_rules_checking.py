@@ -88,6 +88,22 @@ def test_a_recipe_that_fails_for_one_reason(
     assert problems(bench, asked) == [(kind, fix)]
 
 
+UNKNOWN = {
+    "purposes": {"purposes": ["fame"]},
+    "suits.scripts": {"suits": {"scripts": ["Zzzx"]}},
+    "suits.languages": {"suits": {"languages": ["xqx"]}},
+    "steps.0.layer": {"steps": [{**step(), "layer": "icing"}]},
+    "steps.0.applies_to.lines_in": {"steps": [{**step(), "applies_to": {"lines_in": ["Latn", "xqx"]}}]},
+}
+
+
+@pytest.mark.parametrize("place", UNKNOWN)
+def test_names_of_nothing_are_malformed_wherever_they_stand(bench: Engine, place: str) -> None:
+    """With the place, by which a file's line is found."""
+    told = problems_of(bench, None, {"id": "x", "title": "y", **UNKNOWN[place]}, Answers(**ANSWERS))
+    assert [one.kind for one in told if one.sentence.startswith(f"{place}: ")] == ["malformed"]
+
+
 def test_every_kind_of_problem_has_a_recipe_that_fails_for_it() -> None:
     """None is left out."""
     assert {kind for _, kind, _ in FAILING} == set(PROBLEM_ORDER)

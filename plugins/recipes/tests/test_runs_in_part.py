@@ -124,7 +124,7 @@ def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(
     desk.lines(kept, ["Dear Sir"])
     folder = tmp_path / "files"
     folder.mkdir()
-    desk.recipe(step("export", "out", settings={"folder": str(folder)}))
+    desk.recipe(step("export", "output", settings={"folder": str(folder)}))
     job_id = desk.start()["started"]["job_id"]
     folder.rmdir()
     desk.work()
@@ -164,3 +164,48 @@ def test_who_listens_is_told_of_such_a_run_in_hundredths(desk: Desk, viewer: Any
     assert counted <= {0, 1, 100}
     assert not {one["total"] for one in guests if "total" in one} & {HIDDEN, KEPT + HIDDEN}
     assert {one["total"] for one in own if "total" in one} & {KEPT + HIDDEN}
+
+
+@pytest.fixture
+def editor(desk: Desk) -> Any:
+    """Writes as somebody who is no reader of what is restricted."""
+    made = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    headers = {"Authorization": f"Bearer {made['token']}"}
+    return lambda method, path, body: desk.client.request(method, path, json=body, headers=headers)
+
+
+def test_start_of_such_a_caller_is_for_the_pages_that_it_sees(desk: Desk, editor: Any) -> None:
+    """Its answer counts no other, and the run names none, to the owner neither; the rest is still to be done."""
+    pages = desk.pages(KEPT + HIDDEN)
+    for page in pages:
+        desk.lines(page, ["Dear Sir"])
+    restrict(desk, *pages[KEPT:])
+    desk.recipe(step("put-in-order", "lines", "order"))
+    started = editor("POST", f"{URL}/start", {}).json()["started"]
+    assert started["pages"] == KEPT
+    desk.work()
+    run = desk.run(started["job_id"])
+    assert (run["state"], run["page_ids"]) == ("done", pages[:KEPT])
+    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(KEPT, KEPT + HIDDEN)]
+    assert editor("POST", f"{URL}/start", {}).json()["refusals"][0]["kind"] == "nothing-left"
+
+
+def test_no_write_answers_the_override_of_a_folder_that_is_withheld(desk: Desk, editor: Any) -> None:
+    """As no read does; what the caller does not see stays as it is."""
+    box, card = desk.folder(), {"id": "rapidocr:PP-OCRv6-small@6", "source": "shipped"}
+    for page in desk.pages(1, box):
+        desk.lines(page)
+    desk.recipe({"id": "read", "job": "read-a-line", "layer": "reading"})
+    override = {"scope": "folder", "folder_id": box, "step": "read", "card": card}
+    assert desk.client.put(URL, json={"overrides": [override]}).status_code == 200
+    restrict(desk, box)
+    answers = {**desk.get("")["answers"], "pages": 7}
+    for answer in (
+        editor("PUT", URL, {"answers": answers}),
+        editor("POST", f"{URL}/steps/use-candidate", {"step": "read", "card": card["id"]}),
+        editor("POST", f"{URL}/layers", {"layers": ["entities"]}),
+    ):
+        assert answer.status_code == 200, answer.text
+        assert box not in answer.text
+    assert box in [one["folder_id"] for one in desk.get("")["overrides"]]
+    assert editor("PUT", URL, {"overrides": []}).status_code == 403

@@ -109,6 +109,26 @@ def test_a_candidate_is_used_for_a_step_that_it_can_do(desk: Desk, client: Any) 
     assert kept["overrides"][0]["card"]["id"] == card.id
 
 
+def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
+    desk: Desk, client: Any
+) -> None:
+    """Kept as an override through project.save_setup, and undone with it."""
+    desk.lines(desk.pages(1)[0])
+    own = next(
+        one for one in cards_here(desk.engine, desk.library) if one.id.startswith("rapidocr:PP-OCRv6-small")
+    )
+    read = {"id": "read", "job": "read-a-line", "layer": "reading"}
+    desk.recipe({**read, "card": {"id": own.id, "source": own.source}})
+    assert desk.plan()["downloads"] == []
+    card = _to_fetch(desk)
+    done = client.post(f"{URL}/steps/use-candidate", json={"step": "read", "card": card.id}).json()
+    (entry,) = desk.plan()["downloads"]
+    assert (entry["card"], entry["downloading"], own.id in entry["instead"]) == (card.id, False, True)
+    assert [one["fix"] for one in desk.plan()["refusals"]] == ["download"]
+    client.post("/api/actions/audit/undo", json={"audit_ids": [done["audit_id"]]})
+    assert (desk.plan()["downloads"], desk.get("")["overrides"]) == ([], [])
+
+
 def test_layers_are_added_proposed_and_taken_out(desk: Desk, client: Any) -> None:
     """And refused where there is nothing to add or to take out."""
 

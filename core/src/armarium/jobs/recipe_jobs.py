@@ -104,6 +104,10 @@ class PageSkipped(Exception):
     """Raised, with the reason, for a page on which there is nothing to do."""
 
 
+class PageWithheld(PageSkipped):
+    """Raised, with the reason, for a page whose rights keep it from the work; the work on it is still to be done."""
+
+
 @dataclass(frozen=True)
 class RecipeJob:
     """A piece of work on pages or on a whole scope. Its id is the name of its job kind.
@@ -282,6 +286,8 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
             kept["skipped"] += 1
         except PageSkipped as skipped:
             kept["skipped"] += 1
+            if isinstance(skipped, PageWithheld):
+                kept["withheld"] = kept.get("withheld", 0) + 1
             job.log("info", str(skipped), document_id=page_id)
         except ServiceError as refusal:
             if len(kept["failed"]) < MAX_FAILED:
@@ -290,7 +296,7 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
         job.save(kept, **counts)
     if kept["failed"] and not kept["pages"] and not kept["skipped"]:
         raise Invalid(f"No page could be done. The first: {kept['failed'][0]['why']}", code="all_failed")
-    return {key: kept[key] for key in ("pages", "skipped", "failed", "output") if key in kept}
+    return {key: kept[key] for key in ("pages", "skipped", "withheld", "failed", "output") if key in kept}
 
 
 def _with_output(

@@ -31,6 +31,11 @@ def no_folder_named() -> Invalid:
     )
 
 
+def no_folder(folder_id: str) -> Invalid:
+    """422: what was named is no folder."""
+    return Invalid(f"{folder_id} is no folder; name one.", code="no_folder", folder_id=folder_id)
+
+
 def override_elsewhere(folder_id: str) -> NotFound:
     """404: an override for a folder that is not there, or lies in the Trash."""
     return NotFound(
@@ -117,6 +122,16 @@ def yes_of_a_person() -> Forbidden:
     return Forbidden(
         "This recipe sends pages to a provider, and no person has agreed to that yet. A person presses Start the first time.",
         code="person_only",
+    )
+
+
+def leave_of_a_person() -> Forbidden:
+    """403: only a person says that pages may leave this machine."""
+    return Forbidden(
+        "Whether pages may leave this machine (cloud_allowed) is for a person to allow, in setup; neither a machine nor an "
+        "edited file can. A person can take the file in with project.decide_file.",
+        code="person_only",
+        named="cloud_allowed",
     )
 
 

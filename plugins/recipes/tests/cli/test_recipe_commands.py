@@ -267,14 +267,17 @@ def test_a_table_names_the_best_the_tied_and_those_that_were_not_measured(
     assert "5.1%" in said
     assert said.count("tied with the best") == 1
     assert "not measured: Far: Pages may not leave this machine." in said
-    assert (
-        "Hand makes 0.7% fewer errors than Print (between -0.1% and 1.6%; by chance alone: p = 0.080)."
-        in said
-    )
+    told = "Of 100 characters Hand reads 0.7 fewer wrong than Print (between -0.1 and 1.6; by chance alone: p = 0.080)."
+    assert told in said
+    assert "Take one: armarium bakeoff --use 1" in said
     assert "hand Scribe A: reader:Print@1 would read it significantly better." in said
     show_table({**one, "step": "find-lines", "hands": [], "comparison": None,
                 "candidates": [_row("Finder", None, lines_found=90, lines_checked=100, extra_lines=7)]})  # fmt: skip
-    assert "90 of 100" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "90 of 100" in said
+    # What cannot be taken from here is not offered.
+    assert "bakeoff --use" not in said
+    assert "armarium candidates find-lines --use 1" in said
 
 
 def test_times_and_prices_are_said_as_people_say_them() -> None:

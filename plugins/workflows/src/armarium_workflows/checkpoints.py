@@ -210,6 +210,16 @@ def pages_done(conn: Connection, thread_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def pages_withheld(conn: Connection, thread_id: str) -> list[str]:
+    """The pages that a run passed over because rights keep them from its work, as their jobs say, in order."""
+    rows = raw_of(conn).execute(
+        "SELECT DISTINCT p.page_id, p.position FROM workflow_page p JOIN job j ON j.id = p.job_id "
+        "WHERE p.thread_id = ? AND p.page_id <> '' AND json_extract(j.result, '$.withheld') > 0 ORDER BY p.position",
+        (thread_id,),
+    )
+    return [row[0] for row in rows]
+
+
 def failed_pages(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
     """The pages at which a run failed, in order: document_id and why."""
     rows = raw_of(conn).execute(

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Invalid, JobContext, PageSkipped, ServiceError, now, open_image
+from armarium.api import Invalid, JobContext, PageSkipped, PageWithheld, ServiceError, now, open_image
 from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
@@ -114,6 +114,8 @@ class PageJob(ABC):
                 raise
             except PageSkipped as skipped:
                 kept = {**self.kept, "next": index + 1, "skipped": self.kept["skipped"] + 1}
+                if isinstance(skipped, PageWithheld):
+                    kept["withheld"] = kept.get("withheld", 0) + 1
                 self._pass_over(document_id, str(skipped), kept, "info")
             except ServiceError as refusal:
                 if refusal.code in GONE:
@@ -132,8 +134,7 @@ class PageJob(ABC):
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
-        if "output" in self.kept:
-            done["output"] = self.kept["output"]
+        done |= {key: self.kept[key] for key in ("output", "withheld") if key in self.kept}
         if self.method == "find_lines":
             return done
         return {

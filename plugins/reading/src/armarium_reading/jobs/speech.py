@@ -15,7 +15,7 @@ from armarium_reading.schemas.reading import TranscribeSettings
 
 
 def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
-    """Write the lines of one recording as a new pass. PageSkipped if its rights forbid it; a refusal if it is
+    """Write the lines of one recording as a new pass. PageWithheld if its rights forbid it; a refusal if it is
     not a recording.
     """
     settings: TranscribeSettings = job.args

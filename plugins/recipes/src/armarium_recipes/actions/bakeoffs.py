@@ -9,15 +9,17 @@ from typing import Any
 from armarium.api import ActionContext, Engine, Library, Outcome, Principal, Route, action
 from armarium_documents.api import require_live
 from armarium_recipes.bakeoffs import refusals
+from armarium_recipes.bakeoffs.contenders import LINE_READER
 from armarium_recipes.bakeoffs.files import write_file
-from armarium_recipes.bakeoffs.finders import LINE_READER, plan_finders
+from armarium_recipes.bakeoffs.finders import plan_finders
 from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
 from armarium_recipes.cards.sources import cards_here
+from armarium_recipes.errors import no_folder
 from armarium_recipes.models_bakeoffs import bakeoffs
 from armarium_recipes.project.noticing import before_action, notice
-from armarium_recipes.project.saving import read_saved, use_card
+from armarium_recipes.project.saving import read_saved, seen_answer, use_card
 from armarium_recipes.queries.bakeoffs import bakeoff_row
 from armarium_recipes.schemas.bakeoffs import (
     Bakeoff,
@@ -136,7 +138,7 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     if (p.scope == "folder") != (p.folder_id is not None):
         raise refusals.folder_wanted()
     if p.folder_id is not None and require_live(ctx.conn, p.folder_id).doc_type not in FOLDERS:
-        raise refusals.no_folder(p.folder_id)
+        raise no_folder(p.folder_id)
     card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)
@@ -144,7 +146,7 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     steps = [step.id for step in (recipe.steps if recipe is not None else ()) if step.job == row["step"]]
     kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)
-    return {**kept.answer(), "proposed": None}
+    return {**seen_answer(ctx, kept), "proposed": None}
 
 
 ACTIONS = (compare_line_finders, use_bakeoff)

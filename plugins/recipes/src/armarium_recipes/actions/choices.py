@@ -27,7 +27,7 @@ from armarium_recipes.knowledge.languages import find_language
 from armarium_recipes.models import ONLY, proposals
 from armarium_recipes.project.noticing import before_action
 from armarium_recipes.project.plan import find_added_steps, make_plan
-from armarium_recipes.project.saving import SavedSetup, read_saved, use_card
+from armarium_recipes.project.saving import SavedSetup, read_saved, seen_answer, use_card
 from armarium_recipes.rules.assembling import assemble
 from armarium_recipes.rules.situation import require_language
 from armarium_recipes.schemas.project import Changed, ChangeLayers, UseCandidate, UseInstead
@@ -35,7 +35,7 @@ from armarium_recipes.schemas.recipe import Answers, Recipe
 
 
 def _answer(ctx: ActionContext) -> dict[str, Any]:
-    kept = read_saved(ctx.conn).answer()
+    kept = seen_answer(ctx, read_saved(ctx.conn))
     return {"recipe": kept["recipe"], "overrides": kept["overrides"], "proposed": find_added_steps(ctx.conn)}
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import ActionContext, Example, Route, action
-from armarium_recipes.errors import malformed_recipe, no_such_file, nothing_to_decide, refused_file
+from armarium.api import ActionContext, Example, Route, RowRule, action
+from armarium_recipes.errors import (
+    leave_of_a_person,
+    malformed_recipe,
+    no_such_file,
+    nothing_to_decide,
+    refused_file,
+)
 from armarium_recipes.project import files
 from armarium_recipes.project.changing import change
 from armarium_recipes.project.checks import find_malformed
-from armarium_recipes.project.saving import read_saved
+from armarium_recipes.project.saving import read_saved, seen_answer
 from armarium_recipes.project.yaml_text import Unreadable
 from armarium_recipes.schemas.project import DecideFile, SavedRecipe, SaveSetup
 
@@ -60,6 +67,20 @@ def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> 
         raise malformed_recipe(problems)
 
 
+def _allows_leaving(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return _leaves(after) and not _leaves(before)
+
+
+def _leaves(row: Mapping[str, Any] | None) -> bool:
+    return row is not None and bool((row["answers"] or {}).get("cloud_allowed"))
+
+
+LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
+    "recipes_project", "person", when=_allows_leaving, refusal=leave_of_a_person
+)
+"""Whether pages may leave this machine is for a person to say, also where a save is taken back or done again."""
+
+
 @action(
     "project.save_setup",
     params=SaveSetup,
@@ -69,11 +90,12 @@ def _refuse_malformed(engine: Engine, library: Library | None, p: SaveSetup) -> 
     route=Route("PUT", "/api/recipes/project", refusals=(404,), name="save_project_recipe"),
     example=_setup,
     prepare=_refuse_malformed,
+    rules=(LEAVE_OF_PERSONS,),
 )
 def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
     """It is not Start: nothing runs. A recipe that fails the check is saved and says so in the plan; one that is malformed
     is refused."""
-    return change(ctx, p).answer()
+    return seen_answer(ctx, change(ctx, p))
 
 
 def _edited_file(ex: Example) -> dict[str, Any]:
@@ -114,7 +136,7 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
         # Before the commit: a kill right after it would have the next opening write over the only copy.
         files.write_file(library, files.name_beside(p.name, "edited"), there)
     ctx.on_commit(lambda: files.write_files(library))
-    return read_saved(ctx.conn).answer()
+    return seen_answer(ctx, read_saved(ctx.conn))
 
 
 ACTIONS = (save_setup, decide_file)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from armarium.api import (
+    ActionContext,
+    Example,
+    Route,
+    RowRule,
+    action,
+    cancel_with_undo,
+    find_withheld,
+    new_id,
+)
 from armarium_recipes.actions.setup import example_answers, example_recipe
 from armarium_recipes.errors import (
     already_started,
@@ -16,7 +26,7 @@ from armarium_recipes.errors import (
 from armarium_recipes.models import proposals, starts
 from armarium_recipes.project import run_rows
 from armarium_recipes.project.noticing import before_action
-from armarium_recipes.project.plan import make_plan
+from armarium_recipes.project.plan import all_pages, make_plan
 from armarium_recipes.project.running import stored_cards
 from armarium_recipes.schemas.project import PressStart, StartAnswer
 
@@ -30,6 +40,16 @@ def a_project_set_up(ex: Example) -> dict[str, Any]:
     return {}
 
 
+def _agrees(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return after is not None and after["cloud_uses"] is not None
+
+
+AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
+    "recipes_start", "person", when=_agrees, refusal=yes_of_a_person
+)
+"""That pages are sent away is agreed to by a person alone, also where a Start is taken back or done again."""
+
+
 @action(
     "project.start",
     params=PressStart,
@@ -40,11 +60,16 @@ def a_project_set_up(ex: Example) -> dict[str, Any]:
     example=a_project_set_up,
     after_undo=cancel_with_undo,
     prepare=before_action,
+    rules=(AGREED_BY_PERSONS,),
 )
 def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
     """A step runs on the pages that lack its output, one in redo on all. Its undo withdraws what is still to be done; what
     was done is a set of its own, by the id of the job."""
-    plan = make_plan(ctx.engine, ctx.project, ctx.conn, redo=p.redo)
+    # What is withheld from the caller is neither run over for it nor counted.
+    pages = all_pages(ctx.conn)
+    hidden = find_withheld(ctx.project, ctx.principal, pages, "show")
+    pages = [page for page in pages if page not in hidden]
+    plan = make_plan(ctx.engine, ctx.project, ctx.conn, redo=p.redo, pages=pages)
     going = run_rows.going_start(ctx.conn)
     if going is not None:
         raise already_started(going)

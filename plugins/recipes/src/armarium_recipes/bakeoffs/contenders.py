@@ -11,6 +11,8 @@ from armarium_recipes.schemas.cards import Card
 
 Kind = Literal["linereader", "platform", "vision", "cloud", "print"]
 TOP = 3
+LINE_READER = "linereader:"
+"""What the ids of the line reader's cards begin with."""
 HANDWRITING, PRINTED = "handwriting", ("print", "typescript")
 LOCAL_MODEL_SERVERS = ("mlx", "local-server", "vision")
 

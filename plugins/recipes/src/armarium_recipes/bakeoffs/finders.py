@@ -21,8 +21,6 @@ from armarium_recipes.schemas.bakeoffs import CompareFinders
 from armarium_recipes.schemas.comparing import Finder
 
 JOB = "find-lines"
-LINE_READER = "linereader:"
-"""What the ids of the line reader's cards begin with."""
 STANDS_IN = "rapidocr:"
 STANDING_IN = (
     "Its detector stands in for the text lines that an operating system finds, which there are none of here."

@@ -78,8 +78,8 @@ def not_scored(card: str, why: str) -> Invalid:
 def only_the_line_readers(card: str) -> Invalid:
     """422: another finder of lines than the line reader's own."""
     return Invalid(
-        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. To find "
-        "lines with another, name it in the step's settings.",
+        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. Choose "
+        "another among the candidates of the step.",
         code="other_finder",
     )
 
@@ -92,11 +92,6 @@ def still_going(state: str) -> Invalid:
 def folder_wanted() -> Invalid:
     """422: the scope folder without a folder, or the scope project with one."""
     return Invalid("Name folder_id with the scope folder, and only with it.", code="folder_wanted")
-
-
-def no_folder(folder_id: str) -> Invalid:
-    """422: what was named is no folder."""
-    return Invalid(f"{folder_id} is no folder; name one.", code="no_folder")
 
 
 def no_card(card: str) -> Invalid:

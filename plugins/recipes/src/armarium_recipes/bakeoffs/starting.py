@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, ServiceError
-from armarium_documents.api import documents
 from armarium_reading.api import load_reader
 from armarium_recipes.bakeoffs import refusals
 from armarium_recipes.bakeoffs.contenders import choose_contenders
@@ -18,6 +17,7 @@ from armarium_recipes.bakeoffs.rows import row_of
 from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.derived_answers import this_machine
+from armarium_recipes.project.plan import all_pages
 from armarium_recipes.project.saving import read_saved
 from armarium_recipes.schemas.bakeoffs import StartBakeoff
 from armarium_recipes.schemas.cards import Card
@@ -114,15 +114,8 @@ def require_ready(conn: Connection, corrected: CorrectedPages) -> Answers:
 
 
 def volume_of(conn: Connection, answers: Answers) -> int:
-    """How many pages the whole work has: as was answered, else those with a picture that are in the project."""
-    if answers.pages:
-        return answers.pages
-    live = (
-        select(func.count())
-        .select_from(documents)
-        .where(documents.c.deleted_at.is_(None), documents.c.file_type == "image")
-    )
-    return int(conn.execute(live).scalar_one())
+    """How many pages the whole work has: as was answered, or as many as the project has where there are more by now."""
+    return max(answers.pages, len(all_pages(conn)))
 
 
 def is_print_engine(engine: Engine, card: Card) -> bool:

@@ -33,6 +33,8 @@ CARD_FILES = ("README.md", "metadata.json")
 """The card of a record: of the present schema, and of the one before it."""
 SUFFIXES = (".safetensors", ".mlmodel")
 LONGEST_HEADER = 64 << 10
+_NUMBER = re.compile(r"[0-9]{1,15}")
+"""Of a record."""
 _HEADER = re.compile(r"\A\ufeff?---\r?\n(.*?)\r?\n---\s*(?:\r?\n|\Z)", re.DOTALL)
 
 _MATERIAL_WORDS = {
@@ -119,11 +121,14 @@ def _entry(hit: object) -> dict[str, Any] | None:
         return None
     about = hit["metadata"]
     record, concept = str(hit.get("id")), str(hit.get("conceptrecid") or hit.get("id"))
+    listed = hit.get("files")
     files = [
-        one for one in hit.get("files") or () if isinstance(one, dict) and isinstance(one.get("key"), str)
+        one
+        for one in (listed if isinstance(listed, list) else [])
+        if isinstance(one, dict) and isinstance(one.get("key"), str)
     ]
     weights = next((one for suffix in SUFFIXES for one in files if one["key"].endswith(suffix)), None)
-    if not record.isdigit() or len(record) > 15 or weights is None:
+    if not _NUMBER.fullmatch(record) or weights is None:
         return None
     licence = about.get("license")
     return {
@@ -147,7 +152,7 @@ def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.Ke
     wanted = {
         f"{ZENODO}/records/{entry['record']}/files/{entry['about']}?download=1": entry
         for entry in listing.entries
-        if "card" not in entry and str(entry.get("record")).isdigit()
+        if "card" not in entry and _NUMBER.fullmatch(str(entry.get("record")))
     }
     asked = list(wanted)[:CARDS_AT_A_TIME]
     for url, body in asking.all_of(asking.fetch, asked).items():
@@ -223,7 +228,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
         record = str(entry.get("record"))
         if (
             not isinstance(card, dict)
-            or not record.isdigit()
+            or not _NUMBER.fullmatch(record)
             or "recognition" not in texts_of(card.get("types"))
         ):
             continue

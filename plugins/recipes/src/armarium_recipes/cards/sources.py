@@ -17,13 +17,24 @@ CARDS = "model_cards"
 """The name under which a plugin's `extras` hold functions (engine, library) that answer cards of its own."""
 
 
+BECAUSE = {
+    "shipped": "It is in the catalogue that comes with the engine.",
+    "installed": "It is among the models of this machine.",
+    "linereader-repository": "It is published in the line readers' repository.",
+    "model-hub": "It was found on the model hub.",
+    "cloud": "A provider that is set up serves it.",
+}
+"""Why a card is offered, by its source."""
+BECAUSE_OF_PROVIDER = "The provider {} serves it."
+
+
 def cards_here(engine: Engine, library: Library | None) -> list[Card]:
     """Shipped, installed, trained and contributed cards, those of the repository as it was last listed, and models of
     providers that are set up. Each id once: the first that has it. Asks no network."""
     found: dict[str, Card] = {}
     for source in _sources(engine):
         for card in source(engine, library):
-            found.setdefault(card.id, card)
+            found.setdefault(card.id, _with_because(card))
     return with_scores(list(found.values()), engine, library)
 
 
@@ -33,6 +44,14 @@ def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> li
     found = cards_here(engine, library)
     lacking = set(ids) - {card.id for card in found}
     return found + (kept_cards(engine, lacking) if lacking else [])
+
+
+def _with_because(card: Card) -> Card:
+    """*card* with why it is offered, where its source does not say so itself."""
+    if card.offered_because:
+        return card
+    because = BECAUSE_OF_PROVIDER.format(card.provider) if card.provider else BECAUSE[card.source]
+    return card.model_copy(update={"offered_because": because})
 
 
 def chosen_ids(recipe: Recipe | None, overrides: Iterable[Override] = ()) -> set[str]:

@@ -21,6 +21,7 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.commandline import Scope, document_id
+from armarium_recipes.bakeoffs.contenders import LINE_READER
 
 POLICY = "diplomatic"
 """The policy whose error rate is shown; --json has all."""
@@ -195,15 +196,24 @@ def show_table(one: dict[str, Any]) -> None:
         names = {row["card"]: row["name"] for row in one["candidates"]}
         low, high = pair["interval"]
         typer.echo(
-            f"{names.get(pair['better'], pair['better'])} makes {pair['difference']:.1%} fewer errors than "
-            f"{names.get(pair['worse'], pair['worse'])} (between {low:.1%} and {high:.1%}; by chance alone: p = {pair['p']:.3f})."
+            f"Of 100 characters {names.get(pair['better'], pair['better'])} reads {100 * pair['difference']:.1f} fewer wrong than "
+            f"{names.get(pair['worse'], pair['worse'])} (between {100 * low:.1f} and {100 * high:.1f}; by chance alone: "
+            f"p = {pair['p']:.3f})."
         )
     for hand in one["hands"]:
         if hand["better"] is not None:
             state = "reads it now" if hand["promoted"] else "would read it significantly better"
             typer.echo(f"  hand {legible(hand['label'] or hand['hand_id'])}: {hand['better']} {state}.")
-    if scored:
-        typer.echo("Take one: armarium bakeoff --use 1")
+    usable = [number for number, row in enumerate(scored, 1) if _is_usable(one["step"], row["card"])]
+    if usable:
+        typer.echo(f"Take one: armarium bakeoff --use {usable[0]}")
+    elif scored:
+        typer.echo("Another finder of lines is taken with: armarium candidates find-lines --use 1")
+
+
+def _is_usable(step: str, card: str) -> bool:
+    """Whether a bake-off lets its candidate be taken: of finders of lines the line reader's alone."""
+    return step != "find-lines" or card.startswith(LINE_READER)
 
 
 def _percent(rate: float | None) -> str:

@@ -125,6 +125,8 @@ def show_summary(summary: dict[str, Any]) -> None:
             typer.echo(
                 f"  {stage['title']}: {plural(len(stage['failed_pages']), 'page')} failed.{offer}{again}"
             )
+        elif stage["offer"]:
+            typer.echo(f"  {stage['title']}: {legible(stage['offer'])}")
     for one in summary["skipped"]:
         typer.echo(f"  left out: {one['step']}: {legible(one['why'])}")
     for one in summary["not_run"]:
@@ -136,7 +138,7 @@ def _names(summary: dict[str, Any]) -> str:
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
     if found:
         return f"names: {found}"
-    return "no names" if any(stage["job"] == NAMES for stage in summary["stages"]) else ""
+    return "no new names" if any(stage["job"] == NAMES for stage in summary["stages"]) else ""
 
 
 def _count(number: int, noun: str) -> str:

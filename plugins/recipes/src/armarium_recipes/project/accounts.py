@@ -9,12 +9,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import raw_of
-from armarium_workflows.api import page_counts
+from armarium_workflows.api import page_counts, pages_withheld
 
 
 def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
-    """Of a card's job: pages, done, failed, left, seconds_left, waits_for."""
+    """Of a card's job: pages, done, failed, left, withheld, seconds_left, waits_for. Pages that rights keep from the work are
+    left, and counted among `withheld` too."""
     raw = raw_of(conn)
+    withheld = 0
     row = raw.execute(
         "SELECT done, total, state, reason, started_at, result FROM job WHERE id = ?", (child_id,)
     ).fetchone()
@@ -24,12 +26,22 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
         if row is not None and row[2] in ("waiting", "running"):
             # Pages are counted at the end of a run; its jobs say meanwhile how far it is.
             done = min(row[0], pages)
+        else:
+            withheld = len(pages_withheld(conn, child_id))
+            done = max(0, done - withheld)
     elif row is not None:
         pages, done, failed = row[1], row[0], 0
     else:
-        return {"pages": 0, "done": 0, "failed": 0, "left": 0, "seconds_left": None, "waits_for": None}
+        nothing = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
+        return {**nothing, "seconds_left": None, "waits_for": None}
     left = max(0, pages - done - failed)
-    account: dict[str, Any] = {"pages": pages, "done": done, "failed": failed, "left": left}
+    account: dict[str, Any] = {
+        "pages": pages,
+        "done": done,
+        "failed": failed,
+        "left": left,
+        "withheld": withheld,
+    }
     going = row is not None and row[2] in ("waiting", "running")
     account["seconds_left"] = _seconds_left(row[4], done + failed, left) if going else None
     account["waits_for"] = _waits_for(conn, child_id) if going else None
@@ -37,11 +49,20 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
 
 
 def offer_for(account: Mapping[str, Any]) -> str | None:
-    """What can be done about the pages of a card that failed; None where none did."""
-    failed = account["failed"]
-    if not failed:
-        return None
-    return f"{failed} {'page was' if failed == 1 else 'pages were'} not done; read them again once the cause is mended."
+    """What can be done about the pages of a card that failed or were withheld from it; None where none was."""
+    failed, withheld = account["failed"], account.get("withheld", 0)
+    said = []
+    if failed:
+        said.append(f"{_pages_were(failed)} not done; read them again once the cause is mended.")
+    if withheld:
+        said.append(
+            f"{_pages_were(withheld)} passed over: rights keep {'it' if withheld == 1 else 'them'} from the model."
+        )
+    return " ".join(said) or None
+
+
+def _pages_were(count: int) -> str:
+    return f"{count} {'page was' if count == 1 else 'pages were'}"
 
 
 def _seconds_left(started_at: str | None, done: int, left: int) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, new_id, raw_of
+from armarium.api import ActionContext, is_among, new_id, raw_of
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.models import arrivals, starts
 from armarium_recipes.project import run_rows
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 BROUGHT_BY = "document.add_files"
 """The action through which every import writes what it brings."""
+IMPORTS = (BROUGHT_BY, "ingest.batch", "ingest.files")
+"""The steps that are imports; others write through it too, such as the cutting of a picture."""
+PICTURES_OF = "iiif.attach_image"
+"""The step by which a page that was imported without its picture gets it."""
 
 TITLE = "Run the recipe over what was imported"
 
@@ -30,7 +34,8 @@ def runs_by_itself(kept: SavedSetup) -> bool:
 
 def step_ends(ctx: ActionContext) -> None:
     """After a step that brought pages into a project whose recipe was started: the run over them is put into the queue."""
-    if ctx.library is None or BROUGHT_BY not in ctx.ran or ctx.action_name != BROUGHT_BY:
+    is_import = ctx.action_name in IMPORTS and BROUGHT_BY in ctx.ran
+    if ctx.library is None or not (is_import or ctx.action_name == PICTURES_OF):
         return
     pages = _pages(ctx)
     if not pages or not _is_started(ctx.conn) or not runs_by_itself(read_saved(ctx.conn)):
@@ -51,9 +56,14 @@ def step_ends(ctx: ActionContext) -> None:
 
 def _pages(ctx: ActionContext) -> list[str]:
     """The nodes that the step added which are pages, or pictures that count as one."""
-    from armarium_documents.api import pages_under
+    from armarium_documents.api import documents, pages_under
 
     added = [one for one in ctx.changes.get("document_ids", ()) if one]
+    if ctx.action_name not in (BROUGHT_BY, PICTURES_OF):
+        # Pages that were there and got a layout file are changed as well, and are none that the import brought.
+        new = select(documents.c.id).where(is_among(documents.c.id, added), documents.c.created_at == ctx.now)
+        known = set(ctx.conn.execute(new).scalars())
+        added = [one for one in added if one in known]
     return pages_under(ctx.conn, added, for_processing=True) if added else []
 
 

@@ -271,5 +271,11 @@ def words_of(when: Mapping[str, Any]) -> str:
 
 
 def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
-    """Which runs send pages away, and to whom: what a person agrees to."""
-    return {one.id: f"{one.runs_on} {one.model_override or ''}".strip() for one in runs if one.uses_cloud}
+    """Which runs send pages away, and to whom: the card, the provider and its model, to which a person agrees."""
+    return {one.id: _use_of(one) for one in runs if one.uses_cloud}
+
+
+def _use_of(run: RunCard) -> str:
+    card = (run.choice or {}).get("id")
+    named = (run.runs_on, card, run.settings.get("provider"), run.settings.get("model"))
+    return " ".join(str(one) for one in named if one)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import new_id
 from armarium_documents.api import documents
-from armarium_recipes.errors import no_folder_named, override_elsewhere, override_twice
+from armarium_recipes.errors import no_folder, no_folder_named, override_elsewhere, override_twice
 from armarium_recipes.models import ONLY, overrides, setups
-from armarium_recipes.project.saving import SavedSetup, read_saved
+from armarium_recipes.project.saving import SavedSetup, override_of, read_saved
+from armarium_recipes.rules.situation import understand_answers
 from armarium_recipes.schemas.project import SaveSetup
 from armarium_recipes.schemas.recipe import Override
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
-    """Write the parts that *p* names; what is kept already raises no version and leaves no trace."""
+    """Write the parts that *p* names; what is kept already raises no version and leaves no trace. Invalid for new answers
+    that name a purpose, layer, job, language or script that there is not."""
     before = read_saved(ctx.conn)
     named = p.model_fields_set
     answers = p.answers if "answers" in named else before.answers
@@ -28,8 +30,10 @@ def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
     same_places = [_key_of(one) for one in places] == [_key_of(one) for one in before.overrides]
     if same_parts and same_places:
         return before
+    if answers is not None and answers != before.answers:
+        understand_answers(ctx.engine, answers)
     if not same_places:
-        _write_overrides(ctx, before.overrides, places)
+        _write_overrides(ctx, places)
     row = ctx.conn.execute(setups.select().where(setups.c.id == ONLY)).first()
     rises = recipe is not None or before.recipe is not None
     values = {
@@ -54,35 +58,46 @@ def _key_of(one: Override) -> tuple[Any, ...]:
     return (one.scope, one.folder_id, one.step, one.card.id, one.card.source)
 
 
-def _write_overrides(ctx: ActionContext, before: Sequence[Override], after: Sequence[Override]) -> None:
-    stated = {_key_of(one): one for one in before}
+def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
+    """Write those that are new and take out those that are gone; what stays is not touched, unless its place changes."""
+    kept = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
     seen = set()
-    rows = []
-    for position, one in enumerate(after):
+    last, staying = -1, set()
+    for one in after:
         place = (one.scope, one.folder_id, one.step)
         if place in seen:
             raise override_twice(one.step, one.folder_id or "the project")
         seen.add(place)
         if (one.scope == "folder") != (one.folder_id is not None):
             raise no_folder_named()
-        known = stated.get(_key_of(one))
-        if known is None and one.folder_id is not None:
-            _require_folder(ctx, one.folder_id)
-        rows.append(
-            {
-                "id": new_id(),
-                "scope": one.scope,
-                "folder_id": one.folder_id,
-                "step": one.step,
-                "card": one.card.model_dump(mode="json"),
-                "position": position,
-                "set_by": known.set_by if known is not None else ctx.principal.name,
-                "set_at": known.set_at if known is not None else ctx.now,
-            }
-        )
-    ctx.conn.execute(overrides.delete())
-    if rows:
-        ctx.conn.execute(overrides.insert(), rows)
+        row = kept.get(_key_of(one))
+        if row is None:
+            last += 1
+            _insert_override(ctx, one, last)
+            continue
+        staying.add(row.id)
+        if row.position <= last:
+            ctx.conn.execute(overrides.update().where(overrides.c.id == row.id).values(position=last + 1))
+        last = max(row.position, last + 1)
+    gone = [row.id for row in kept.values() if row.id not in staying]
+    if gone:
+        ctx.conn.execute(overrides.delete().where(overrides.c.id.in_(gone)))
+
+
+def _insert_override(ctx: ActionContext, one: Override, position: int) -> None:
+    if one.folder_id is not None:
+        _require_folder(ctx, one.folder_id)
+    row = {
+        "id": new_id(),
+        "scope": one.scope,
+        "folder_id": one.folder_id,
+        "step": one.step,
+        "card": one.card.model_dump(mode="json"),
+        "position": position,
+        "set_by": ctx.principal.name,
+        "set_at": ctx.now,
+    }
+    ctx.conn.execute(overrides.insert().values(row))
 
 
 def _require_folder(ctx: ActionContext, folder_id: str) -> None:
@@ -91,4 +106,6 @@ def _require_folder(ctx: ActionContext, folder_id: str) -> None:
     ).first()
     if found is None:
         raise override_elsewhere(folder_id)
+    if found.doc_type != "folder":
+        raise no_folder(folder_id)
     ctx.target(folder_id)

@@ -245,7 +245,7 @@ def _standing(library: Library, name: str, text: bytes | None, known: NotedFile 
 
 
 def _take_in(engine: Engine, library: Library, name: str) -> None:
-    known = NotedFile(None, "edited")
+    known, there = NotedFile(None, "edited"), None
     try:
         with library.db.read_all() as conn:
             known = noted_files(conn).get(name, known)
@@ -262,7 +262,7 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
         write_files(library)
     except (Unreadable, ServiceError) as fault:
         why = fault.why if isinstance(fault, Unreadable) else fault.detail
-        line = fault.line if isinstance(fault, Unreadable) else None
+        line = fault.line if isinstance(fault, Unreadable) else _line_of_refusal(there, fault)
         log.warning("the file recipe/%s was not taken in", name)
         with library.db.write() as conn:
             note(conn, name, NotedFile(known.digest, "refused", why, line))
@@ -295,6 +295,12 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
         for problem in find_malformed(engine, library, value):
             raise Unreadable(problem.sentence, _line_of_problem(document, problem))
     return params
+
+
+def _line_of_refusal(data: bytes | None, refusal: ServiceError) -> int | None:
+    """The line of the first key or value that the refusal names."""
+    named = {one for one in refusal.fields.values() if isinstance(one, str)}
+    return yaml_text.parse(data).line_of_word(named) if data is not None else None
 
 
 def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | None:

@@ -2,26 +2,32 @@
 
 The rule: lines that stand in any pass of a page, and a text that stands on it, count whoever made or imported them. Work that
 rests on a text counts while the text is the one that it was done on, and while the run that did it was not taken back; a page
-on which there was nothing to write counts as well. What cannot be told (checks, files, sites, groups of pages) is done on
+on which there was nothing to write counts as well, and one without a text or without lines for work that takes them as long as
+it has none. What cannot be told (checks, files, sites, groups of pages) is done on
 every page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select
 
 from armarium.api import RecipeJob, is_among, json_text, raw_of
 from armarium_knowledge.api import mentions
 from armarium_recipes.models import done_pages
-from armarium_source_model.api import page_texts, segments
+from armarium_source_model.api import page_texts, passes, segments
 
 UNTOLD = frozenset({"check", "export", "publish", "find-documents-in-a-folder", "train-a-model"})
 """Work that goes over all pages each time."""
 
 OF_THE_TEXT = frozenset({"line_readings", "page_reading", "mentions", "claims"})
 """Materials of which a change of the text makes what was made of them stale."""
+
+
+NO_TEXT, NO_LINES = "no text", "no lines"
+"""In the place of a fingerprint: what a page lacked when the work passed over it."""
 
 
 def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str] | None:
@@ -50,27 +56,39 @@ def read_noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
         select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, pages))
     ).all()
     texts = fingerprints(conn, [row.page_id for row in rows if row.fingerprint])
+    lined = _WITH_LINES(conn, [row.page_id for row in rows if row.fingerprint == NO_LINES])
     undone = _taken_back(conn, {row.thread_id for row in rows})
-    return {
-        row.page_id
-        for row in rows
-        if row.thread_id not in undone
-        and (not row.fingerprint or texts.get(row.page_id, "") == row.fingerprint)
-    }
+
+    def holds(row: Any) -> bool:
+        if row.fingerprint == NO_LINES:
+            return row.page_id not in lined
+        return not row.fingerprint or texts.get(row.page_id, NO_TEXT) == row.fingerprint
+
+    return {row.page_id for row in rows if row.thread_id not in undone and holds(row)}
 
 
 def note_done(
     conn: Connection, job: RecipeJob, pages: Sequence[str], thread_id: str, texts: dict[str, str]
 ) -> None:
     """Note that *job* was done on *pages* by a run; *texts* are the fingerprints it worked on."""
-    of_text = bool(OF_THE_TEXT & set(job.takes))
-    new = {page: texts.get(page, "") if of_text else "" for page in pages}
+    if OF_THE_TEXT & set(job.takes):
+        new = {page: texts.get(page, NO_TEXT) for page in pages}
+    elif "lines" in job.takes:
+        lined = _WITH_LINES(conn, pages)
+        new = {page: "" if page in lined else NO_LINES for page in pages}
+    else:
+        new = dict.fromkeys(pages, "")
     # A page on which this run had nothing to write has its output by the run before, and loses it with that one.
     kept = _kept_notes(conn, job.id, new, thread_id)
     pages = [page for page in pages if page not in kept]
+    shown = SHOWN.get(job.id)
+    # What the project shows needs no note, and is lacking again once somebody takes it away.
+    noted = set(pages) - (shown(conn, pages) if shown is not None else set())
     conn.execute(done_pages.delete().where(done_pages.c.job == job.id, is_among(done_pages.c.page_id, pages)))
     rows = [
-        {"job": job.id, "page_id": page, "thread_id": thread_id, "fingerprint": new[page]} for page in pages
+        {"job": job.id, "page_id": page, "thread_id": thread_id, "fingerprint": new[page]}
+        for page in pages
+        if page in noted
     ]
     if rows:
         conn.execute(done_pages.insert(), rows)
@@ -113,12 +131,21 @@ def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]
         s = segments.c
         asked = (
             select(s.document_id)
-            .where(is_among(s.document_id, pages), s.kind == kind, s.deleted_at.is_(None))
+            .join(passes, passes.c.id == s.pass_id)
+            .where(
+                is_among(s.document_id, pages),
+                s.kind == kind,
+                s.deleted_at.is_(None),
+                passes.c.deleted_at.is_(None),
+            )
             .distinct()
         )
         return set(conn.execute(asked).scalars())
 
     return find
+
+
+_WITH_LINES = _with_segments("line")
 
 
 def _with_text(conn: Connection, pages: Sequence[str]) -> set[str]:
@@ -139,7 +166,7 @@ def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
 
 
 SHOWN: dict[str, Callable[[Connection, Sequence[str]], set[str]]] = {
-    "find-lines": _with_segments("line"),
+    "find-lines": _WITH_LINES,
     "find-regions": _with_segments("region"),
     "read-a-line": _with_text,
     "read-a-page": _with_text,

@@ -40,11 +40,19 @@ def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
     """*account* of a card that is about no more than *pages*: one job over many counts them all."""
     done, failed = min(account["done"], pages), min(account["failed"], pages)
     of = min(account["pages"], pages)
-    return {**account, "pages": of, "done": done, "failed": failed, "left": max(0, of - done - failed)}
+    left = max(0, of - done - failed)
+    return {
+        **account,
+        "pages": of,
+        "done": done,
+        "failed": failed,
+        "left": left,
+        "withheld": min(account.get("withheld", 0), left),
+    }
 
 
 def _none_done() -> dict[str, Any]:
-    return {"pages": 0, "done": 0, "failed": 0, "left": 0}
+    return {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
 
 
 def _without_numbers(words: str | None) -> str | None:

@@ -28,15 +28,21 @@ from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
-from armarium_recipes.project.saving import SavedSetup
+from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.recipe import Override
-from armarium_workflows.api import pages_done
+from armarium_workflows.api import pages_done, pages_withheld
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
 
 WORKFLOWS = ("workflow", "split-pages", "read-lines")
 """Kinds of card that are runs of a shipped workflow."""
+
+
+LEAVE_WITHDRAWN = (
+    "Pages may not leave this machine any more, and it works at a provider. Allow it in setup, or choose another model, and "
+    "start again."
+)
 
 
 class CardFailed(Exception):
@@ -143,10 +149,12 @@ class _Runner:
         at = self.job.checkpoint["at"]
         card = self._with_model(card)
         with self.job.library.db.read() as conn:
+            if card.uses_cloud and not _may_leave(conn):
+                raise CardFailed(LEAVE_WITHDRAWN)
             pages, why = self._pages(conn, card)
             texts = outputs.fingerprints(conn, pages)
         if not pages:
-            account = {"pages": 0, "done": 0, "failed": 0, "left": 0}
+            account = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
             state = "not run" if why is not None else "done"
             words = why or "Every page has been through it already."
             self._go_on(at, state=state, why=words, account=account)
@@ -239,7 +247,8 @@ class _Runner:
             return
         with self.job.library.db.write() as conn:
             # None for a job that is no run of a workflow.
-            pages = pages_done(conn, child)
+            kept_back = set(pages_withheld(conn, child))
+            pages = [page for page in pages_done(conn, child) if page not in kept_back]
             if "line_readings" in recipe.gives:
                 texts = outputs.fingerprints(conn, pages)
             # A page that was cut is done, and so are the halves that stand for it.
@@ -267,6 +276,12 @@ class _Runner:
         reason = f"{card.title} failed: {why}"
         self._save(self.job.checkpoint, cards=cards, state="failed", reason=reason)
         raise Invalid(reason, code="recipe_card_failed")
+
+
+def _may_leave(conn: Connection) -> bool:
+    """Whether the answers still have pages leave this machine."""
+    answers = read_saved(conn).answers
+    return answers is not None and answers.cloud_allowed
 
 
 def stored_cards(plan: Any) -> list[dict[str, Any]]:

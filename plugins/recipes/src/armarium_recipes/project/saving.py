@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection
 
+from armarium.api import find_withheld
 from armarium_documents.api import ancestor_ids
 from armarium_recipes.errors import no_folder_named, unknown_step
 from armarium_recipes.models import ONLY, overrides, setups
@@ -59,6 +60,15 @@ def override_of(row: Any) -> Override:
         set_by=row.set_by,
         set_at=row.set_at,
     )
+
+
+def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
+    """*kept* as a write answers it: without overrides for folders that are withheld from the caller, as a read is."""
+    folders = [one.folder_id for one in kept.overrides if one.folder_id is not None]
+    hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
+    answer = kept.answer()
+    shown = [one for one in answer["overrides"] if one["folder_id"] not in hidden]
+    return {**answer, "overrides": shown}
 
 
 def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:

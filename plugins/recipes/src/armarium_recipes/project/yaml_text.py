@@ -6,7 +6,7 @@ Words are read as YAML 1.2 reads them: `no` is the code of a language, and `12:3
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -18,6 +18,8 @@ DEEPEST = 40
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}\Z")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][-+]?[0-9]{1,3})?\Z")
+_UNWRITTEN = re.compile("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""Characters that YAML does not allow."""
 _WORDS: dict[str, Any] = {
     "": None,
     "~": None,
@@ -58,6 +60,23 @@ class Document:
             parts = parts[:-1]
         return self.lines.get(parts)
 
+    def line_of_word(self, words: Collection[str]) -> int | None:
+        """The line of the first part that is one of *words*, or whose key is."""
+        return next(
+            (
+                line
+                for path, line in self.lines.items()
+                if self._at(path) in words or (path and path[-1] in words)
+            ),
+            None,
+        )
+
+    def _at(self, path: Path) -> str | None:
+        value = self.value
+        for part in path:
+            value = value[part]
+        return value if isinstance(value, str) else None
+
 
 @dataclass
 class _Open:
@@ -80,6 +99,11 @@ def parse(data: bytes) -> Document:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Unreadable("It is no UTF-8 text.", data[: error.start].count(b"\n") + 1) from None
+    if unwritten := _UNWRITTEN.search(text):
+        sign = f"U+{ord(unwritten[0]):04X}"
+        raise Unreadable(
+            f"It holds the character {sign}, which no YAML holds.", text[: unwritten.start()].count("\n") + 1
+        )
     import yaml
 
     try:

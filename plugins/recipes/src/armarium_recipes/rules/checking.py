@@ -15,7 +15,9 @@ from armarium_reading.api import own_prompt
 from armarium_recipes.cards.ranking import rank, refusals_of
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.derived_answers import this_machine
-from armarium_recipes.knowledge.jobs import JOBS
+from armarium_recipes.knowledge.jobs import JOBS, LAYERS
+from armarium_recipes.knowledge.languages import find_language
+from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.knowledge.scripts import find_script
 from armarium_recipes.rules.table import FORBIDDEN_WORDS, PIN_FORMS, REMEDIES, RULE_OF
 from armarium_recipes.schemas.cards import Card, RefusalKind
@@ -70,7 +72,7 @@ def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
     """As `problems_of`, for a recipe that is one, with the cards that are known."""
-    found = list(_find_repeated(recipe.steps))
+    found = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
     known = {card.id: card for card in cards}
     for step in recipe.steps:
         own = list(_Check(engine, library, recipe, step, known, answers).problems())
@@ -300,6 +302,35 @@ def _sentences(error: ValidationError) -> Iterator[str]:
     for one in error.errors(include_url=False, include_input=False, include_context=False)[:50]:
         place = ".".join(map(str, one["loc"]))
         yield f"{place[:200]}: {one['msg']}." if place else f"This is no recipe: {one['msg']}."
+
+
+def _find_unknown(recipe: Recipe) -> Iterator[Problem]:
+    """Purposes, scripts, languages and layers that there are not."""
+    for purpose in recipe.purposes:
+        if purpose not in PURPOSES:
+            yield _malformed_step(None, f"purposes: there is no purpose {purpose[:80]!r}.")
+    for code in recipe.suits.scripts:
+        if find_script(code) is None:
+            yield _malformed_step(None, f"suits.scripts: there is no script {code[:80]!r}; {_CODES}")
+    for tag in recipe.suits.languages:
+        if find_language(tag) is None:
+            yield _malformed_step(None, f"suits.languages: there is no language {tag[:80]!r}; {_TAGS}")
+    for number, step in enumerate(recipe.steps):
+        if step.layer not in LAYERS:
+            layers = ", ".join(LAYERS)
+            yield _malformed_step(
+                step.id, f"steps.{number}.layer: there is no layer {step.layer[:80]!r}; there are {layers}."
+            )
+        for one in step.applies_to.lines_in if isinstance(step.applies_to, LinesIn) else ():
+            if find_script(one) is None and find_language(one) is None:
+                yield _malformed_step(
+                    step.id,
+                    f"steps.{number}.applies_to.lines_in: {one[:80]!r} is neither a script nor a language.",
+                )
+
+
+_CODES = "scripts go by codes of ISO 15924, such as Latn."
+_TAGS = "languages go by BCP 47 tags, such as la."
 
 
 def _find_repeated(steps: Sequence[Step]) -> Iterator[Problem]:

@@ -17,6 +17,8 @@ class Account(Message):
     done: int
     failed: int
     left: int
+    withheld: int = 0
+    """Of those left, the ones that their rights keep from the work."""
     seconds_left: float | None = None
     waits_for: str | None = None
 

@@ -1,0 +1,38 @@
+"""A bake-off over pages of which some are withheld from a caller: it is not shown, for its scores are of these pages too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bakeoff_readers as readers
+import pytest
+from bakeoff_desk import URL, Desk
+
+from armarium.api import Engine, Library
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    return Desk(engine, library, client)
+
+
+def _viewer(desk: Desk) -> Any:
+    made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
+    headers = {"Authorization": f"Bearer {made['token']}"}
+    return lambda path: desk.client.get(path, headers=headers)
+
+
+def test_a_bake_off_names_no_page_that_is_withheld(desk: Desk) -> None:
+    desk.give(readers.First, readers.Second)
+    desk.set_up()
+    kept, hidden, left_out = desk.page()[0], desk.page()[0], desk.page(checked=False)[0]
+    told = desk.run(page_ids=[kept, hidden, left_out])
+    for page in (hidden, left_out):
+        desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
+    viewer = _viewer(desk)
+    listed = viewer(URL)
+    assert (listed.json()["items"], listed.json()["withheld"]) == ([], 1)
+    roads = [listed, *(viewer(f"{URL}/{told['id']}{end}") for end in ("", "/picture", "/picture?kind=html"))]
+    assert [one.status_code for one in roads] == [200, 403, 403, 403]
+    assert all(hidden not in one.text and left_out not in one.text for one in roads)
+    assert desk.client.get(f"{URL}/{told['id']}").json() == told

@@ -1,0 +1,93 @@
+"""After Start every import runs the recipe over what it brought, whichever way it came in; cutting a picture is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FAMILIES
+from start_desk import Desk, picture, step
+
+from armarium.api import Engine, Example, Library
+from armarium.principals import LOCAL_OWNER
+
+ORDER = step("put-in-order", "lines", "order")
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    """An engine that takes in layout files and IIIF as well."""
+    names = (*FAMILIES, "formats", "iiif")
+    return make_engine(plugins=[import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names])
+
+
+@pytest.fixture
+def desk(engine: Engine, library: Library, client: Any) -> Desk:
+    """A project whose recipe was started."""
+    found = Desk(engine, library, client)
+    found.lines(found.pages(1)[0])
+    found.recipe(ORDER)
+    found.run_whole()
+    return found
+
+
+def _files(tmp_path: Path) -> list[Path]:
+    files = [tmp_path / f"{number}.png" for number in range(2)]
+    for number, file in enumerate(files):
+        file.write_bytes(picture(rows=2) + bytes([number]))
+    return files
+
+
+def _by_folder(desk: Desk, files: list[Path]) -> None:
+    answer = desk.client.post("/api/documents/import", json={"folder": str(files[0].parent)})
+    assert answer.status_code == 200, answer.text
+
+
+def _by_path(desk: Desk, files: list[Path]) -> None:
+    answer = desk.client.post("/api/ingest/files", json={"paths": [str(one) for one in files]})
+    assert answer.status_code == 200, answer.text
+
+
+def _by_upload(desk: Desk, files: list[Path]) -> None:
+    sent = [("files", (one.name, one.read_bytes(), "image/png")) for one in files]
+    answer = desk.client.post("/api/documents/import-batch", files=sent)
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("bring", [_by_folder, _by_path, _by_upload])
+def test_an_import_is_run_over_once(desk: Desk, tmp_path: Path, bring: Callable[..., None]) -> None:
+    bring(desk, _files(tmp_path))
+    desk.work()
+    runs = desk.get("/runs")["items"]
+    assert [(one["started_by"], one["state"], len(one["page_ids"])) for one in runs] == [
+        ("import", "done", 2),
+        ("person", "done", 1),
+    ]
+    assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(3, 3)]
+
+
+def test_pages_of_iiif_are_run_over_when_their_pictures_come(desk: Desk, tmp_path: Path) -> None:
+    """A manifest brings no picture, so nothing can be done; each that is fetched is worked on."""
+    action = desk.engine.actions.get("iiif.attach_image")
+    assert action.example is not None
+    params = action.example(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path))
+    desk.work()
+    assert [one["started_by"] for one in desk.get("/runs")["items"]] == ["person"]
+    desk.do("iiif.attach_image", params)
+    desk.work()
+    run = desk.get("/runs")["items"][0]
+    assert (run["started_by"], run["state"], run["page_ids"]) == ("import", "done", [params["document_id"]])
+
+
+def test_cutting_a_picture_is_no_import(desk: Desk) -> None:
+    (page,) = desk.pages(1)
+    desk.work()
+    before = desk.get("/runs")["count"]
+    body = {"left": 10, "top": 10, "width": 40, "height": 40}
+    answer = desk.client.post(f"/api/images/{page}/crop", json=body)
+    assert answer.status_code == 200, answer.text
+    desk.work()
+    assert desk.get("/runs")["count"] == before
