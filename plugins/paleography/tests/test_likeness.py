@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk
+from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk, keep_looks
 
 from armarium.api import Engine, Forbidden
-from armarium_paleography.models import vectors
 from armarium_paleography.queries import likeness
 
 
@@ -25,21 +24,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     )
 
 
-def keep(desk: Desk, looks: dict[str, list[float]]) -> None:
-    """Vectors as a worker would have made them."""
-    rows = [
-        {
-            "segment_id": line,
-            "document_id": desk.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
-            "fingerprint": "made",
-            "vector": np.array(look, dtype=np.float16).tobytes(),
-        }
-        for line, look in looks.items()
-    ]
-    with desk.library.db.write() as conn:
-        conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)
-
-
 def alike(desk: Desk, line: str, **query: Any) -> list[str]:
     return [one["segment_id"] for one in desk.get("/likeness", segment_id=line, **query)["items"]]
 
@@ -49,7 +33,7 @@ def test_the_order_is_that_of_a_plain_computation(desk: Desk) -> None:
     lines = [line for page in pages for line in page.lines]
     chance = np.random.default_rng(5)
     looks = {line: chance.normal(size=8).tolist() for line in lines}
-    keep(desk, looks)
+    keep_looks(desk, looks)
     rounded = np.array([np.array(looks[line], dtype=np.float16) for line in lines], dtype=np.float64)
     rounded -= rounded.mean(axis=0)
     own = rounded[0] / np.linalg.norm(rounded[0])
@@ -74,7 +58,7 @@ def test_what_was_not_looked_at_is_said(desk: Desk) -> None:
 
 def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     first, second, third = desk.page(lines=1), desk.page(lines=1), desk.page(lines=2)
-    keep(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
+    keep_looks(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
     desk.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
     line = first.lines[0]
     assert set(alike(desk, line)) == {second.lines[0], third.lines[1]}
@@ -87,7 +71,7 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
     assert answer.json()["withheld"] == 1
     # Also where the list is as long as it was asked for: the one that is withheld looks more like it.
-    keep(
+    keep_looks(
         desk,
         {
             line: [1, 1, 0],
@@ -102,7 +86,7 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert desk.get("/likeness", **query)["withheld"] == 0
     for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
         desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
-    keep(
+    keep_looks(
         desk,
         {
             line: [1, 1, 0],
@@ -115,12 +99,25 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert [one["like_segment_id"] for one in made] == [third.lines[1]]
 
 
+def test_after_a_purge_what_is_looked_at_anew_is_found(desk: Desk) -> None:
+    """As many vectors as before, with the same numbers: those of the purged page are not taken for them."""
+    stays, goes = desk.page(lines=1), desk.page(lines=2)
+    keep_looks(desk, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
+    assert alike(desk, stays.lines[0]) == goes.lines
+    desk.do("document.delete", {"ids": [goes.id]})
+    desk.post("/documents/trash/empty")
+    comes = desk.page(lines=2)
+    keep_looks(desk, {comes.lines[0]: [0, 1, 1], comes.lines[1]: [1, 1, 0]})
+    assert alike(desk, stays.lines[0]) == comes.lines[::-1]
+    assert alike(desk, comes.lines[0]) == stays.lines
+
+
 def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> None:
     known, new = desk.page(lines=2), desk.page(lines=2)
     a, b = desk.hand("A"), desk.hand("B")
     for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
         desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    keep(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
+    keep_looks(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
                 new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
     made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
     assert [(one["hand_id"], one["like_segment_id"]) for one in made] == [
@@ -156,7 +153,7 @@ def test_signs_are_proposed_too(desk: Desk) -> None:
     one, two, three = page.lines
     sign = desk.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
     desk.post(f"/signs/{sign}/instances", {"segment_id": one})
-    keep(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
+    keep_looks(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
     (made,) = desk.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
     assert (made["sign_id"], made["segment_id"]) == (sign, two)
     desk.post(f"/likeness/proposals/{made['id']}/accept")
