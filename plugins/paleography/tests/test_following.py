@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from paleography_desk import MACHINE, Desk
+from paleography_desk import MACHINE, Desk, keep_looks
+
+from armarium_paleography.models import metadata
 
 
 def facts_of(desk: Desk, line: str) -> list[tuple[str, str]]:
@@ -171,7 +173,10 @@ def test_no_redo_of_a_correction_gives_its_reading_a_withdrawn_campaign(desk: De
 
 def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
     page = desk.page(lines=1)
-    desk.post("/hands/attributions", {"hand_id": desk.hand(), "segment_id": page.lines[0]})
+    said = {"hand_id": desk.hand(), "segment_id": page.lines[0]}
+    desk.post("/hands/attributions", said)
+    # It says the same itself: what it copies of the person's is its own word, and it has that once.
+    desk.do("hand.attribute", said, MACHINE)
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     body = {"segment_id": page.lines[0], "expected_version": 1, "parts": parts}
     made = desk.do("segment.split", body, MACHINE)
@@ -180,17 +185,33 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
 
 
 def test_empty_trash_removes_what_hung_on_the_page_and_leaves_the_hand(desk: Desk) -> None:
-    page = desk.page(["erat"])
-    hand = desk.hand()
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
-    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
-    desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]})
-    mark(desk, page.lines[0], "unclear", 0, 4)
-    desk.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "e"})
+    page, other = desk.page(["erat"], lines=1), desk.page(lines=1)
+    line, hand = page.lines[0], desk.hand()
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
+    form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    desk.post(f"/signs/{sign}/instances", {"segment_id": line})
+    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    mark(desk, line, "unclear", 0, 4)
+    desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
+    looks = {line: [1.0, 0.0], other.lines[0]: [1.0, 0.1]}
+    keep_looks(desk, looks)
+    # Proposed for a line that stays, because it looks like the one that goes.
+    assert desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": other.lines})["count"] == 1
     desk.do("document.delete", {"ids": [page.id]})
     assert desk.get(f"/hands/{hand}/attributions")["items"] == []
+    assert desk.get(f"/signs/{sign}/instances")["items"] == []
+    assert desk.get("/letterforms", character="e")["items"] == []
+    assert desk.get("/letterforms/features")["items"] == []
+    assert desk.get("/likeness", segment_id=other.lines[0])["items"] == []
     desk.post("/documents/trash/empty")
-    for table in ("hand_attribution", "editorial_fact", "letterform", "sign_instance"):
+    here = {table.name for table in metadata.sorted_tables} - {"hand", "sign", "letterform_allograph"}
+    for table in here - {"likeness_vector"}:
         assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+    assert desk.rows("SELECT segment_id FROM likeness_vector") == [(other.lines[0],)]
+    assert desk.get("/letterforms/allographs")["count"] == 1
     assert [one["id"] for one in desk.get("/hands")["items"]] == [hand]
     assert desk.get("/signs")["items"][0]["picture_segment_id"] is None

@@ -7,6 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action, new_id
 from armarium_paleography.actions.ground import (
     add,
+    at_most_one,
     live_row,
     sample_lines,
     standing_segment,
@@ -55,6 +56,16 @@ def _of_a_live_sign(raw: Any, after: Any) -> Withdrawn | None:
 OF_A_LIVE_SIGN = RowLaw("sign_instance", _of_a_live_sign)
 """No undo or redo leaves a live instance of a sign that was withdrawn."""
 
+SHOWN_ONCE = RowLaw(
+    *at_most_one(
+        "sign_instance",
+        ("sign_id", "segment_id"),
+        "withdrawn_at",
+        lambda row, other: SaidAlready("sign", row["segment_id"], other, "changed"),
+    )
+)
+"""A segment is said once to show a sign, whatever is undone and redone."""
+
 
 def _create_example(ex: Example) -> dict[str, Any]:
     _, lines = sample_lines(ex)
@@ -93,7 +104,7 @@ def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
     result=Sign,
     summary="Withdraw a sign and its instances.",
     route=Route("POST", "/api/signs/{sign_id}/withdraw", name="withdraw_sign"),
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew a sign",
     example=lambda ex: {"sign_id": ex.run("sign.create", _create_example(ex))["id"]},
 )
@@ -116,7 +127,7 @@ def _instance_example(ex: Example) -> dict[str, Any]:
     result=Instance,
     summary="Say that a segment shows a sign.",
     route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
-    laws=(OF_A_LIVE_SIGN,),
+    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Said that a sign stands on {segment_id|a page}",
     example=_instance_example,
 )
@@ -136,7 +147,7 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     result=Instance,
     summary="Withdraw the word that a segment shows a sign.",
     route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
-    laws=(OF_A_LIVE_SIGN,),
+    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew an instance of a sign on {instance_id|a page}",
     example=lambda ex: {"instance_id": ex.run("sign.add_instance", _instance_example(ex))["id"]},
 )
@@ -155,7 +166,7 @@ def _take_example(ex: Example) -> dict[str, Any]:
     params=TakeSigns,
     result=TakenSigns,
     summary="Take the signs that were seen on segments, in one step: declared ones by id, others by name.",
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Found signs",
     example=_take_example,
 )
