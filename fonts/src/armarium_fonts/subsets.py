@@ -1,21 +1,43 @@
-"""Parts of fonts with the letters that a text needs, for pages that carry their letters with them."""
+"""Which letters a reader's machine may lack, and parts of fonts with the letters of a text, for what carries its letters along."""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
+from typing import Any
 
 from armarium_fonts.catalogue import BundledFont, fonts_for
 from armarium_fonts.shaping import has_letters
 
-_KEPT_NAMES = frozenset((0, 13, 14))
-"""Entries of the table of names that a part keeps: the copyright and the licence. Not the font's name, which may be reserved."""
-_USUAL = 0xFF
-"""The last character that every machine has a font for."""
+_NOTICES = frozenset((0, 13, 14))
+"""Entries of the table of names that a part keeps: the copyright and the licence."""
+_FAMILY = frozenset((1, 2, 4, 6))
+"""Those that say what the font is called."""
+_USUAL = ((0, 0x362), (0x370, 0x52F), (0x1E00, 0x1FFF), (0x2000, 0x2044), (0x2060, 0x206F), (0x20A0, 0x20BF))
+"""Latin, Greek and Cyrillic with their accents, common punctuation, signs of money: every machine has these. Not the small letters
+that stand above others in medieval manuscripts (U+0363 to U+036F)."""
+LARGEST = 4_000_000
+"""Bytes: of a larger font, such as that of Chinese and Japanese, a part goes along instead of the whole."""
 
 
-def part_of(font: BundledFont, letters: Iterable[str]) -> bytes:
-    """A font file with *letters* of a font and all the forms they take beside one another, under no name of its own."""
+def is_unusual(letter: str) -> bool:
+    """Whether a machine may have no font for *letter*."""
+    return not any(first <= ord(letter) <= last for first, last in _USUAL)
+
+
+def carried_font(font: BundledFont, letters: Iterable[str], *, named: bool = False) -> bytes:
+    """The file of *font* for what is to carry it along: the whole, or of a large one a part with *letters*, *named* as in `part_of`."""
+    if font.path.stat().st_size <= LARGEST:
+        return font.path.read_bytes()
+    return part_of(font, letters, named=named)
+
+
+def part_of(font: BundledFont, letters: Iterable[str], *, named: bool = False) -> bytes:
+    """A font file with *letters* of a font and all the forms they take beside one another.
+
+    Under no name of its own, for that may be reserved; *named*: under that of the font, where its makers reserve none.
+    """
     import uharfbuzz
 
     face = uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(font.path)))
@@ -23,9 +45,20 @@ def part_of(font: BundledFont, letters: Iterable[str]) -> bytes:
     wanted.sets(uharfbuzz.SubsetInputSets.UNICODE).set({ord(letter) for letter in letters})
     names = wanted.sets(uharfbuzz.SubsetInputSets.NAME_ID)
     names.clear()
-    names.update(_KEPT_NAMES)
+    names.update(_NOTICES | _FAMILY if named and not _reserves_a_name(font, face) else _NOTICES)
     wanted.pin_all_axes_to_default(face)
     return bytes(wanted.subset(face).blob.data)
+
+
+def _reserves_a_name(font: BundledFont, face: Any) -> bool:
+    """Whether the copyright of a font or the head of its licence reserves a name that the font has (SIL OFL, 3)."""
+    said = f"{face.get_name(0) or ''}\n{font.licence_text.partition('PREAMBLE')[0]}"
+    reserved = " ".join(re.findall(r"Reserved Font Names?\b([^\n]*)", said, re.IGNORECASE))
+    return bool(_words(reserved) & _words(font.family))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 def font_faces(text: str, family: str) -> tuple[str, list[BundledFont]]:
@@ -33,9 +66,7 @@ def font_faces(text: str, family: str) -> tuple[str, list[BundledFont]]:
 
     Letters that no font here has are left to the machine.
     """
-    left = {
-        letter for letter in text if ord(letter) > _USUAL and letter.isprintable() and not letter.isspace()
-    }
+    left = {letter for letter in text if is_unusual(letter) and letter.isprintable() and not letter.isspace()}
     rules, fonts = [], list(fonts_for(left))
     for font in fonts:
         here = {letter for letter in left if has_letters(str(font.path), letter)}
