@@ -11,11 +11,12 @@ from armarium_paleography.actions.ground import (
     at_most_one,
     live_row,
     note_row,
+    rests_on_live,
     sample_lines,
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource, Withdrawn
+from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource
 from armarium_paleography.models import campaigns, members, reading_members
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
@@ -60,18 +61,10 @@ ONCE_A_READING = RowLaw(
 """A reading gives a campaign once."""
 
 
-def _of_a_live_campaign(raw: Any, after: Any) -> Withdrawn | None:
-    if after["superseded_at"] is not None:
-        return None
-    campaign = raw.execute(
-        "SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)
-    ).fetchone()
-    ended = campaign is not None and campaign[0] is not None
-    return Withdrawn("campaign", after["campaign_id"], "changed") if ended else None
-
-
-OF_A_LIVE_CAMPAIGN = tuple(RowLaw(table.name, _of_a_live_campaign) for table in (members, reading_members))
-"""No undo or redo leaves a segment or a reading in a campaign that was withdrawn."""
+OF_A_LIVE_CAMPAIGN = tuple(
+    rests_on_live(table.name, "campaign_id", "campaign", ended="superseded_at")
+    for table in (members, reading_members)
+)
 
 
 def _create_example(ex: Example) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table
 
-from armarium.api import ActionContext, Conflict, Example, Rows, new_id
+from armarium.api import ActionContext, Conflict, Example, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
 from armarium_paleography.errors import PassWithdrawn, Withdrawn
 from armarium_paleography.queries.live_segments import segment_row
@@ -81,6 +81,18 @@ def at_most_one(
         return None if other is None else refusal(after, other[0])
 
     return table, find_breach
+
+
+def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn_at") -> RowLaw:
+    """No undo or redo leaves a row of *table* that is not *ended* while *column* names a withdrawn row of the table *what*."""
+    statement = f"SELECT 1 FROM {what} WHERE id = ? AND withdrawn_at IS NOT NULL"
+
+    def find_breach(raw: Any, after: Mapping[str, Any]) -> Withdrawn | None:
+        if after[ended] is not None or raw.execute(statement, (after[column],)).fetchone() is None:
+            return None
+        return Withdrawn(what, after[column], "changed")
+
+    return RowLaw(table, find_breach)
 
 
 # --------------------------------------------------------------------------------------- examples

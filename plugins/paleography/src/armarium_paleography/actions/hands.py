@@ -9,30 +9,20 @@ from armarium_paleography.actions.ground import (
     add,
     at_most_one,
     live_row,
+    rests_on_live,
     sample_hand,
     sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
 )
-from armarium_paleography.errors import SaidAlready, Withdrawn
+from armarium_paleography.errors import SaidAlready
 from armarium_paleography.models import attributions, hands
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.schemas import Attribute, Attribution, AttributionId, Hand, HandCreate, HandId
 
-
-def _of_a_live_hand(raw: Any, after: Any) -> Withdrawn | None:
-    if after["withdrawn_at"] is not None:
-        return None
-    ended = raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (after["hand_id"],)).fetchone()
-    return (
-        Withdrawn("hand", after["hand_id"], "changed") if ended is not None and ended[0] is not None else None
-    )
-
-
-OF_A_LIVE_HAND = RowLaw("hand_attribution", _of_a_live_hand)
-"""No undo or redo leaves a live judgement for a hand that was withdrawn."""
+OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
 SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
 """What two judgements have in common that say the same, by the same judge."""

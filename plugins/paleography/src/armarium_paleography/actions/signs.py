@@ -9,12 +9,13 @@ from armarium_paleography.actions.ground import (
     add,
     at_most_one,
     live_row,
+    rests_on_live,
     sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
 )
-from armarium_paleography.errors import CodePointTaken, SaidAlready, Withdrawn
+from armarium_paleography.errors import CodePointTaken, SaidAlready
 from armarium_paleography.models import instances, signs
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
@@ -44,17 +45,7 @@ ONE_SIGN_A_CODE_POINT = RowLaw("sign", _code_point_is_taken)
 """A code point is of one live sign, whatever is undone and redone."""
 
 
-def _of_a_live_sign(raw: Any, after: Any) -> Withdrawn | None:
-    if after["withdrawn_at"] is not None:
-        return None
-    ended = raw.execute("SELECT withdrawn_at FROM sign WHERE id = ?", (after["sign_id"],)).fetchone()
-    return (
-        Withdrawn("sign", after["sign_id"], "changed") if ended is not None and ended[0] is not None else None
-    )
-
-
-OF_A_LIVE_SIGN = RowLaw("sign_instance", _of_a_live_sign)
-"""No undo or redo leaves a live instance of a sign that was withdrawn."""
+OF_A_LIVE_SIGN = rests_on_live("sign_instance", "sign_id", "sign")
 
 SHOWN_ONCE = RowLaw(
     *at_most_one(

@@ -58,7 +58,7 @@ def sheet_of_hand(
     hand = HANDS.require(conn, hand_id)
     said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
     where = (attributions.c.hand_id == hand_id, live(attributions), stands(attributions))
-    title = f"Hand {hand['label']}" + (f": {said}" if said else "")
+    title = hand["label"] + (f": {said}" if said else "")
     return _sheet(library, conn, attributions, where, title, height, limit, offset)
 
 
@@ -96,7 +96,7 @@ def sheet_of_letters(
         form = ALLOGRAPHS.require(conn, allograph_id)
         named.append(f"{form['character']}, {form['name']}")
     if hand_id is not None:
-        named.append(f"hand {HANDS.require(conn, hand_id)['label']}")
+        named.append(HANDS.require(conn, hand_id)["label"])
     return _sheet(library, conn, letterforms, where, "; ".join(named), height, limit, offset)
 
 
