@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoints
 from typing import Any
 
@@ -12,7 +13,12 @@ import pytest
 from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk, keep_looks
 
 from armarium.api import Engine, Forbidden
+from armarium.principals import LOCAL_OWNER
+from armarium_paleography import jobs
+from armarium_paleography.models import vectors
 from armarium_paleography.queries import likeness
+from armarium_paleography.schemas import LookArgs
+from armarium_testing.kills import Killed, KilledContext
 
 
 @pytest.fixture
@@ -187,3 +193,52 @@ def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> No
     desk.send("PUT", f"/segments/{page.lines[0]}", body)
     assert look() == {"looked_at": 1, "left_out": 2}
     assert len(alike(desk, page.lines[0], same_page=True)) == 2
+
+
+class KilledLook(KilledContext):
+    """As `KilledContext`, with a worker of the test; what is written along with a checkpoint stands or falls with it."""
+
+    principal = LOCAL_OWNER
+    asked: list[int]
+
+    def call_worker(self, _: Any, target: str, what: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self._tick()
+        count = len(params["lines"])
+        self.asked.append(count)
+        made = np.arange(4 * count, dtype=np.float16)
+        self._tick()
+        return {"vectors": base64.b64encode(made.tobytes()).decode(), "length": 4}
+
+    def save(self, checkpoint: dict[str, Any], *, along: Any = None, **counts: Any) -> None:
+        self._tick()
+        with self.library.db.write() as conn:
+            along(conn)
+        self._keep(checkpoint)
+        self._tick()
+
+
+def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "worker_target", lambda: "made:Eyes")
+    pages = [desk.page(lines=2, picture=True) for _ in range(3)]
+    lines = {line for page in pages for line in page.lines}
+    args = LookArgs(page_ids=[page.id for page in pages])
+    for calls in range(17):
+        with desk.library.db.write() as conn:
+            conn.execute(vectors.delete())
+        kept: dict[str, Any] = {}
+        asked: list[int] = []
+        allowed = calls
+        while True:
+            job = KilledLook(desk.engine, desk.library, args, allowed, checkpoint=kept)
+            job.asked = asked
+            try:
+                result = jobs.look_at(job)  # type: ignore[arg-type]
+                break
+            except Killed:
+                kept, allowed = job.kept, 99
+        assert result == {"looked_at": 6, "left_out": 0}, calls
+        assert {one for (one,) in desk.rows("SELECT segment_id FROM likeness_vector")} == lines
+        # Only the page in hand is looked at again.
+        assert asked in ([2, 2, 2], [2, 2, 2, 2]), calls
