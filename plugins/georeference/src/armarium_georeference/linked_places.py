@@ -9,6 +9,7 @@ from uuid import UUID
 
 from armarium_georeference.dates import span_of_when
 from armarium_georeference.places import Find, place_at, require_entity
+from armarium_georeference.stated_geometry import parts_of
 
 CONTEXT = (
     "https://raw.githubusercontent.com/LinkedPasts/linked-places/master/linkedplaces-context-v1.1.jsonld"
@@ -101,14 +102,14 @@ def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
         if geometry is None:
             continue
         value = one["value"]
-        entry = dict(geometry)
+        about: dict[str, Any] = {}
         when = _write_when(value.get("when"))
         if when is not None:
-            entry["when"] = when
-        entry["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
+            about["when"] = when
+        about["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
         if value.get("basis"):
-            entry["citations"] = [{"label": str(value["basis"])}]
-        made.append(entry)
+            about["citations"] = [{"label": str(value["basis"])}]
+        made += [{**part, **about} for part in parts_of(geometry)]
     return made
 
 
