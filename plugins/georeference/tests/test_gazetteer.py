@@ -53,6 +53,8 @@ def test_files_of_three_kinds() -> None:
             {"@id": LIMA, "properties": {"title": "Lima"}, "names": [{"toponym": "Los Reyes"}],
              "geometry": {"type": "GeometryCollection", "geometries": [point]}},
             {"@id": "http://x.org/nameless", "properties": {}},
+            {"@id": "http://x.org/odd", "properties": 0, "names": True, "geometry": 0},
+            {"@id": ["a"], "names": {"toponym": "x"}, "geometry": {"type": "GeometryCollection", "geometries": -1}},
             7,
         ],
     }  # fmt: skip
