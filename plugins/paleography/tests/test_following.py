@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from paleography_desk import MACHINE, Desk, keep_looks
 
+from armarium.principals import LOCAL_OWNER
 from armarium_paleography.models import metadata
 
 
@@ -130,6 +132,41 @@ def test_a_split_gives_each_part_its_hand_and_its_facts(desk: Desk) -> None:
     )
     desk.undo(answer["audit_id"])
     assert facts_of(desk, line) == [("unclear", "principio"), ("supplied", "uerbum")]
+
+
+@pytest.mark.parametrize("who", [LOCAL_OWNER, MACHINE], ids=["a person", "a machine"])
+def test_a_reading_that_is_carried_to_another_pass_takes_its_facts_and_campaigns_along(
+    desk: Desk, who: Any
+) -> None:
+    page = desk.page(["In principio erat uerbum"])
+    line = page.lines[0]
+    mark(desk, line, "unclear", 3, 12)
+    withdrawn = mark(desk, line, "deleted", 0, 2)
+    desk.post(f"/editorial/{withdrawn['id']}/withdraw")
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    other = desk.do("segment.pass_create", {"document_id": page.id, "name": "Second look"})["id"]
+    rect = {"rect": [0.1, 0.03, 0.8, 0.05]}
+    made = {"document_id": page.id, "pass_id": other, "kind": "line", "anchor": rect}
+    there = desk.do("segment.create_many", {"segments": [made]})["items"][0]["id"]
+    match = desk.do("segment.match_propose", {"from_segment_id": line, "to_segment_id": there})["id"]
+    desk.do("segment.match_accept", {"match_id": match})
+    before = facts_of(desk, line)
+    outcome = desk.engine.run(desk.library, "segment.carry", {"match_id": match, "kinds": ["reading"]}, who)
+    ((copy, maker),) = desk.rows(
+        "SELECT id, provenance_kind FROM content_representation WHERE segment_id = ?", there
+    )
+    (fact,) = desk.get(f"/editorial/segment/{there}")["facts"]
+    assert (fact["kind"], fact["representation_id"], fact["char_start"], fact["char_end"]) == (
+        "unclear", copy, 3, 12,
+    )  # fmt: skip
+    assert fact["provenance_kind"] == maker == ("human" if who is LOCAL_OWNER else "agent")
+    assert desk.get(f"/campaigns/reading/{copy}")["campaign_ids"] == [campaign]
+    assert facts_of(desk, line) == before
+    desk.undo(outcome.audit_id)
+    assert desk.rows("SELECT count(*) FROM editorial_fact WHERE segment_id = ?", there) == [(0,)]
+    assert desk.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [campaign]
 
 
 def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdrawn(desk: Desk) -> None:

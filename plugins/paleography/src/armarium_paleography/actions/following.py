@@ -72,6 +72,29 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
     return "The place between two characters is not in the new reading."
 
 
+class MarksOfCopies:
+    """What is said of a reading is said of the copy of it that is carried across a match."""
+
+    def copy_along(self, ctx: ActionContext, copied: ReadingChange) -> None:
+        """Copy its editorial facts and its campaigns."""
+        ctx.obey_laws_of("campaign.assign_reading")
+        place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
+        of_it = (t.facts.c.representation_id == copied.old_id, live(t.facts))
+        for fact in FACTS.all(ctx.conn, *of_it, order=(t.facts.c.id,)):
+            values = {**restated(ctx, fact), **place, "representation_id": copied.new_id}
+            ctx.conn.execute(t.facts.insert().values(values))
+        for one in reading_memberships(ctx.conn, copied.old_id):
+            values = {**restated(ctx, one), "representation_id": copied.new_id}
+            ctx.conn.execute(t.reading_members.insert().values(values))
+
+
+def restated(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row to be written again under an id of its own. A machine writes down nothing anew as a person's."""
+    own = ctx.provenance()
+    made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
+    return {**row, **made_by, "id": new_id()}
+
+
 class JudgementsOfSegments:
     """What is said of segments goes with them."""
 
@@ -181,12 +204,10 @@ class JudgementsOfSegments:
     def _copy(
         self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
     ) -> None:
-        """Each row for each part. A machine writes down nothing anew as a person's, and what becomes the same so only once."""
-        own = ctx.provenance()
+        """Each row for each part; what becomes the same so only once."""
         copies: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in rows:
-            made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
-            copy = {**row, **made_by}
+            copy = restated(ctx, row)
             copies.setdefault(tuple(copy.get(name) for name in SAME_JUDGEMENT), copy)
         for copy in copies.values():
             for part in parts:
