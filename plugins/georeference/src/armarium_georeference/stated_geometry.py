@@ -79,23 +79,23 @@ def _read(given: Any, depth: int) -> Geometry:
     if kind not in _DEPTHS:
         raise NoGeometry(f"Its GeoJSON is no geometry: its type is {kind!r}.")
     if kind in ("Polygon", "MultiPolygon"):
-        nested = _nested(given.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
+        nested = _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
         areas = [nested] if kind == "Polygon" else nested
         turned = [[_turn(ring, outer=number == 0) for number, ring in enumerate(rings)] for rings in areas]
         return {"type": kind, "coordinates": turned[0] if kind == "Polygon" else turned}
     return {
         "type": kind,
-        "coordinates": _nested(given.get("coordinates"), _DEPTHS[kind], _LEAST.get(kind, 1)),
+        "coordinates": _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST.get(kind, 1)),
     }
 
 
-def _nested(given: Any, depth: int, least: int) -> Any:
+def _read_coordinates(given: Any, depth: int, least: int) -> Any:
     """Places within *depth* lists, of which the innermost holds *least* different ones or more."""
     if depth == 0:
         return _place(given)
     if not isinstance(given, list) or not given:
         raise NoGeometry("The coordinates of its GeoJSON are not nested as its type asks.")
-    found = [_nested(one, depth - 1, least) for one in given]
+    found = [_read_coordinates(one, depth - 1, least) for one in given]
     if depth == 1 and len({tuple(one) for one in found}) < least:
         raise NoGeometry(f"Its GeoJSON has a line or a ring of fewer than {least} places.")
     return found

@@ -81,14 +81,14 @@ class MarksOfCopies:
         place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
         of_it = (t.facts.c.representation_id == copied.old_id, live(t.facts))
         for fact in FACTS.all(ctx.conn, *of_it, order=(t.facts.c.id,)):
-            values = {**restated(ctx, fact), **place, "representation_id": copied.new_id}
+            values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
             ctx.conn.execute(t.facts.insert().values(values))
         for one in reading_memberships(ctx.conn, copied.old_id):
-            values = {**restated(ctx, one), "representation_id": copied.new_id}
+            values = {**restate(ctx, one), "representation_id": copied.new_id}
             ctx.conn.execute(t.reading_members.insert().values(values))
 
 
-def restated(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
+def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row to be written again under an id of its own. A machine writes down nothing anew as a person's."""
     own = ctx.provenance()
     made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
@@ -207,7 +207,7 @@ class JudgementsOfSegments:
         """Each row for each part; what becomes the same so only once."""
         copies: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in rows:
-            copy = restated(ctx, row)
+            copy = restate(ctx, row)
             copies.setdefault(tuple(copy.get(name) for name in SAME_JUDGEMENT), copy)
         for copy in copies.values():
             for part in parts:
