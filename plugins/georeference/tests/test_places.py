@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from georeference_desk import NOWHERE, OWNER
+from hypothesis import given
+from hypothesis import strategies as st
 
 from armarium.api import Conflict, Engine, Invalid, NotFound
+from armarium_documents.api import check_date
 from armarium_georeference.dates import span_of, span_of_when
 from armarium_georeference.linked_places import linked_places
 from armarium_georeference.places import place_at
@@ -48,6 +51,21 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"end": "-0043"}, "0001", "none-for-date"),
         ({"start": "-0100", "end": "-0044-03-15"}, "-0044-03-16", "none-for-date"),
         ({"start": "1700", "end": "1600"}, "1650", "none-for-date"),
+        # As entities are stated: uncertain, with unknown digits, as intervals, each for all that it may be.
+        ({"start": "1650?", "end": "1660~"}, "1660-12-31", "stated"),
+        ({"start": "17XX"}, "1699", "none-for-date"),
+        ({"start": "17XX"}, "1700", "stated"),
+        ({"end": "174X"}, "1749-12", "stated"),
+        ({"end": "174X"}, "1750", "none-for-date"),
+        ({"start": "1650-XX", "end": "1650-03-XX"}, "1650-01-01", "stated"),
+        ({"start": "1650-XX", "end": "1650-03-XX"}, "1650-04-01", "none-for-date"),
+        ({"start": "1650/1652"}, "1650", "stated"),
+        ({"end": "1650/1652"}, "1652-12-31", "stated"),
+        ({"end": "1650/.."}, "2020", "stated"),
+        ({"start": "../1652"}, "0900", "stated"),
+        ({"end": "-00XX"}, "-0001", "stated"),
+        ({"start": "-01XX", "end": "-00XX"}, "-0199", "stated"),
+        ({"start": "-01XX"}, "-0200", "none-for-date"),
         ({"start": "the year of the flood"}, "1650", "none-for-date"),
     ],
 )
@@ -231,6 +249,43 @@ def test_a_place_as_linked_places() -> None:
     check_linked_places(
         linked_places({"e": lima, "mill": entity(north_of_lima(anchor_entity_id="e"))}.get, "mill")
     )
+
+
+@pytest.mark.parametrize(
+    ("when", "span"),
+    [
+        ({"start": "17XX"}, ({"earliest": "1700-01-01", "latest": "1799-12-31"}, {"earliest": "1700-01-01"})),
+        ({"end": "1650?"}, ({"latest": "1650-12-31"}, {"earliest": "1650-01-01", "latest": "1650-12-31"})),
+        ({"start": "../1652", "end": "1660-02-XX"},
+         ({"latest": "1652-12-31"}, {"earliest": "1660-02-01", "latest": "1660-02-29"})),
+        ({"start": "-01XX"}, ({"earliest": "-0199-01-01", "latest": "-0100-12-31"}, {"earliest": "-0199-01-01"})),
+    ],
+)  # fmt: skip
+def test_dates_that_are_not_known_whole_are_written_by_their_ends(when: Any, span: Any) -> None:
+    found = linked_places({"e": entity({**LIMA, "when": when})}.get, "e")
+    check_linked_places(found)
+    (geometry,) = found["features"][0]["geometry"]["geometries"]
+    assert geometry["when"]["timespans"] == [{"start": span[0], "end": span[1]}]
+
+
+STATED = r"[-+]?([0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(-(0[1-9]|1[0-2]|XX)(-(0[1-9]|[12][0-9]|3[01]|XX))?)?[?~%]?"
+
+
+@given(st.from_regex(rf"({STATED}|\.\.)?/?({STATED}|\.\.)?", fullmatch=True))
+def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
+    """Years of more than six digits are left out in words."""
+    long = re.search(r"[0-9]{7}", stated)
+    try:
+        check_date(stated)
+    except ValueError:
+        return
+    span = None if long else span_of_when({"start": stated, "end": stated})
+    if span is not None and "/" not in stated:
+        assert span.first is not None
+        assert span.last is not None
+        assert span.first <= span.last
+        if re.fullmatch(r"-?[0-9]{4,6}(-[0-9]{2}){0,2}", stated):
+            assert span == span_of(stated)
 
 
 def check_linked_places(found: dict[str, Any]) -> None:

@@ -83,10 +83,10 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
             if page_id not in selection.ids:
                 continue
             pass_id, _ = working_pass(conn, page_id, rule)
-            readings = counting_readings(conn, pass_id, rule=rule) if pass_id else {}
-            lines = (
-                [one for one in segments_of(conn, pass_id, "line") if one.id in readings] if pass_id else []
-            )
+            if pass_id is None:
+                continue
+            readings = counting_readings(conn, pass_id, rule=rule)
+            lines = [one for one in segments_of(conn, pass_id, "line") if one.id in readings]
             if not lines:
                 continue
             ladder = ladder_of_pass(conn, page_id, pass_id)

@@ -107,8 +107,9 @@ def _of_family(name: str, contribution: Contribution) -> RecordType:
 def _rests_on_none_of(withheld: Iterable[str], column: ColumnElement[Any]) -> ColumnElement[bool]:
     """Whether what *column* refers to is of none of these documents."""
     (key,) = column.foreign_keys
-    other = key.column.table
-    hidden = select(key.column).where(is_among(other.c[rules_of(other).document], withheld))
+    owner = rules_of(key.column.table).document
+    assert owner is not None
+    hidden = select(key.column).where(is_among(key.column.table.c[owner], withheld))
     return or_(column.is_(None), column.not_in(hidden))
 
 

@@ -288,9 +288,9 @@ def _carry_readings(
         )
     if new:
         add_representations(ctx, tuple(new[0]), [tuple(row.values()) for row in new])
-    for row in new:
-        old_id, text = row["derived_from_representation_id"], row["content"] or ""
-        copied = ReadingChange(match.document_id, match.to_segment_id, old_id, row["id"], text, text)
+    for copy in new:
+        old_id, text = copy["derived_from_representation_id"], copy["content"] or ""
+        copied = ReadingChange(match.document_id, match.to_segment_id, old_id, copy["id"], text, text)
         for _, copier in ctx.engine.plugins.contributions("reading_copiers"):
             copier.copy_along(ctx, copied)
     ctx.note_changes(representation_ids=copies.values())
