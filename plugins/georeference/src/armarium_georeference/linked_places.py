@@ -74,7 +74,7 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
-def _bound(stated: Any) -> dict[str, str]:
+def _limit_of(stated: Any) -> dict[str, str]:
     """One side of a timespan: the date as it is stated, or the days between which one lies that is not known whole."""
     if not stated:
         return {}
@@ -105,7 +105,7 @@ def _write_when(when: Any) -> dict[str, Any] | None:
             return None
     except ValueError:
         return None
-    start, end = _bound(when.get("start")), _bound(when.get("end"))
+    start, end = _limit_of(when.get("start")), _limit_of(when.get("end"))
     if not start and not end:
         return None
     span = {
