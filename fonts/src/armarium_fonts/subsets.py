@@ -1,4 +1,6 @@
-"""Which letters a reader's machine may lack, and parts of fonts with the letters of a text, for what carries its letters along."""
+"""Which letters a reader's machine may lack, and subsets of fonts with the letters that a text needs, for files that embed
+their fonts.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +13,35 @@ from armarium_fonts.catalogue import BundledFont, fonts_for
 from armarium_fonts.shaping import has_letters
 
 _NOTICES = frozenset((0, 13, 14))
-"""Entries of the table of names that a part keeps: the copyright and the licence."""
+"""Entries of the name table that a subset keeps: copyright and licence."""
 _FAMILY = frozenset((1, 2, 4, 6))
-"""Those that say what the font is called."""
+"""Those that state the font's name."""
 _USUAL = ((0, 0x362), (0x370, 0x52F), (0x1E00, 0x1FFF), (0x2000, 0x2044), (0x2060, 0x206F), (0x20A0, 0x20BF))
-"""Latin, Greek and Cyrillic with their accents, common punctuation, signs of money: every machine has these. Not the small letters
-that stand above others in medieval manuscripts (U+0363 to U+036F)."""
+"""Latin, Greek and Cyrillic with their accents, common punctuation, currency signs: every machine has these. Not the small
+letters above others in medieval manuscripts (U+0363 to U+036F).
+"""
 LARGEST = 4_000_000
-"""Bytes: of a larger font, such as that of Chinese and Japanese, a part goes along instead of the whole."""
+"""Bytes: of a larger font, such as that for Chinese and Japanese, a subset is embedded instead of the whole."""
 
 
 def is_unusual(letter: str) -> bool:
-    """Whether a machine may have no font for *letter*."""
+    """Return whether a machine may have no font for *letter*."""
     return not any(first <= ord(letter) <= last for first, last in _USUAL)
 
 
 def carried_font(font: BundledFont, letters: Iterable[str], *, named: bool = False) -> bytes:
-    """The file of *font* for what is to carry it along: the whole, or of a large one a part with *letters*, *named* as in `part_of`."""
+    """Return the file of *font* to be embedded: the whole, or of a large one a subset with *letters*, *named* as in
+    `part_of`.
+    """
     if font.path.stat().st_size <= LARGEST:
         return font.path.read_bytes()
     return part_of(font, letters, named=named)
 
 
 def part_of(font: BundledFont, letters: Iterable[str], *, named: bool = False) -> bytes:
-    """A font file with *letters* of a font and all the forms they take beside one another.
+    """Return a font file with *letters* of a font and all their contextual forms.
 
-    Under no name of its own, for that may be reserved; *named*: under that of the font, where its makers reserve none.
+    It has no name of its own, for that may be reserved; *named*: it has that of the font unless its makers reserve one.
     """
     import uharfbuzz
 
@@ -62,9 +67,10 @@ def _words(text: str) -> set[str]:
 
 
 def font_faces(text: str, family: str) -> tuple[str, list[BundledFont]]:
-    """CSS that gives *family* the letters of *text* that a reader's machine may lack, as data; and the fonts they are of.
+    """Return CSS that embeds the letters of *text* which a reader's machine may lack in *family*; and the
+    fonts used.
 
-    Letters that no font here has are left to the machine.
+    Letters that no installed font has are left to the machine.
     """
     left = {letter for letter in text if is_unusual(letter) and letter.isprintable() and not letter.isspace()}
     rules, fonts = [], list(fonts_for(left))

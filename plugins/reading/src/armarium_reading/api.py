@@ -1,5 +1,5 @@
-"""What other families and the makers of readers and provider types may import: the one way to ask a model (`ask`), the
-two contracts and their proving suites, the ledger.
+"""What other families and the authors of readers and provider types may import: the one way to ask a model
+(`ask`), the two contracts with their test suites, and the ledger.
 
 The contract itself lives in `armarium_worker`, which a reader's own runtime has too; a driver that runs in a
 runtime imports it from there.
@@ -31,7 +31,15 @@ from armarium_reading.proving import ReaderProof, exercise_reader
 from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
-from armarium_reading.readers import TRANSCRIBERS, Choice, choose, load_reader, models_folder, runtime_folder
+from armarium_reading.readers import (
+    TRANSCRIBERS,
+    Choice,
+    choose,
+    load_reader,
+    models_folder,
+    runtime_folder,
+    settle_choice,
+)
 from armarium_reading.readers import readers as installed_readers
 from armarium_worker import (
     FoundLine,
@@ -111,5 +119,6 @@ __all__ = [
     "runtime_folder",
     "sees_pictures",
     "served_models",
+    "settle_choice",
     "standing_of",
 ]
