@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armarium.api import BadRequest, Conflict, Forbidden, Invalid, NotFound
+from armarium_reading.api import LINEREADER
 
 
 class PathFault(ValueError):
@@ -79,6 +80,12 @@ def empty_chain(name: str) -> BadRequest:
 
 def no_override(provider: str) -> BadRequest:
     """400: no node takes the reader that the run is to use."""
+    if provider == LINEREADER:
+        return BadRequest(
+            "No node of this workflow reads lines, so no line reader can be used for it. Leave the override out, or choose a "
+            "workflow with such a node.",
+            code="no_node_for_override",
+        )
     return BadRequest(
         f"No node of this workflow lets its provider be chosen, so {provider} cannot be used for it. Leave the override "
         "out, or choose a workflow with such a node.",

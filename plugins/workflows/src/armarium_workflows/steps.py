@@ -251,7 +251,7 @@ class Step:
             for one in self.node.input_mappings
             if one.port_id not in recipe.takes
         }
-        return settings_of(self.node, recipe, self.run, mapped)
+        return settings_of(self.job.engine, self.node, recipe, self.run, mapped)
 
     def _new_job(
         self, recipe: RecipeJob, settings: Params, pages: Sequence[str], key: str, title: str

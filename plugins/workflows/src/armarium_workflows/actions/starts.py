@@ -16,6 +16,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
+from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.chains import an_example_saved_chain
 from armarium_workflows.actions.workflows import an_example_saved
@@ -82,14 +83,16 @@ def check_run(ctx: ActionContext, run: Mapping[str, Any]) -> None:
     if problems:
         raise faulty_graph(problems)
     nodes = [node for node in graph.nodes if node.tool not in BUILT_IN and node.enabled]
-    for choice, setting in ((run["provider"], "provider_setting"), (run["model"], "model_setting")):
-        if choice is not None and not any(getattr(jobs[node.tool], setting) for node in nodes):
-            raise no_override(choice)
+    provider, model = run["provider"], run["model"]
+    if provider is not None and not any(takes_provider(jobs[node.tool], provider) for node in nodes):
+        raise no_override(provider)
+    if model is not None and not any(jobs[node.tool].model_setting for node in nodes):
+        raise no_override(model)
     for node in nodes:
         if any(one.port_id not in jobs[node.tool].takes for one in node.input_mappings):
             # What its settings are is known only page by page.
             continue
-        settings = settings_of(node, jobs[node.tool], run, {})
+        settings = settings_of(ctx.engine, node, jobs[node.tool], run, {})
         ctx.engine.paths.check(settings, ctx.principal)
         jobs[node.tool].find_placement(ctx.engine, ctx.project, settings)
 
