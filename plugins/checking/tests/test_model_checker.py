@@ -213,9 +213,9 @@ def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
 def test_a_run_that_is_cancelled_asks_about_no_further_proposal(
     desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cancelled while the second of five is asked about: the first's verdict stays, the third is not asked about."""
+    """Cancelled while the second of five is in hand: what was answered stays, the third is not asked about."""
     monkeypatch.setattr(asking, "AT_ONCE", 1)
-    page, (first, *_) = read(desk, "one", "two", "three", "four", "five")
+    page, (first, second, *_) = read(desk, "one", "two", "three", "four", "five")
     sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
     desk.client.put("/api/activity/jobs/paused", json={"paused": True})
     job_id = desk.client.post("/api/check/runs", json=sent).json()["job_id"]
@@ -232,4 +232,5 @@ def test_a_run_that_is_cancelled_asks_about_no_further_proposal(
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
     run = desk.client.get(f"/api/check/runs/{job_id}").json()
     assert (told, run["state"], len(provider.asked)) == (["running"], "cancelled", 2)
-    assert desk.rows("SELECT target_id FROM check_verdict") == [(first,)]
+    given = {row[0] for row in desk.rows("SELECT target_id FROM check_verdict")}
+    assert {first} <= given <= {first, second}

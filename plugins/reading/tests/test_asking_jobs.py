@@ -157,12 +157,19 @@ def test_a_provider_switched_off_before_a_page_is_asked_no_more(
 
 def test_what_cannot_be_started(desk: Desk, provider: LoopbackProvider) -> None:
     provider.add_to(desk.engine, "Cloud", host="http://203.0.113.9")
+    provider.add_to(desk.engine, "Keyless", "openai", key=None)
+    provider.add_to(desk.engine, "Idle", enabled=False)
+    off = provider.add_to(desk.engine, "Off")
+    desk.engine.run(None, "provider.update", {"provider_id": off, "enabled": False}, OWNER)
     page = found_page(desk)
     hold(desk.engine, True)
     for stated, status, code in (
         ({"provider": "Cloud"}, 403, "pages_may_not_leave"),
         ({"provider": "Nobody"}, 404, "unknown_provider"),
         ({"provider": "Cloud", "model": "huge"}, 404, "unknown_model"),
+        ({"provider": "Keyless"}, 409, "key_needed"),
+        ({"provider": "Idle"}, 403, "provider_off"),
+        ({"provider": "Off"}, 403, "provider_off"),
     ):
         with pytest.raises(ServiceError) as caught:
             desk.run("reading.read_lines", {"scope_ids": [page], **stated})
