@@ -63,9 +63,8 @@ NEVER_MET = {
     "POST /api/training/models/make-global": "as the one before",
     "POST /api/reading-at-scale/jobs/{job_id}/resend-failed": "no shard fails here; tried in "
     "plugins/training/tests/test_scale.py",
-    "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
-    "GET /api/workflow-execution/comparisons": "it compares runs that are done, and no job is worked on here; tried in "
-    "plugins/workflows/tests",
+    "POST /api/local-models/download/{runtime}/{model}": "no network is reached from here; tried in "
+    "plugins/reading/tests/test_routes.py",
     "POST /api/recipes/project/start/use-instead": "no recipe here waits for a model; tried in "
     "plugins/recipes/tests/test_start_choices.py",
     "POST /api/recipes/project/steps/use-candidate": "no card is known by chance; tried there too",
