@@ -208,6 +208,13 @@ def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
     assert run["state"] == "failed"
     assert "No page could be checked" in run["reason"]
     assert provider.asked == []
+    # Retried when the provider is on again it checks what it could not.
+    desk.engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, LOCAL_OWNER)
+    provider.answers = [json.dumps({"verdict": "confirm", "reasons": "Fine"})]
+    assert desk.client.post(f"/api/activity/jobs/{job_id}/retry").status_code == 200
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert (run["state"], run["total"], run["counts"]["confirm"]) == ("done", 1, 1)
 
 
 def test_a_run_that_is_cancelled_asks_about_no_further_proposal(

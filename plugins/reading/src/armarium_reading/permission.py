@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from armarium.api import Forbidden, JobContext, PageSkipped, find_withheld
+from armarium.api import Forbidden, JobContext, PageWithheld, find_withheld
 
 
 def refuse_withheld_page(
@@ -15,7 +15,7 @@ def refuse_withheld_page(
     """Pass over a page that may not be sent: asked when its turn comes, for it may have been restricted meanwhile."""
     why = find_withheld(ctx.library, ctx.principal, [document_id], use).get(document_id)
     if why is not None:
-        raise PageSkipped(why)
+        raise PageWithheld(why)
 
 
 @contextmanager
@@ -26,4 +26,4 @@ def passing_over_restricted() -> Iterator[None]:
     except Forbidden as refusal:
         if refusal.code != "rights_restricted":
             raise
-        raise PageSkipped(refusal.detail) from refusal
+        raise PageWithheld(refusal.detail) from refusal

@@ -15,7 +15,7 @@ from armarium_reading.schemas.reading import TranscribeSettings
 
 
 def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
-    """The lines of one recording as a new pass. PageSkipped where its rights forbid it; a refusal where it is none."""
+    """The lines of one recording as a new pass. PageWithheld where its rights forbid it; a refusal where it is none."""
     settings: TranscribeSettings = job.args
     refuse_withheld_page(job, document_id, "local-model")
     choice = choose_transcriber(
