@@ -63,7 +63,15 @@ from armarium.jobs.activity import record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
-from armarium.jobs.recipe_jobs import PageSkipped, PageWork, Placement, RecipeJob, RecipeJobs, page_kind
+from armarium.jobs.recipe_jobs import (
+    PageSkipped,
+    PageWithheld,
+    PageWork,
+    Placement,
+    RecipeJob,
+    RecipeJobs,
+    page_kind,
+)
 from armarium.jobs.start_action import QueuedJob, start_action
 from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
@@ -148,6 +156,7 @@ __all__ = [
     "Outcome",
     "PackagePath",
     "PageSkipped",
+    "PageWithheld",
     "PageWork",
     "Params",
     "PathNotAllowed",

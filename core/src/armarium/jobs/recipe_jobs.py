@@ -104,12 +104,18 @@ class PageSkipped(Exception):
     """Raised, with the reason, for a page on which there is nothing to do."""
 
 
+class PageWithheld(PageSkipped):
+    """Raised, with the reason, for a page whose rights forbid the work: it is passed over, and a workflow says that the page
+    was not done."""
+
+
 @dataclass(frozen=True)
 class RecipeJob:
     """A piece of work on pages or on a whole scope. Its id is the name of its job kind.
 
     The arguments of the kind are the settings' fields and `page_ids`. The result of a job of one page contains
-    `output`, an object of at most 8 MiB, besides whatever else it says.
+    `output`, an object of at most 8 MiB, besides whatever else it says; or `withheld`, the reason, where the rights of the
+    page forbid the work.
     """
 
     kind: JobKind
@@ -282,6 +288,8 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
             kept["skipped"] += 1
         except PageSkipped as skipped:
             kept["skipped"] += 1
+            if isinstance(skipped, PageWithheld):
+                kept.setdefault("withheld", str(skipped))
             job.log("info", str(skipped), document_id=page_id)
         except ServiceError as refusal:
             if len(kept["failed"]) < MAX_FAILED:
@@ -289,8 +297,13 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
             job.log("warning", refusal.detail, document_id=page_id)
         job.save(kept, **counts)
     if kept["failed"] and not kept["pages"] and not kept["skipped"]:
-        raise Invalid(f"No page could be done. The first: {kept['failed'][0]['why']}", code="all_failed")
-    return {key: kept[key] for key in ("pages", "skipped", "failed", "output") if key in kept}
+        # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
+        job.save({}, done=0, total=len(pages))
+        why = kept["failed"][0]["why"]
+        raise Invalid(
+            why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
+        )
+    return {key: kept[key] for key in ("pages", "skipped", "failed", "withheld", "output") if key in kept}
 
 
 def _with_output(

@@ -328,6 +328,9 @@ class Step:
         if child.state != "done":
             why = child.reason or f"It was {child.state}."
             return PageRow(page, position, "failed", why, job_id=child.id)
+        withheld = (child.result or {}).get("withheld")
+        if withheld and child.key == page:
+            return PageRow(page, position, "skipped", f"{self.name}: {withheld}", job_id=child.id)
         output = {**((child.result or {}).get("output") or {}), **(more or {})}
         fault = size_fault(self.node.id, output)
         if fault is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from armarium.api import JobContext, PageSkipped, ServiceError
+from armarium.api import JobContext, PageSkipped, PageWithheld, ServiceError
 from armarium_knowledge.placing import Line, PagePlaces
 from armarium_reading.api import ModelAnswer, ModelRequest, Subject, ask_in_job
 
@@ -37,7 +37,7 @@ def one_of(words: Iterable[str]) -> Any:
 def ask_about(
     job: JobContext, page_id: str, task: str, answer: type[BaseModel], places: PagePlaces
 ) -> ModelAnswer[Any]:
-    """Ask the model of the settings about a page. PageSkipped where rights forbid it; RetryLater where it is busy."""
+    """Ask the model of the settings about a page. PageWithheld where rights forbid it; RetryLater where it is busy."""
     args = job.args
     request = ModelRequest(
         provider=args.provider,
@@ -53,7 +53,7 @@ def ask_about(
         return ask_in_job(job, request, answer)
     except ServiceError as error:
         if error.code == "rights_restricted":
-            raise PageSkipped(error.detail) from error
+            raise PageWithheld(error.detail) from error
         raise
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from armarium.api import JobContext, PageSkipped, PageWork, ServiceError
+from armarium.api import JobContext, PageSkipped, PageWithheld, PageWork, ServiceError
 from armarium_model_jobs.queries import Line, PageLines, lines_of
 from armarium_reading.api import ModelAnswer, ModelRequest, Picture, Subject, ask_in_job
 
@@ -54,7 +54,7 @@ def ask_about(
 ) -> ModelAnswer[Any]:
     """Ask the model of the job's settings about a page, in the gateway's way.
 
-    PageSkipped where rights forbid it; RetryLater, with which the job is put off, where the provider is busy.
+    PageWithheld where rights forbid it; RetryLater, with which the job is put off, where the provider is busy.
     """
     args = job.args
     request = ModelRequest(
@@ -72,7 +72,7 @@ def ask_about(
         return ask_in_job(job, request, answer)
     except ServiceError as error:
         if error.code == "rights_restricted":
-            raise PageSkipped(error.detail) from error
+            raise PageWithheld(error.detail) from error
         raise
 
 
