@@ -169,6 +169,17 @@ def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:
     )
 
 
+def still_ending(audit_id: str, name: str) -> Conflict:
+    """409: a run that was cancelled and has not ended yet; it goes on again only from its end."""
+    return Conflict(
+        f"This step cannot be taken back yet: the run of “{name}” is finishing the page in hand. Take it back when that has "
+        "ended. Nothing was changed.",
+        code="undo_refused",
+        reason="not-undoable",
+        audit_id=audit_id,
+    )
+
+
 def at_work(audit_id: str, name: str) -> Conflict:
     """409: a run is taken back whole, and so when nothing is in its hands."""
     return Conflict(
