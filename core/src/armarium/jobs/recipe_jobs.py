@@ -298,7 +298,7 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
         job.save(kept, **counts)
     if kept["failed"] and not kept["pages"] and not kept["skipped"]:
         # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
-        job.save({}, done=0, total=len(pages))
+        job.save({})
         why = kept["failed"][0]["why"]
         raise Invalid(
             why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"

@@ -129,7 +129,7 @@ class PageJob(ABC):
             self.ctx.check()
         if self.kept["failed"] and not self.kept["pages"]:
             # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
-            self.ctx.save({}, done=0, total=total)
+            self.ctx.save({})
             why = self.kept["failed"][0]["why"]
             raise Invalid(
                 why if total == 1 else f"No page could be done. The first: {why}", code="all_failed"
