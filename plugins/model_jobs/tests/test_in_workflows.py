@@ -179,10 +179,10 @@ def run(
     sent = {"scope_ids": pages, "provider_override": provider}
     begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
     assert begun.status_code == 202, begun.text
-    return ended(desk, client, begun.json()["thread_id"])
+    return run_to_end(desk, client, begun.json()["thread_id"])
 
 
-def ended(desk: Desk, client: Any, thread_id: str) -> dict[str, Any]:
+def run_to_end(desk: Desk, client: Any, thread_id: str) -> dict[str, Any]:
     assert desk.engine.jobs.run_until_idle(desk.library, 60)
     found: dict[str, Any] = client.get(f"{THREADS}/{thread_id}").json()
     return found
@@ -226,11 +226,11 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
     assert len(desk.provider.asked) == 1
     assert len(found["outputs"]["result"]) == 1
     again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
-    assert ended(desk, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
+    assert run_to_end(desk, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
     desk.act("rights.withdraw", record_id=made[0])
     again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
     assert again["pages"] == 1
-    assert ended(desk, client, again["thread_id"])["pages_done"] == 1
+    assert run_to_end(desk, client, again["thread_id"])["pages_done"] == 1
     assert len(desk.provider.asked) == 2
 
 
@@ -253,7 +253,7 @@ def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_lef
     refused = client.post(again)
     assert (refused.status_code, refused.json()["code"]) == (403, "provider_off")
     switch(True)
-    assert ended(desk, client, client.post(again).json()["thread_id"])["pages_done"] == 2
+    assert run_to_end(desk, client, client.post(again).json()["thread_id"])["pages_done"] == 2
 
 
 def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any) -> None:
@@ -282,7 +282,7 @@ def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any
     desk.provider.answers = First(pause)
     stopped = run(desk, client, flow, pages, "Priced")
     client.post(f"{THREADS}/{stopped['thread_id']}/cancel")
-    stopped = ended(desk, client, stopped["thread_id"])
+    stopped = run_to_end(desk, client, stopped["thread_id"])
     assert (stopped["status"], stopped["cost_usd"]) == ("cancelled", pytest.approx(92e-6))
 
 
@@ -327,5 +327,5 @@ def test_a_chain_asks_whom_its_inputs_name_and_lets_pages_leave_only_where_they_
     ):
         begun = execute(step, **inputs)
         assert begun.status_code == 202, begun.text
-        assert ended(desk, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
+        assert run_to_end(desk, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
     assert {one["path"] for one in desk.provider.asked} == {"/v1/chat/completions"}

@@ -43,7 +43,7 @@ def readers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Path:
     return models_folder(desk.engine, "second").parent
 
 
-def chosen(desk: Desk, model: str | None, method: str = "read_lines") -> Choice:
+def choose_line_reader(desk: Desk, model: str | None, method: str = "read_lines") -> Choice:
     named = None if model is None else NameOrMaterialPath(model)
     if named is not None:
         desk.engine.paths.check({"model": named}, LOCAL_OWNER)
@@ -66,7 +66,7 @@ def chosen(desk: Desk, model: str | None, method: str = "read_lines") -> Choice:
 def test_the_reader_that_has_the_model_is_taken(
     desk: Desk, readers: Path, model: str | None, reader: str, file: str | None
 ) -> None:
-    found = chosen(desk, model)
+    found = choose_line_reader(desk, model)
     assert (found.reader.name, found.model_path and found.model_path.name) == (reader, file)
 
 
@@ -74,7 +74,7 @@ def test_a_file_is_read_by_the_reader_of_its_kind(desk: Desk, readers: Path, tmp
     for suffix, reader in ((".two", "hand"), (".one", "first")):
         file = tmp_path / f"mine{suffix}"
         file.write_text("weights", encoding="utf-8")
-        found = chosen(desk, str(file))
+        found = choose_line_reader(desk, str(file))
         assert (found.reader.name, found.model_path) == (reader, file)
 
 
@@ -84,5 +84,5 @@ def test_a_file_is_read_by_the_reader_of_its_kind(desk: Desk, readers: Path, tmp
 def test_a_model_that_no_line_reader_has_is_refused(desk: Desk, readers: Path, model: str) -> None:
     (readers / "secret.two").write_text("beside the models", encoding="utf-8")
     with pytest.raises(ServiceError) as refused:
-        chosen(desk, model)
+        choose_line_reader(desk, model)
     assert (refused.value.status, refused.value.code) == (404, "unknown_model")

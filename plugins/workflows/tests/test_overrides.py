@@ -40,7 +40,7 @@ def job(gives: str, setting: str) -> RecipeJob:
 READING, MENDING = job("line_readings", "reader"), job("line_readings", "provider")
 
 
-def chosen(
+def find_choice(
     ground: Ground, of: RecipeJob, run: Any = (None, None), graph: Any = (None, None), **of_node: Any
 ) -> Any:
     """(reader, provider, model) of a node."""
@@ -58,29 +58,29 @@ def chosen(
 
 def test_the_run_goes_before_the_node_and_the_node_before_the_workflow(ground: Ground) -> None:
     named = {"provider_name": "B", "model_name": "b"}
-    assert chosen(ground, MENDING, ("A", "a"), ("C", "c"), **named) == (None, "A", "a")
-    assert chosen(ground, MENDING, graph=("C", "c"), **named) == (None, "B", "b")
-    assert chosen(ground, MENDING, graph=("C", "c")) == (None, "C", "c")
-    assert chosen(ground, MENDING, (None, "a"), **named) == (None, "B", "a")
+    assert find_choice(ground, MENDING, ("A", "a"), ("C", "c"), **named) == (None, "A", "a")
+    assert find_choice(ground, MENDING, graph=("C", "c"), **named) == (None, "B", "b")
+    assert find_choice(ground, MENDING, graph=("C", "c")) == (None, "C", "c")
+    assert find_choice(ground, MENDING, (None, "a"), **named) == (None, "B", "a")
 
 
 def test_a_model_goes_with_the_provider_it_was_named_with(ground: Ground) -> None:
     """Another provider without a model of its own is asked for its default."""
-    assert chosen(ground, MENDING, ("A", None), ("C", "c"), provider_name="B", model_name="b") == (
+    assert find_choice(ground, MENDING, ("A", None), ("C", "c"), provider_name="B", model_name="b") == (
         None,
         "A",
         None,
     )
     config = {"provider": "B", "model": "b"}
-    assert chosen(ground, MENDING, ("A", None), config=config) == (None, "A", None)
-    assert chosen(ground, MENDING, ("B", None), config=config) == (None, "B", "b")
+    assert find_choice(ground, MENDING, ("A", None), config=config) == (None, "A", None)
+    assert find_choice(ground, MENDING, ("B", None), config=config) == (None, "B", "b")
 
 
 def test_a_provider_reads_in_the_place_of_a_reader(ground: Ground) -> None:
     config = {"reader": "tesseract", "model": "spa"}
-    assert chosen(ground, READING, ("rapidocr", None), config=config) == ("rapidocr", None, None)
-    assert chosen(ground, READING, ("Somebody", "m"), config=config) == (None, "Somebody", "m")
-    assert chosen(ground, READING, ("rapidocr", None), config={"provider": "P", "model": "m"}) == (
+    assert find_choice(ground, READING, ("rapidocr", None), config=config) == ("rapidocr", None, None)
+    assert find_choice(ground, READING, ("Somebody", "m"), config=config) == (None, "Somebody", "m")
+    assert find_choice(ground, READING, ("rapidocr", None), config={"provider": "P", "model": "m"}) == (
         "rapidocr",
         None,
         None,
@@ -88,12 +88,16 @@ def test_a_provider_reads_in_the_place_of_a_reader(ground: Ground) -> None:
 
 
 def test_a_line_reader_is_for_nodes_that_read_lines_alone(ground: Ground) -> None:
-    """Part C 4.6: it sets the reader of every node that reads lines; the others keep whom they have."""
+    """It sets the reader of every node that reads lines; the others keep whom they have."""
     run = ("linereader", "court@1")
-    assert chosen(ground, READING, run, config={"reader": "tesseract"}) == ("linereader", None, "court@1")
+    assert find_choice(ground, READING, run, config={"reader": "tesseract"}) == (
+        "linereader",
+        None,
+        "court@1",
+    )
     own = {"provider": "P", "model": "m"}
-    assert chosen(ground, MENDING, run, config=own) == (None, "P", "m")
-    assert chosen(ground, job("lines", "reader"), run) == (None, None, None)
+    assert find_choice(ground, MENDING, run, config=own) == (None, "P", "m")
+    assert find_choice(ground, job("lines", "reader"), run) == (None, None, None)
 
 
 @pytest.mark.parametrize("tool", ["find-lines", "small-regions"])

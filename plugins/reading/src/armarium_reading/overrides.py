@@ -11,7 +11,7 @@ READINGS = frozenset({"line_readings", "page_reading"})
 
 
 def takes_provider(job: RecipeJob, provider: str) -> bool:
-    """Whether *provider* may be chosen for *job*; `linereader` for what a reader of this machine reads alone (part C 4.6)."""
+    """Whether *provider* may be chosen for *job*; `linereader` for what a reader of this machine reads alone."""
     if provider == LINEREADER:
         return job.provider_setting == "reader" and bool(READINGS & set(job.gives))
     return job.provider_setting is not None
