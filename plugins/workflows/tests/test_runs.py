@@ -82,6 +82,21 @@ def test_what_was_not_done_is_read_again_by_the_same_workflow(ground: Ground) ->
     assert again["workflow_id"] == run["workflow_id"]
 
 
+def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    saved = ground.save(two_steps(bad=[bad]))
+    thread = ground.start(saved, [good, bad], provider_override="kraken", inputs={"times": 2})
+    ground.idle()
+    ground.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Another"})
+    again = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
+    ground.idle()
+    told = ground.of(again["thread_id"])
+    assert (told["workflow_name"], told["provider"], told["pages_failed"]) == ("Two steps", "kraken", 1)
+    ground.client.delete(f"/api/workflows/{saved}")
+    answer = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
+    assert answer.status_code == 200, answer.text
+
+
 def test_a_run_that_did_everything_has_nothing_to_read_again(ground: Ground) -> None:
     run = ground.run(two_steps(), ground.pages(1))
     answer = ground.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
